@@ -1,0 +1,163 @@
+// Package id makes, parses and prints the two names of a record: a UUIDv7 and the 8-character short id that follows from it.
+// It knows nothing about which records exist; turning a name that a caller gave into a record is pg's.
+package id
+
+import (
+	"crypto/rand"
+	"encoding/binary"
+	"encoding/hex"
+	"errors"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgtype"
+)
+
+const (
+	alphabet    = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+	shortLength = 8
+	shortSpace  = 218340105584896 // 62^8
+)
+
+// An ID is a UUID. In JSON it is the UUID's text or, once Lean was called, the short id: agents pay for every character.
+type ID struct {
+	b    [16]byte
+	lean bool
+}
+
+// New makes a UUIDv7: 48 bits of milliseconds, 12 of the fraction of the millisecond, 62 random ones.
+// Ids made later on one machine sort later, which keeps indexes compact.
+func New() ID {
+	var u ID
+	if _, err := rand.Read(u.b[8:]); err != nil {
+		panic("id: the system has no randomness: " + err.Error()) // crypto/rand ends the program before this can happen
+	}
+	now := time.Now()
+	ms := uint64(now.UnixMilli())
+	fraction := uint64(now.Nanosecond()%int(time.Millisecond)) * 4096 / uint64(time.Millisecond)
+	binary.BigEndian.PutUint64(u.b[:8], ms<<16|0x7000|fraction)
+	u.b[8] = u.b[8]&0x3f | 0x80
+	return u
+}
+
+// ErrNotUUID is what Parse answers to text that is not a UUID.
+var ErrNotUUID = errors.New("not a UUID")
+
+// Parse reads the 36-character form of a UUID, of any version, in either case.
+func Parse(s string) (ID, error) {
+	var u ID
+	if len(s) != 36 || s[8] != '-' || s[13] != '-' || s[18] != '-' || s[23] != '-' {
+		return ID{}, ErrNotUUID
+	}
+	digits := s[:8] + s[9:13] + s[14:18] + s[19:23] + s[24:]
+	if _, err := hex.Decode(u.b[:], []byte(digits)); err != nil {
+		return ID{}, ErrNotUUID
+	}
+	return u, nil
+}
+
+// Must is Parse for constants.
+func Must(s string) ID {
+	u, err := Parse(s)
+	if err != nil {
+		panic(err)
+	}
+	return u
+}
+
+// Short is the short id: the UUID's 62 random bits as 8 base62 characters.
+// Because it follows from the UUID, a reference can be shown short without looking the record up.
+func (u ID) Short() string {
+	n := binary.BigEndian.Uint64(u.b[8:]) & (1<<62 - 1) % shortSpace
+	var s [shortLength]byte
+	for i := shortLength - 1; i >= 0; i-- {
+		s[i] = alphabet[n%62]
+		n /= 62
+	}
+	return string(s[:])
+}
+
+// IsShort reports whether s has the shape of a short id.
+func IsShort(s string) bool { return len(s) == shortLength && IsBase62(s) }
+
+// IsBase62 reports whether s consists of base62 characters only.
+func IsBase62(s string) bool {
+	for i := range len(s) {
+		c := s[i]
+		if (c < '0' || c > '9') && (c < 'A' || c > 'Z') && (c < 'a' || c > 'z') {
+			return false
+		}
+	}
+	return true
+}
+
+// Base62 is n random base62 characters.
+func Base62(n int) string {
+	out := make([]byte, 0, n)
+	var pool [64]byte
+	for len(out) < n {
+		_, _ = rand.Read(pool[:]) // cannot fail: crypto/rand ends the program instead
+		for _, b := range pool {
+			// 248 is the largest multiple of 62 in a byte; what lies above would favour the first characters.
+			if b < 248 && len(out) < n {
+				out = append(out, alphabet[b%62])
+			}
+		}
+	}
+	return string(out)
+}
+
+// IsZero reports whether u is no id at all.
+func (u ID) IsZero() bool { return u.b == [16]byte{} }
+
+// Equal reports whether both name the same record.
+func (u ID) Equal(v ID) bool { return u.b == v.b }
+
+// Bytes are the UUID's 16 bytes.
+func (u ID) Bytes() [16]byte { return u.b }
+
+// Lean is the same id, printed short in JSON.
+func (u ID) Lean() ID {
+	u.lean = true
+	return u
+}
+
+// String is the UUID's text.
+func (u ID) String() string {
+	var s [36]byte
+	hex.Encode(s[:8], u.b[:4])
+	s[8] = '-'
+	hex.Encode(s[9:13], u.b[4:6])
+	s[13] = '-'
+	hex.Encode(s[14:18], u.b[6:8])
+	s[18] = '-'
+	hex.Encode(s[19:23], u.b[8:10])
+	s[23] = '-'
+	hex.Encode(s[24:], u.b[10:])
+	return string(s[:])
+}
+
+// MarshalText implements encoding.TextMarshaler.
+func (u ID) MarshalText() ([]byte, error) {
+	if u.lean {
+		return []byte(u.Short()), nil
+	}
+	return []byte(u.String()), nil
+}
+
+// UnmarshalText implements encoding.TextUnmarshaler.
+func (u *ID) UnmarshalText(b []byte) (err error) {
+	*u, err = Parse(string(b))
+	return err
+}
+
+// ScanUUID implements pgtype.UUIDScanner.
+func (u *ID) ScanUUID(v pgtype.UUID) error {
+	if !v.Valid {
+		return errors.New("id: NULL where an id is required")
+	}
+	*u = ID{b: v.Bytes}
+	return nil
+}
+
+// UUIDValue implements pgtype.UUIDValuer.
+func (u ID) UUIDValue() (pgtype.UUID, error) { return pgtype.UUID{Bytes: u.b, Valid: true}, nil }

@@ -1,0 +1,237 @@
+package money
+
+import (
+	"errors"
+	"math/big"
+	"strings"
+
+	"github.com/govalues/decimal"
+	"github.com/jackc/pgx/v5/pgtype"
+)
+
+// The errors never repeat their input: it may be text from a bank.
+var (
+	ErrSyntax = errors.New("an amount is a plain decimal number with at most two decimals, such as -12.50")
+	ErrRange  = errors.New("an amount has at most ten digits before the decimal point, a total at most sixteen")
+)
+
+// This file is the only one that knows the decimal library, so that replacing it is one edit.
+
+const scale = 2
+
+var (
+	maxAmount = decimal.MustParse("9999999999.99")       // what NUMERIC(12,2) holds
+	maxTotal  = decimal.MustParse("9999999999999999.99") // fits int64 cents too
+)
+
+// An Amount is an exact decimal with two decimals that fits NUMERIC(12,2). Positive is money out.
+// The zero value is 0.00, and == compares values.
+type Amount struct {
+	d decimal.Decimal // scale 2, or the zero Decimal: never 0.00, so that == holds
+}
+
+// Parse reads a plain decimal: an optional sign, digits, at most two decimals. "12.5" and ".5" are fine;
+// exponents, separators, spaces and a third decimal are not.
+func Parse(s string) (Amount, error) {
+	if !plain(s) {
+		return Amount{}, ErrSyntax
+	}
+	d, err := decimal.ParseExact(s, scale)
+	if err != nil {
+		return Amount{}, ErrRange
+	}
+	return newAmount(d)
+}
+
+// MustParse is [Parse] for literals in code; it panics where Parse fails.
+func MustParse(s string) Amount {
+	a, err := Parse(s)
+	if err != nil {
+		panic(err)
+	}
+	return a
+}
+
+// FromCents makes an Amount of hundredths.
+func FromCents(cents int64) (Amount, error) {
+	d, err := decimal.New(cents, scale)
+	if err != nil {
+		return Amount{}, ErrRange
+	}
+	return newAmount(d)
+}
+
+// Cents is the amount in hundredths.
+func (a Amount) Cents() int64 {
+	cents := int64(a.d.Coef()) // at most 12 digits
+	if a.d.IsNeg() {
+		return -cents
+	}
+	return cents
+}
+
+func (a Amount) String() string { return a.d.Pad(scale).String() }
+
+// Neg turns money out into money in, and back.
+func (a Amount) Neg() Amount { return Amount{a.d.Neg()} }
+
+// Cmp is -1, 0 or +1.
+func (a Amount) Cmp(b Amount) int { return a.d.Cmp(b.d) }
+
+// Equal is == for go-cmp, which does not look into private fields.
+func (a Amount) Equal(b Amount) bool { return a == b }
+
+// IsNeg reports money in.
+func (a Amount) IsNeg() bool { return a.d.IsNeg() }
+
+func (a Amount) IsZero() bool { return a.d.IsZero() }
+
+// MarshalJSON prints a JSON number with exactly two decimals.
+func (a Amount) MarshalJSON() ([]byte, error) { return []byte(a.String()), nil }
+
+// UnmarshalJSON reads a JSON number, or a string that holds one, by its digits. Null is an error: an amount
+// that a bank left out must not become 0.00. Where null is allowed the field is an *Amount.
+func (a *Amount) UnmarshalJSON(data []byte) error {
+	s := string(data)
+	if len(s) >= 2 && s[0] == '"' && s[len(s)-1] == '"' {
+		s = s[1 : len(s)-1]
+	}
+	b, err := Parse(s)
+	if err != nil {
+		return err
+	}
+	*a = b
+	return nil
+}
+
+// ScanNumeric reads a PostgreSQL numeric. NULL needs an *Amount.
+func (a *Amount) ScanNumeric(n pgtype.Numeric) error {
+	d, err := fromNumeric(n)
+	if err != nil {
+		return err
+	}
+	b, err := newAmount(d)
+	if err != nil {
+		return err
+	}
+	*a = b
+	return nil
+}
+
+// NumericValue writes a PostgreSQL numeric.
+func (a Amount) NumericValue() (pgtype.Numeric, error) {
+	return pgtype.Numeric{Int: big.NewInt(a.Cents()), Exp: -scale, Valid: true}, nil
+}
+
+// A Total is an exact sum in one currency: two decimals and up to 16 digits before the point, which is room
+// for a million of the largest amounts. It has no exported addition: [Totals] and PostgreSQL make sums.
+type Total struct {
+	d decimal.Decimal // as in Amount
+}
+
+func (t Total) String() string { return t.d.Pad(scale).String() }
+
+// Cmp is -1, 0 or +1.
+func (t Total) Cmp(u Total) int { return t.d.Cmp(u.d) }
+
+// Equal is == for go-cmp, which does not look into private fields.
+func (t Total) Equal(u Total) bool { return t == u }
+
+func (t Total) IsZero() bool { return t.d.IsZero() }
+
+// MarshalJSON prints a JSON number with exactly two decimals.
+func (t Total) MarshalJSON() ([]byte, error) { return []byte(t.String()), nil }
+
+// ScanNumeric reads what sum(amount) gives. NULL, the sum of no rows, needs a *Total.
+func (t *Total) ScanNumeric(n pgtype.Numeric) error {
+	d, err := fromNumeric(n)
+	if err != nil {
+		return err
+	}
+	u, err := newTotal(d)
+	if err != nil {
+		return err
+	}
+	*t = u
+	return nil
+}
+
+// plus is unexported, as [Total.plus] is: the callers have compared the currencies.
+func (a Amount) plus(b Amount) (Amount, error) {
+	d, err := a.d.AddExact(b.d, scale)
+	if err != nil {
+		return Amount{}, ErrRange
+	}
+	return newAmount(d)
+}
+
+func (t Total) plus(a Amount) (Total, error) {
+	d, err := t.d.AddExact(a.d, scale)
+	if err != nil {
+		return Total{}, ErrRange
+	}
+	return newTotal(d)
+}
+
+func newAmount(d decimal.Decimal) (Amount, error) {
+	if d.CmpAbs(maxAmount) > 0 {
+		return Amount{}, ErrRange
+	}
+	return Amount{normal(d)}, nil
+}
+
+func newTotal(d decimal.Decimal) (Total, error) {
+	if d.CmpAbs(maxTotal) > 0 {
+		return Total{}, ErrRange
+	}
+	return Total{normal(d)}, nil
+}
+
+// normal gives each value one representation.
+func normal(d decimal.Decimal) decimal.Decimal {
+	if d.IsZero() {
+		return decimal.Decimal{}
+	}
+	return d.Pad(scale)
+}
+
+// plain holds back what the library would accept: exponents, and decimals that it would round away.
+func plain(s string) bool {
+	if s != "" && (s[0] == '-' || s[0] == '+') {
+		s = s[1:]
+	}
+	whole, frac, point := strings.Cut(s, ".")
+	if point && (frac == "" || len(frac) > scale) {
+		return false
+	}
+	return len(whole)+len(frac) > 0 && digits(whole) && digits(frac)
+}
+
+func digits(s string) bool {
+	return strings.IndexFunc(s, func(r rune) bool { return r < '0' || r > '9' }) < 0
+}
+
+// fromNumeric takes any exponent whose value is whole cents: PostgreSQL's wire format drops trailing zeros
+// and its arithmetic adds them.
+func fromNumeric(n pgtype.Numeric) (decimal.Decimal, error) {
+	if !n.Valid || n.Int == nil || n.NaN || n.InfinityModifier != pgtype.Finite {
+		return decimal.Decimal{}, ErrSyntax
+	}
+	cents := n.Int
+	switch shift := int64(n.Exp) + scale; {
+	case shift > 0:
+		cents = new(big.Int).Mul(cents, power(shift))
+	case shift < 0:
+		var rest *big.Int
+		cents, rest = new(big.Int).QuoRem(cents, power(-shift), new(big.Int))
+		if rest.Sign() != 0 {
+			return decimal.Decimal{}, ErrSyntax
+		}
+	}
+	if !cents.IsInt64() {
+		return decimal.Decimal{}, ErrRange
+	}
+	return decimal.New(cents.Int64(), scale)
+}
+
+func power(n int64) *big.Int { return new(big.Int).Exp(big.NewInt(10), big.NewInt(n), nil) }

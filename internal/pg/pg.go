@@ -1,0 +1,150 @@
+// Package pg is the way to PostgreSQL: the pool, transactions with retry, rows collected by name, names resolved to ids, signed cursors, migrations.
+// It knows no table's meaning; SQL stands beside the use case that needs it.
+package pg
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net"
+	"sync/atomic"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgtype"
+	"github.com/jackc/pgx/v5/pgxpool"
+)
+
+// A Querier runs statements: a DB outside a transaction, or a Tx inside one. Reading use cases take it.
+type Querier interface {
+	Exec(ctx context.Context, sql string, args ...any) (pgconn.CommandTag, error)
+	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
+	QueryRow(ctx context.Context, sql string, args ...any) pgx.Row
+}
+
+// A Tx is a running transaction. A function that takes one is a step to compose; it never commits.
+type Tx interface {
+	Querier
+	CopyFrom(ctx context.Context, table pgx.Identifier, columns []string, rows pgx.CopyFromSource) (int64, error)
+	SendBatch(ctx context.Context, b *pgx.Batch) pgx.BatchResults
+	Begin(ctx context.Context) (pgx.Tx, error)
+}
+
+// Args are named arguments, for statements with more than four: @name in the SQL.
+type Args = pgx.NamedArgs
+
+// A DB is one household's database.
+type DB struct {
+	*pgxpool.Pool
+	cursorKey atomic.Pointer[[]byte]
+}
+
+// Options are the pool's few settings; zero values are good ones.
+type Options struct {
+	MaxConns         int           // 0 means 10: a household's server needs few, and PostgreSQL dislikes many
+	StatementTimeout time.Duration // 0 means 30 s
+}
+
+// Open prepares a pool for the database at url. It does not connect yet, so that a server can start while PostgreSQL is away.
+func Open(ctx context.Context, url string, o Options) (*DB, error) {
+	cfg, err := pgxpool.ParseConfig(url)
+	if err != nil {
+		// The parser's own message can quote the URL and with it the password.
+		return nil, errors.New("COFFER_DATABASE_URL is not a PostgreSQL URL; it looks like postgres://user:password@host:5432/name")
+	}
+	if o.MaxConns == 0 {
+		o.MaxConns = 10
+	}
+	if o.StatementTimeout == 0 {
+		o.StatementTimeout = 30 * time.Second
+	}
+	cfg.MaxConns = int32(min(o.MaxConns, 1000))
+	cfg.ConnConfig.ConnectTimeout = 2 * time.Second
+	params := cfg.ConnConfig.RuntimeParams
+	params["application_name"] = "coffer"
+	params["timezone"] = "UTC"
+	params["statement_timeout"] = fmt.Sprint(o.StatementTimeout.Milliseconds())
+	// A server that was killed must not keep its locks: the backend notices a dead peer within these bounds.
+	params["idle_in_transaction_session_timeout"] = "60000"
+	params["tcp_user_timeout"] = "8000"
+	cfg.AfterConnect = func(_ context.Context, c *pgx.Conn) error {
+		c.TypeMap().RegisterType(&pgtype.Type{Name: "timestamptz", OID: pgtype.TimestamptzOID, Codec: &pgtype.TimestamptzCodec{ScanLocation: time.UTC}})
+		return nil
+	}
+	pool, err := pgxpool.NewWithConfig(ctx, cfg)
+	if err != nil {
+		return nil, fmt.Errorf("open pool: %w", err)
+	}
+	return &DB{Pool: pool}, nil
+}
+
+// Wait returns when the database answers, or with the last failure when patience is over. While it waits it calls waiting, once.
+func (db *DB) Wait(ctx context.Context, patience time.Duration, waiting func(error)) error {
+	deadline := time.Now().Add(patience)
+	for first := true; ; first = false {
+		err := db.Ping(ctx)
+		if err == nil || time.Now().After(deadline) || ctx.Err() != nil {
+			return err
+		}
+		if first {
+			waiting(err)
+		}
+		time.Sleep(250 * time.Millisecond)
+	}
+}
+
+const attempts = 8
+
+// InTx runs f in a transaction and commits it. When PostgreSQL asks for it (serialization failure, deadlock) the whole of f runs again, so f must have no effect but through tx.
+func (db *DB) InTx(ctx context.Context, f func(Tx) error) error {
+	for n := 1; ; n++ {
+		err := pgx.BeginFunc(ctx, db.Pool, func(tx pgx.Tx) error { return f(tx) })
+		if err == nil || n == attempts || !Retryable(err) {
+			return err
+		}
+		pause := time.Duration(n*n)*2*time.Millisecond + rand.N(5*time.Millisecond)
+		select {
+		case <-ctx.Done():
+			return err
+		case <-time.After(pause):
+		}
+	}
+}
+
+// Savepoint runs f so that its failure undoes only f's own effects and leaves tx usable.
+func Savepoint(ctx context.Context, tx Tx, f func(Tx) error) error {
+	return pgx.BeginFunc(ctx, tx, func(inner pgx.Tx) error { return f(inner) })
+}
+
+// Retryable reports whether err is PostgreSQL asking for the transaction to be run again.
+func Retryable(err error) bool {
+	pe, ok := errors.AsType[*pgconn.PgError](err)
+	return ok && (pe.Code == "40001" || pe.Code == "40P01")
+}
+
+// Away reports whether err means that PostgreSQL cannot be reached or is shutting down, rather than that it refused something.
+func Away(err error) bool {
+	if pe, ok := errors.AsType[*pgconn.PgError](err); ok {
+		switch pe.Code {
+		case "57P01", "57P02", "57P03", "53300": // shutting down, crashed, starting up, too many connections
+			return true
+		}
+		return len(pe.Code) > 1 && pe.Code[:2] == "08"
+	}
+	if _, ok := errors.AsType[*pgconn.ConnectError](err); ok {
+		return true
+	}
+	if ne, ok := errors.AsType[net.Error](err); ok && ne.Timeout() {
+		return false // our own deadline, not the database's absence
+	}
+	return err != nil && (pgconn.SafeToRetry(err) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, net.ErrClosed))
+}
+
+// Violates reports whether err is a violation of the named constraint or unique index.
+func Violates(err error, constraint string) bool {
+	pe, ok := errors.AsType[*pgconn.PgError](err)
+	return ok && len(pe.Code) > 1 && pe.Code[:2] == "23" && pe.ConstraintName == constraint
+}

@@ -1,0 +1,80 @@
+package pg
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// ErrNoRow is what One answers when the statement yields no row.
+var ErrNoRow = errors.New("no row")
+
+// All collects every row by column name into a T, whose fields carry `db` tags. It never returns nil without an error, so that JSON shows [].
+func All[T any](ctx context.Context, q Querier, sql string, args ...any) ([]T, error) {
+	rows, err := q.Query(ctx, sql, args...)
+	if err != nil {
+		return nil, fmt.Errorf("query: %w", err)
+	}
+	out, err := pgx.CollectRows(rows, pgx.RowToStructByName[T])
+	if err != nil {
+		return nil, fmt.Errorf("collect: %w", err)
+	}
+	if out == nil {
+		out = []T{}
+	}
+	return out, nil
+}
+
+// One collects the first row by column name, or answers ErrNoRow.
+func One[T any](ctx context.Context, q Querier, sql string, args ...any) (T, error) {
+	rows, err := q.Query(ctx, sql, args...)
+	if err != nil {
+		return *new(T), fmt.Errorf("query: %w", err)
+	}
+	return first(pgx.CollectOneRow(rows, pgx.RowToStructByName[T]))
+}
+
+// Value is the first column of the first row, or ErrNoRow.
+func Value[T any](ctx context.Context, q Querier, sql string, args ...any) (T, error) {
+	rows, err := q.Query(ctx, sql, args...)
+	if err != nil {
+		return *new(T), fmt.Errorf("query: %w", err)
+	}
+	return first(pgx.CollectOneRow(rows, pgx.RowTo[T]))
+}
+
+// Values is the first column of every row.
+func Values[T any](ctx context.Context, q Querier, sql string, args ...any) ([]T, error) {
+	rows, err := q.Query(ctx, sql, args...)
+	if err != nil {
+		return nil, fmt.Errorf("query: %w", err)
+	}
+	out, err := pgx.CollectRows(rows, pgx.RowTo[T])
+	if err != nil {
+		return nil, fmt.Errorf("collect: %w", err)
+	}
+	return out, nil
+}
+
+// Exec runs a statement and answers how many rows it touched.
+func Exec(ctx context.Context, q Querier, sql string, args ...any) (int64, error) {
+	tag, err := q.Exec(ctx, sql, args...)
+	if err != nil {
+		return 0, fmt.Errorf("exec: %w", err)
+	}
+	return tag.RowsAffected(), nil
+}
+
+func first[T any](v T, err error) (T, error) {
+	if errors.Is(err, pgx.ErrNoRows) {
+		return *new(T), ErrNoRow
+	}
+	if err != nil {
+		return *new(T), fmt.Errorf("collect: %w", err)
+	}
+	return v, nil
+}
+
+var _ Querier = (*DB)(nil)

@@ -1,0 +1,70 @@
+package pg
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	"coffer/internal/errs"
+	"coffer/internal/id"
+)
+
+// A Ref is how a caller named a record: a UUID, a short id or, where the record has one, a slug.
+type Ref struct {
+	uuid *id.ID
+	text string
+}
+
+// RefTo reads what a caller gave. By shape it is a UUID; anything else is a slug or a short id, and which of them the database says.
+func RefTo(text string) Ref {
+	if u, err := id.Parse(text); err == nil {
+		return Ref{uuid: &u}
+	}
+	return Ref{text: text}
+}
+
+// Args are the three arguments of the condition (id = $1 or slug = $2 or short_id = $3). Order by (slug = $2) desc, because a slug may have the shape of a short id.
+func (r Ref) Args() []any {
+	if r.uuid != nil {
+		return []any{r.uuid, nil, nil}
+	}
+	return []any{nil, strings.ToLower(r.text), r.text}
+}
+
+// IDArgs are the two arguments of the condition (id = $1 or short_id = $2), for records that have no slug.
+func (r Ref) IDArgs() []any {
+	if r.uuid != nil {
+		return []any{r.uuid, nil}
+	}
+	return []any{nil, r.text}
+}
+
+// Found turns ErrNoRow into NOT_FOUND for the named kind of record; every other error passes.
+func Found(err error, kind, hint string) error {
+	if errors.Is(err, ErrNoRow) {
+		return errs.New(errs.NotFound, "there is no such %s; %s", kind, hint)
+	}
+	return err
+}
+
+// Named is Found for a name inside a body, which is INVALID_REFERENCE at that field.
+func Named(err error, field, kind, hint string) error {
+	if errors.Is(err, ErrNoRow) {
+		e := errs.New(errs.InvalidReference, "%s: there is no such %s; %s", field, kind, hint)
+		e.Details = []errs.Detail{{Field: field, Code: "reference", Message: "there is no such " + kind}}
+		return e
+	}
+	return err
+}
+
+// Redraw runs insert, which draws ids, again when a short id that it drew is taken. Each try is a savepoint, so a collision leaves the transaction usable.
+func Redraw(ctx context.Context, tx Tx, constraint string, insert func(Tx) error) error {
+	var err error
+	for range 5 {
+		err = Savepoint(ctx, tx, insert)
+		if !Violates(err, constraint) {
+			return err
+		}
+	}
+	return err
+}

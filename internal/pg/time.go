@@ -1,0 +1,52 @@
+package pg
+
+import (
+	"errors"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgtype"
+)
+
+const wireTime = "2006-01-02T15:04:05.000000Z"
+
+// A Time is a timestamp as the contract prints it: RFC 3339, UTC, always six digits of fraction, so that text order is time order.
+type Time struct{ t time.Time }
+
+// At is the Time of t, cut to microseconds as PostgreSQL stores it.
+func At(t time.Time) Time { return Time{t.UTC().Truncate(time.Microsecond)} }
+
+// Time is the instant.
+func (t Time) Time() time.Time { return t.t }
+
+// String is the wire form.
+func (t Time) String() string { return t.t.UTC().Format(wireTime) }
+
+// IsZero reports whether there is no instant.
+func (t Time) IsZero() bool { return t.t.IsZero() }
+
+// MarshalText implements encoding.TextMarshaler.
+func (t Time) MarshalText() ([]byte, error) { return []byte(t.String()), nil }
+
+// UnmarshalText reads any RFC 3339 instant.
+func (t *Time) UnmarshalText(b []byte) error {
+	v, err := time.Parse(time.RFC3339Nano, string(b))
+	if err != nil {
+		return errors.New("not an RFC 3339 timestamp")
+	}
+	*t = At(v)
+	return nil
+}
+
+// ScanTimestamptz implements pgtype.TimestamptzScanner.
+func (t *Time) ScanTimestamptz(v pgtype.Timestamptz) error {
+	if !v.Valid || v.InfinityModifier != pgtype.Finite {
+		return errors.New("pg: no finite timestamp where one is required")
+	}
+	*t = Time{v.Time.UTC()}
+	return nil
+}
+
+// TimestamptzValue implements pgtype.TimestamptzValuer.
+func (t Time) TimestamptzValue() (pgtype.Timestamptz, error) {
+	return pgtype.Timestamptz{Time: t.t, Valid: true}, nil
+}

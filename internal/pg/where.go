@@ -1,0 +1,50 @@
+package pg
+
+import (
+	"strconv"
+	"strings"
+)
+
+// A Where composes a filter: conditions joined by "and", each with its own arguments.
+// Conditions are literals of the program; what a caller gave goes in as an argument only.
+type Where struct {
+	conds []string
+	args  []any
+}
+
+// And adds a condition. Each "$?" in it stands for the next of args, in order.
+func (w *Where) And(cond string, args ...any) *Where {
+	if strings.Count(cond, "$?") != len(args) {
+		panic("pg: condition and arguments do not match: " + cond)
+	}
+	var b strings.Builder
+	for _, arg := range args {
+		before, after, _ := strings.Cut(cond, "$?")
+		w.args = append(w.args, arg)
+		b.WriteString(before)
+		b.WriteString("$" + strconv.Itoa(len(w.args)))
+		cond = after
+	}
+	b.WriteString(cond)
+	w.conds = append(w.conds, "("+b.String()+")")
+	return w
+}
+
+// If adds the condition only when it is wanted.
+func (w *Where) If(wanted bool, cond string, args ...any) *Where {
+	if wanted {
+		w.And(cond, args...)
+	}
+	return w
+}
+
+// SQL is the filter as a clause: "where (a) and (b)", or "" when nothing is asked.
+func (w *Where) SQL() string {
+	if len(w.conds) == 0 {
+		return ""
+	}
+	return "where " + strings.Join(w.conds, " and ")
+}
+
+// Args are the arguments of SQL's placeholders.
+func (w *Where) Args() []any { return w.args }

@@ -1,0 +1,274 @@
+package op
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"runtime/debug"
+	"strings"
+	"time"
+
+	"coffer/internal/errs"
+	"coffer/internal/id"
+	"coffer/internal/pg"
+)
+
+// An Actor is who calls: what every write is attributed to, and what it may do.
+type Actor struct {
+	Type  string // user, agent or system
+	ID    id.ID
+	Name  string
+	Scope Scope
+	Key   *id.ID   // the API key that was used, if one was
+	Bond  [32]byte // follows from the credential's text, which is stored nowhere: what is kept for this caller alone is encrypted with it
+}
+
+// The types of actors.
+const (
+	User   = "user"
+	Agent  = "agent"
+	System = "system"
+)
+
+// A Surface is the road by which a call came.
+type Surface string
+
+// The surfaces.
+const (
+	REST    Surface = "rest"
+	Tool    Surface = "tool"
+	Command Surface = "command"
+)
+
+// A Call is one request to run an op.
+type Call struct {
+	Actor          Actor
+	Surface        Surface
+	Args           map[string]any // one flat set of names, as ParseObject and FromText make it
+	RequestID      string
+	IdempotencyKey string
+	IfMatch        string
+}
+
+// An Answer is what an op gave, encoded for the surface.
+type Answer struct {
+	Status   int    // 400 and above only for a refusal that an idempotency key stored
+	Body     []byte // JSON, or text for an op with TextOut; empty when Status says so
+	ETag     string // of a single record
+	Replayed bool   // the stored answer of an earlier call with the same idempotency key
+}
+
+// A Runner runs ops on one database.
+type Runner struct {
+	DB      *pg.DB
+	Log     *slog.Logger
+	Observe func(op string, surface Surface, code string, took time.Duration) // metrics; may be nil
+	Timeout time.Duration                                                     // of one call; 0 means 30 s
+}
+
+// Call is the one way to run a use case: scope, deadline, validation, transaction, idempotency, the call, the error's public face, the log line, the metrics.
+// The error it returns is always an *errs.Error that may be shown.
+func (r *Runner) Call(ctx context.Context, o *Op, c Call) (Answer, error) {
+	start := time.Now()
+	timeout := r.Timeout
+	if timeout == 0 {
+		timeout = 30 * time.Second
+	}
+	ctx, cancel := context.WithTimeout(context.WithValue(ctx, callKey{}, &c), timeout)
+	defer cancel()
+	answer, err := r.guarded(ctx, o, &c)
+	if err != nil && pg.Away(err) {
+		err = errs.Wrap(err, errs.Unavailable, "the database cannot be reached at the moment; try again")
+	}
+	face := errs.Public(err, c.RequestID)
+	r.report(ctx, o, &c, answer, err, face, time.Since(start))
+	if face != nil {
+		return Answer{}, face
+	}
+	return answer, nil
+}
+
+func (r *Runner) guarded(ctx context.Context, o *Op, c *Call) (answer Answer, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("panic in %s: %v\n%s", o.ID(), p, debug.Stack())
+		}
+	}()
+	if err := Allowed(o.Scope, c.Actor); err != nil {
+		return Answer{}, err
+	}
+	args, err := o.accept(c.Args)
+	if err != nil {
+		return Answer{}, err
+	}
+	if !o.Writes {
+		v, err := o.run(ctx, r.DB, args)
+		if err != nil {
+			return Answer{}, err
+		}
+		return o.answer(v, c.Surface)
+	}
+	err = r.DB.InTx(ctx, func(tx pg.Tx) error {
+		if c.IdempotencyKey != "" {
+			answer, err = once(ctx, tx, o, c, args)
+			return err
+		}
+		v, err := o.run(ctx, tx, args)
+		if err != nil {
+			return err
+		}
+		answer, err = o.answer(v, c.Surface)
+		return err
+	})
+	return answer, err
+}
+
+// Allowed says whether the actor may do what needs that scope, and if not, why.
+func Allowed(need Scope, a Actor) error {
+	switch {
+	case need == Open:
+		return nil
+	case a.Scope == 0:
+		return errs.New(errs.MissingAPIKey, "send an API key in the X-API-Key header; make one with: coffer key create --name me --scope full_access")
+	case need > a.Scope:
+		return errs.New(errs.InsufficientScope, "this needs a key with scope full_access; this one has %s", a.Scope)
+	}
+	return nil
+}
+
+// accept fills defaults in, holds the arguments against the schema, and prints them for the struct: the canonical form of the call.
+func (o *Op) accept(given map[string]any) ([]byte, error) {
+	args := make(map[string]any, len(given)+2)
+	for _, p := range o.In.Props {
+		if p.Default != nil {
+			args[p.Name] = p.Default
+		}
+	}
+	changes := 0
+	for name, v := range given {
+		args[name] = v
+		if p := o.In.Prop(name); p != nil && p.In != InPath {
+			changes++
+		}
+	}
+	var faults []errs.Detail
+	o.In.validate(args, "", &faults)
+	if len(faults) == 0 && o.Method == http.MethodPatch && changes == 0 {
+		return nil, errs.New(errs.ValidationError, "the body is empty; give at least one of: %s", strings.Join(o.changeable(), ", "))
+	}
+	if err := errs.Faults(faults); err != nil {
+		return nil, err
+	}
+	b, err := json.Marshal(args)
+	if err != nil {
+		return nil, fmt.Errorf("print arguments: %w", err)
+	}
+	return b, nil
+}
+
+func (o *Op) changeable() []string {
+	var names []string
+	for _, p := range o.In.Props {
+		if p.In != InPath {
+			names = append(names, p.Name)
+		}
+	}
+	return names
+}
+
+func (o *Op) answer(v any, s Surface) (Answer, error) {
+	a := Answer{Status: o.Status}
+	if text, ok := v.(string); ok && o.TextOut != "" {
+		a.Body = []byte(text)
+		return a, nil
+	}
+	if o.Status == http.StatusNoContent && s == REST {
+		return a, nil
+	}
+	if s == Tool && o.shape != nil {
+		v = o.shape(v)
+	}
+	var err error
+	if a.Body, err = encode(v, s == Tool); err != nil {
+		return Answer{}, err
+	}
+	if o.record && s != Tool {
+		a.ETag = etag(a.Body)
+	}
+	return a, nil
+}
+
+type callKey struct{}
+
+type actorKey struct{}
+
+// WithActor hands a request's actor to a handler that will make calls for it.
+func WithActor(ctx context.Context, a Actor) context.Context {
+	return context.WithValue(ctx, actorKey{}, a)
+}
+
+// ActorOf is who makes the call that ctx belongs to; without one it is the service itself.
+func ActorOf(ctx context.Context) Actor {
+	if c, ok := ctx.Value(callKey{}).(*Call); ok {
+		return c.Actor
+	}
+	if a, ok := ctx.Value(actorKey{}).(Actor); ok {
+		return a
+	}
+	return Actor{Type: System, Name: "coffer"}
+}
+
+// Match holds the call's If-Match against the record as it is now, which the use case has locked. A use case behind PATCH or PUT calls it before it writes.
+func Match(ctx context.Context, record any) error {
+	c, ok := ctx.Value(callKey{}).(*Call)
+	if !ok || c.IfMatch == "" || c.IfMatch == "*" {
+		return nil
+	}
+	b, err := encode(record, false)
+	if err != nil {
+		return err
+	}
+	if Matches(c.IfMatch, etag(b)) {
+		return nil
+	}
+	return errs.New(errs.PreconditionFailed, "the record has changed since you read it; read it again and repeat your change with its new ETag")
+}
+
+// Matches reports whether a header that lists entity tags (If-Match, If-None-Match) names this one.
+func Matches(header, tag string) bool {
+	for part := range strings.SplitSeq(header, ",") {
+		part = strings.TrimPrefix(strings.TrimSpace(part), "W/")
+		if part == tag || part == "*" {
+			return true
+		}
+	}
+	return false
+}
+
+// report writes the call's one log line. What callers sent and what banks wrote is not in it.
+func (r *Runner) report(ctx context.Context, o *Op, c *Call, a Answer, err error, face *errs.Error, took time.Duration) {
+	code, level := "OK", slog.LevelInfo
+	attrs := []slog.Attr{
+		slog.String("op", o.ID()), slog.String("surface", string(c.Surface)), slog.String("request", c.RequestID),
+		slog.String("actor", c.Actor.Type), slog.String("actor_id", c.Actor.ID.Short()), slog.Duration("took", took),
+	}
+	if face != nil {
+		code = string(face.Code)
+		if face.Code.Status() >= http.StatusInternalServerError {
+			level = slog.LevelError
+			attrs = append(attrs, slog.String("error", err.Error()))
+		}
+	}
+	if a.Status >= http.StatusBadRequest {
+		code = "REFUSED"
+	}
+	attrs = append(attrs, slog.String("code", code), slog.Bool("replayed", a.Replayed))
+	if r.Log != nil {
+		r.Log.LogAttrs(ctx, level, "call", attrs...)
+	}
+	if r.Observe != nil {
+		r.Observe(o.ID(), c.Surface, code, took)
+	}
+}

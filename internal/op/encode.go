@@ -1,0 +1,63 @@
+package op
+
+import (
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"strings"
+
+	"coffer/internal/id"
+)
+
+// encode prints an answer. Lean is for tools: every id is its short form, and short_id, which would repeat it, is left out.
+func encode(v any, lean bool) ([]byte, error) {
+	if lean {
+		p := reflect.New(reflect.TypeOf(v))
+		p.Elem().Set(reflect.ValueOf(v))
+		shorten(p.Elem())
+		v = p.Elem().Interface()
+	}
+	b, err := json.Marshal(v)
+	if err != nil {
+		return nil, fmt.Errorf("encode answer: %w", err)
+	}
+	return b, nil
+}
+
+var idType = reflect.TypeFor[id.ID]()
+
+// shorten marks every id in v as lean. Answers are made for one call, so changing them in place disturbs nobody.
+func shorten(v reflect.Value) {
+	switch v.Kind() {
+	case reflect.Pointer, reflect.Interface:
+		if !v.IsNil() && v.Kind() == reflect.Pointer {
+			shorten(v.Elem())
+		}
+	case reflect.Slice:
+		for i := range v.Len() {
+			shorten(v.Index(i))
+		}
+	case reflect.Struct:
+		if v.Type() == idType {
+			v.Set(reflect.ValueOf(v.Interface().(id.ID).Lean()))
+			return
+		}
+		for f, fv := range v.Fields() {
+			switch {
+			case !f.IsExported():
+			case strings.HasPrefix(f.Tag.Get("json"), "short_id,omitempty"):
+				fv.SetZero()
+			default:
+				shorten(fv)
+			}
+		}
+	}
+}
+
+// etag names this very state of a record: it changes with the answer, and with nothing else.
+func etag(body []byte) string {
+	sum := sha256.Sum256(body)
+	return `"` + base64.RawURLEncoding.EncodeToString(sum[:12]) + `"`
+}

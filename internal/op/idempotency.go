@@ -1,0 +1,126 @@
+package op
+
+import (
+	"context"
+	"crypto/aes"
+	"crypto/cipher"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"time"
+
+	"coffer/internal/errs"
+	"coffer/internal/pg"
+)
+
+// IdempotencyWindow is how long an answer is kept for a repeated key.
+const IdempotencyWindow = 24 * time.Hour
+
+// MaxIdempotencyKey is the longest key that is accepted.
+const MaxIdempotencyKey = 255
+
+// Replayable reports whether the op honours Idempotency-Key: every POST that creates or triggers something.
+func (o *Op) Replayable() bool { return o.Writes && o.Method == http.MethodPost }
+
+// cover encrypts an answer for the caller that got it: it may show a secret once (a new key), and a copy of the database must hold none.
+func cover(a Actor, key string) (cipher.AEAD, []byte, error) {
+	block, err := aes.NewCipher(a.Bond[:])
+	if err != nil {
+		return nil, nil, fmt.Errorf("cover answer: %w", err)
+	}
+	aead, err := cipher.NewGCMWithRandomNonce(block)
+	if err != nil {
+		return nil, nil, fmt.Errorf("cover answer: %w", err)
+	}
+	return aead, []byte(a.ID.String() + " " + key), nil
+}
+
+type storedAnswer struct {
+	Fingerprint []byte `db:"fingerprint"`
+	Status      int    `db:"status"`
+	ETag        string `db:"etag"`
+	Body        []byte `db:"body"`
+	Fresh       bool   `db:"fresh"`
+}
+
+// once runs the op unless this actor's key has an answer already, and stores the answer in the transaction of the effect: both are there, or neither is.
+// A refusal (4xx) is an answer too; its effects are undone to the savepoint and the refusal is stored alone.
+func once(ctx context.Context, tx pg.Tx, o *Op, c *Call, args []byte) (Answer, error) {
+	if len(c.IdempotencyKey) > MaxIdempotencyKey {
+		return Answer{}, errs.New(errs.ValidationError, "Idempotency-Key must have at most %d characters", MaxIdempotencyKey)
+	}
+	sum := sha256.Sum256(fmt.Appendf(nil, "%s\x00%s\x00%s", c.Surface, o.Route, args))
+	locked, err := pg.Value[bool](ctx, tx, `select pg_try_advisory_xact_lock(hashtextextended($1, 0))`, c.Actor.ID.String()+" "+c.IdempotencyKey)
+	if err != nil {
+		return Answer{}, err
+	}
+	if !locked {
+		return Answer{}, errs.New(errs.IdempotencyRunning, "the first call with this Idempotency-Key is still running; ask again in a moment")
+	}
+	old, err := pg.One[storedAnswer](ctx, tx, `
+		select fingerprint, status, etag, body, created_at > now() - make_interval(secs => $3) as fresh
+		from idempotency where actor_id = $1 and key = $2`, c.Actor.ID, c.IdempotencyKey, IdempotencyWindow.Seconds())
+	switch {
+	case err == nil && old.Fresh:
+		return old.replay(c, [32]byte(old.Fingerprint) == sum)
+	case err != nil && !errors.Is(err, pg.ErrNoRow):
+		return Answer{}, err
+	}
+	var answer Answer
+	err = pg.Savepoint(ctx, tx, func(sp pg.Tx) error {
+		v, err := o.run(ctx, sp, args)
+		if err != nil {
+			return err
+		}
+		answer, err = o.answer(v, c.Surface)
+		return err
+	})
+	refusal, refused := errors.AsType[*errs.Error](err)
+	if refused && refusal.Code.Status() < http.StatusInternalServerError && refusal.Code != errs.RateLimited {
+		answer = Answer{Status: refusal.Code.Status()}
+		if answer.Body, err = json.Marshal(errs.Public(refusal, c.RequestID).Face()); err != nil {
+			return Answer{}, fmt.Errorf("print refusal: %w", err)
+		}
+	} else if err != nil {
+		return Answer{}, err
+	}
+	aead, place, err := cover(c.Actor, c.IdempotencyKey)
+	if err != nil {
+		return Answer{}, err
+	}
+	_, err = pg.Exec(ctx, tx, `
+		insert into idempotency (actor_id, key, fingerprint, status, etag, body)
+		values (@actor, @key, @fingerprint, @status, @etag, @body)
+		on conflict (actor_id, key) do update set
+			fingerprint = excluded.fingerprint, status = excluded.status, etag = excluded.etag, body = excluded.body, created_at = now()`,
+		pg.Args{"actor": c.Actor.ID, "key": c.IdempotencyKey, "fingerprint": sum[:], "status": answer.Status, "etag": answer.ETag, "body": aead.Seal(nil, nil, answer.Body, place)})
+	if err != nil {
+		return Answer{}, err
+	}
+	return answer, nil
+}
+
+func (s storedAnswer) replay(c *Call, same bool) (Answer, error) {
+	if !same {
+		return Answer{}, errs.New(errs.IdempotencyConflict, "this Idempotency-Key was used for another call; use a new key for a new call")
+	}
+	aead, place, err := cover(c.Actor, c.IdempotencyKey)
+	if err != nil {
+		return Answer{}, err
+	}
+	body, err := aead.Open(nil, nil, s.Body, place)
+	if err != nil {
+		return Answer{}, fmt.Errorf("uncover answer: %w", err)
+	}
+	return Answer{Status: s.Status, Body: body, ETag: s.ETag, Replayed: true}, nil
+}
+
+// ForgetAnswers removes stored answers that are past their window, at most a batch at a time, and answers how many it removed.
+func ForgetAnswers(ctx context.Context, q pg.Querier) (int64, error) {
+	return pg.Exec(ctx, q, `
+		delete from idempotency where (actor_id, key) in (
+			select actor_id, key from idempotency where created_at < now() - make_interval(secs => $1) limit 5000 for update skip locked)`,
+		IdempotencyWindow.Seconds())
+}

@@ -1,0 +1,106 @@
+package op
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+
+	"coffer/internal/errs"
+)
+
+const maxDepth = 32
+
+// ParseObject reads the JSON object of a body or of a tool call. Numbers stay as written, a repeated name is an error, and so is anything after the object.
+func ParseObject(raw []byte) (map[string]any, error) {
+	if len(bytes.TrimSpace(raw)) == 0 {
+		return map[string]any{}, nil
+	}
+	v, err := parse(raw)
+	if err != nil {
+		return nil, errs.Wrap(err, errs.InvalidBody, "the body is not valid JSON: %s", shown(err))
+	}
+	m, ok := v.(map[string]any)
+	if !ok {
+		return nil, errs.New(errs.InvalidBody, "the body must be a JSON object, such as {\"name\": \"value\"}")
+	}
+	return m, nil
+}
+
+// errShape is a fault of the text whose message repeats nothing but names of fields.
+type errShape struct{ msg string }
+
+func (e errShape) Error() string { return e.msg }
+
+// shown keeps what a parser says about the text from carrying the text itself.
+func shown(err error) string {
+	if s, ok := errors.AsType[*json.SyntaxError](err); ok {
+		return fmt.Sprintf("the fault is at byte %d", s.Offset)
+	}
+	if s, ok := errors.AsType[errShape](err); ok {
+		return s.msg
+	}
+	return "it ends too early"
+}
+
+func parse(raw []byte) (any, error) {
+	d := json.NewDecoder(bytes.NewReader(raw))
+	d.UseNumber()
+	v, err := parseValue(d, 0)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := d.Token(); !errors.Is(err, io.EOF) {
+		return nil, errShape{"there is more text after the first value"}
+	}
+	return v, nil
+}
+
+func parseValue(d *json.Decoder, depth int) (any, error) {
+	if depth > maxDepth {
+		return nil, errShape{fmt.Sprintf("it is nested deeper than %d levels", maxDepth)}
+	}
+	tok, err := d.Token()
+	if err != nil {
+		return nil, err
+	}
+	switch tok {
+	case json.Delim('{'):
+		return parseMembers(d, depth)
+	case json.Delim('['):
+		list := []any{}
+		for d.More() {
+			v, err := parseValue(d, depth+1)
+			if err != nil {
+				return nil, err
+			}
+			list = append(list, v)
+		}
+		_, err = d.Token()
+		return list, err
+	}
+	return tok, nil
+}
+
+func parseMembers(d *json.Decoder, depth int) (any, error) {
+	m := map[string]any{}
+	for d.More() {
+		tok, err := d.Token()
+		if err != nil {
+			return nil, err
+		}
+		key, ok := tok.(string)
+		if !ok {
+			return nil, errShape{"a name must be a string"}
+		}
+		if _, twice := m[key]; twice {
+			return nil, errShape{"a name appears twice in one object"}
+		}
+		if m[key], err = parseValue(d, depth+1); err != nil {
+			return nil, err
+		}
+	}
+	_, err := d.Token()
+	return m, err
+}

@@ -1,0 +1,109 @@
+package op
+
+// JSON prints the schema as JSON Schema 2020-12, the dialect of both OpenAPI 3.1 and MCP. ref names the component of a struct, or answers "" to have it printed in place.
+func (s *Schema) JSON(ref func(*Schema) string) Tree {
+	return s.print(ref, false, true)
+}
+
+// Inside prints the schema itself in place, and the structs within it as ref says. Strict closes its objects to unknown names.
+func (s *Schema) Inside(ref func(*Schema) string, strict bool) Tree {
+	unnamed := *s
+	unnamed.Name = ""
+	return unnamed.print(ref, false, strict)
+}
+
+// ToolInput prints the op's input for the tool list, every part in place.
+func (o *Op) ToolInput() Tree { return o.In.print(inline, true, true) }
+
+// ToolOutput prints the op's answer for the tool list. MCP allows only objects there, so a list is wrapped under ToolList's key.
+func (o *Op) ToolOutput() Tree {
+	out := o.ToolOut().print(inline, true, false)
+	if key := o.ToolList(); key != "" {
+		return Tree{{"type", "object"}, {"properties", Tree{{key, out}}}, {"required", []string{key}}}
+	}
+	return out
+}
+
+func inline(*Schema) string { return "" }
+
+func (s *Schema) print(ref func(*Schema) string, lean, strict bool) Tree {
+	if s.Name != "" {
+		if r := ref(s); r != "" {
+			t := Tree{{"$ref", r}}
+			if s.Nullable {
+				return Tree{{"anyOf", []Tree{t, {{"type", "null"}}}}}
+			}
+			return t
+		}
+	}
+	t := Tree{}
+	switch {
+	case s.Type != "" && s.Nullable:
+		t.Add("type", []string{s.Type, "null"})
+	default:
+		t.Add("type", s.Type)
+	}
+	t.Add("description", s.Description)
+	format := s.Format
+	if lean && format == "uuid" || format == "line" {
+		format = "" // tools print ids short; line is our own word
+	}
+	t.Add("format", format)
+	if len(s.Enum) > 0 {
+		values := make([]any, 0, len(s.Enum)+1)
+		for _, e := range s.Enum {
+			values = append(values, e)
+		}
+		if s.Nullable {
+			values = append(values, nil)
+		}
+		t.Add("enum", values)
+	}
+	if s.Pattern != nil {
+		t.Add("pattern", s.Pattern.String())
+	}
+	t.Add("minimum", s.Min)
+	t.Add("maximum", s.Max)
+	if s.Type == "array" {
+		t.Add("items", s.Items.print(ref, lean, strict))
+		t.Add("minItems", s.MinLen)
+		t.Add("maxItems", s.MaxLen)
+	} else {
+		t.Add("minLength", s.MinLen)
+		t.Add("maxLength", s.MaxLen)
+	}
+	t.Add("default", s.Default)
+	if s.Example != nil {
+		t.Add("examples", []any{s.Example})
+	}
+	if s.Type == "object" {
+		s.printProps(&t, ref, lean, strict)
+	}
+	return t
+}
+
+func (s *Schema) printProps(t *Tree, ref func(*Schema) string, lean, strict bool) {
+	if s.Values != nil {
+		t.Add("additionalProperties", s.Values.print(ref, lean, strict))
+		return
+	}
+	props, required := Tree{}, []string{}
+	for _, p := range s.Props {
+		if lean && p.Name == "short_id" {
+			continue
+		}
+		props.Add(p.Name, p.print(ref, lean, strict))
+		if len(props) == 0 || props[len(props)-1].Key != p.Name {
+			props = append(props, Member{p.Name, Tree{}}) // any value
+		}
+		if p.Required {
+			required = append(required, p.Name)
+		}
+	}
+	*t = append(*t, Member{"properties", props})
+	t.Add("required", required)
+	if strict {
+		// Inputs are closed, so that typos do not pass; answers stay open, so that a new field breaks nobody.
+		t.Add("additionalProperties", false)
+	}
+}

@@ -1,0 +1,214 @@
+package op
+
+import (
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"coffer/internal/id"
+	"coffer/internal/money"
+	"coffer/internal/pg"
+	"coffer/internal/text"
+)
+
+// Where HTTP carries an input.
+const (
+	InPath  = "path"
+	InQuery = "query"
+	InBody  = "body"
+	InText  = "text"
+)
+
+// A Schema is the JSON Schema of a Go type, as far as coffer's shapes need it. One schema validates every surface and is printed into the OpenAPI document and the tool list.
+type Schema struct {
+	Name        string // of the Go struct; "" for everything else
+	Type        string // string, integer, number, boolean, object, array; "" for any
+	Nullable    bool
+	Format      string
+	Description string
+	Pattern     *regexp.Regexp
+	Hint        string // what Pattern asks for, in words
+	Enum        []string
+	Default     any
+	Example     any
+	Min, Max    *int // of a number
+	MinLen      *int // of a string in characters, of an array in items
+	MaxLen      *int
+	Items       *Schema
+	Props       []Prop  // of an object, in the order of the struct
+	Values      *Schema // of a map
+}
+
+// A Prop is a named part of an object.
+type Prop struct {
+	*Schema
+	Name     string
+	Required bool
+	In       string // where HTTP carries it; "" for parts of answers and of nested objects
+}
+
+// Prop is the property of that name, or nil.
+func (s *Schema) Prop(name string) *Prop {
+	for i := range s.Props {
+		if s.Props[i].Name == name {
+			return &s.Props[i]
+		}
+	}
+	return nil
+}
+
+// A Null is an optional field of a PATCH that can also be cleared: absent leaves, null clears, a value sets. Where null makes no sense the field is a pointer with omitempty.
+type Null[T any] struct {
+	Set   bool // given at all, be it as null
+	Value *T   // nil when null or absent
+}
+
+// UnmarshalJSON implements json.Unmarshaler; encoding/json calls it for null too.
+func (n *Null[T]) UnmarshalJSON(b []byte) error {
+	n.Set = true
+	return json.Unmarshal(b, &n.Value)
+}
+
+// MarshalJSON implements json.Marshaler.
+func (n Null[T]) MarshalJSON() ([]byte, error) { return json.Marshal(n.Value) }
+
+// IsZero makes omitzero leave an absent field out.
+func (n Null[T]) IsZero() bool { return !n.Set }
+
+func (Null[T]) inner() reflect.Type { return reflect.TypeFor[T]() }
+
+type nullable interface{ inner() reflect.Type }
+
+// known are types whose JSON is not what their Go kind suggests.
+var known = map[reflect.Type]Schema{
+	reflect.TypeFor[id.ID]():           {Type: "string", Format: "uuid"},
+	reflect.TypeFor[pg.Time]():         {Type: "string", Format: "date-time", Example: "2026-11-15T09:30:00.000000Z"},
+	reflect.TypeFor[money.Amount]():    {Type: "number", Format: "decimal", Description: "Exact, two decimals; positive is money out"},
+	reflect.TypeFor[text.Untrusted]():  {Type: "string"},
+	reflect.TypeFor[json.RawMessage](): {},
+}
+
+// SchemaOf is the schema of T.
+func SchemaOf[T any]() *Schema { return schemaFor(reflect.TypeFor[T]()) }
+
+func schemaFor(t reflect.Type) *Schema {
+	if s, ok := known[t]; ok {
+		return &s
+	}
+	if n, ok := reflect.Zero(t).Interface().(nullable); ok {
+		s := schemaFor(n.inner())
+		s.Nullable = true
+		return s
+	}
+	s := &Schema{}
+	switch t.Kind() {
+	case reflect.Pointer:
+		s = schemaFor(t.Elem())
+		s.Nullable = true
+	case reflect.String:
+		s.Type = "string"
+	case reflect.Bool:
+		s.Type = "boolean"
+	case reflect.Int, reflect.Int32, reflect.Int64:
+		s.Type = "integer"
+	case reflect.Slice:
+		s.Type, s.Items = "array", schemaFor(t.Elem())
+	case reflect.Map:
+		s.Type, s.Values = "object", schemaFor(t.Elem())
+	case reflect.Struct:
+		s.Type, s.Name = "object", t.Name()
+		s.addFields(t)
+	case reflect.Interface:
+	default:
+		// A float could hold an amount; no shape of ours may have one.
+		panic(fmt.Sprintf("op: %s has no place in a shape", t))
+	}
+	return s
+}
+
+func (s *Schema) addFields(t reflect.Type) {
+	for f := range t.Fields() {
+		if f.Anonymous && f.Tag.Get("json") == "" {
+			s.addFields(f.Type)
+			continue
+		}
+		name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
+		if name == "-" || !f.IsExported() {
+			continue
+		}
+		if name == "" {
+			panic(fmt.Sprintf("op: %s.%s needs a json name", t, f.Name))
+		}
+		optional := strings.Contains(options, "omitempty") || strings.Contains(options, "omitzero")
+		fs := schemaFor(f.Type)
+		if f.Type.Kind() == reflect.Pointer && optional {
+			fs.Nullable = false // absent or a value; null is Null's
+		}
+		fs.describe(f)
+		_, forced := f.Tag.Lookup("required")
+		s.Props = append(s.Props, Prop{
+			Schema: fs, Name: name, In: f.Tag.Get("in"),
+			Required: (!optional || forced) && fs.Default == nil,
+		})
+	}
+}
+
+// describe reads the tags of a field. On a list, what limits a single value limits each item.
+func (s *Schema) describe(f reflect.StructField) {
+	get := f.Tag.Get
+	if d := get("doc"); d != "" {
+		s.Description = d
+	}
+	one := s
+	if s.Items != nil {
+		one = s.Items
+		s.MinLen, s.MaxLen = number(f, "minItems"), number(f, "maxItems")
+	}
+	if m := number(f, "minLength"); m != nil {
+		one.MinLen = m
+	}
+	if m := number(f, "maxLength"); m != nil {
+		one.MaxLen = m
+	}
+	one.Min, one.Max = number(f, "minimum"), number(f, "maximum")
+	if p := get("pattern"); p != "" {
+		one.Pattern, one.Hint = regexp.MustCompile(p), get("hint")
+	}
+	if e := get("enum"); e != "" {
+		one.Enum = strings.Split(e, ",")
+	}
+	if v := get("format"); v != "" {
+		one.Format = v
+	}
+	s.Default, s.Example = literal(s, get("default")), literal(s, get("example"))
+}
+
+func number(f reflect.StructField, tag string) *int {
+	v := f.Tag.Get(tag)
+	if v == "" {
+		return nil
+	}
+	n, err := strconv.Atoi(v)
+	if err != nil {
+		panic(fmt.Sprintf("op: tag %s of %s is not a number", tag, f.Name))
+	}
+	return &n
+}
+
+// literal reads a tag as a value of the schema's type: text for strings, JSON for the rest.
+func literal(s *Schema, tag string) any {
+	if tag == "" {
+		return nil
+	}
+	if s.Type == "string" {
+		return tag
+	}
+	v, err := parse([]byte(tag))
+	if err != nil {
+		panic(fmt.Sprintf("op: tag value %s is not JSON", tag))
+	}
+	return v
+}

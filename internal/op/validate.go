@@ -1,0 +1,221 @@
+package op
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"coffer/internal/errs"
+	"coffer/internal/id"
+	"coffer/internal/money"
+	"coffer/internal/text"
+)
+
+// validate holds v against the schema and collects every fault under its path. Messages say what is wanted and never repeat what was given.
+func (s *Schema) validate(v any, path string, faults *[]errs.Detail) {
+	add := func(code, format string, args ...any) {
+		*faults = append(*faults, errs.Detail{Field: path, Code: code, Message: fmt.Sprintf(format, args...)})
+	}
+	if v == nil {
+		if !s.Nullable && s.Type != "" {
+			add("type", "must be %s, not null", article(s.Type))
+		}
+		return
+	}
+	switch s.Type {
+	case "object":
+		s.validateObject(v, path, faults, add)
+	case "array":
+		list, ok := v.([]any)
+		if !ok {
+			add("type", "must be a list")
+			return
+		}
+		s.bounds(len(list), "items", add)
+		for i, item := range list {
+			s.Items.validate(item, path+"["+strconv.Itoa(i)+"]", faults)
+		}
+	case "string":
+		if t, ok := v.(string); ok {
+			s.validateString(t, add)
+		} else {
+			add("type", "must be a string")
+		}
+	case "boolean":
+		if _, ok := v.(bool); !ok {
+			add("type", "must be true or false")
+		}
+	case "integer":
+		s.validateInteger(v, add)
+	case "number":
+		if _, err := money.Parse(fmt.Sprint(v)); err != nil {
+			add("type", "must be a number with at most two decimals")
+		}
+	}
+}
+
+type addFault func(code, format string, args ...any)
+
+func (s *Schema) validateObject(v any, path string, faults *[]errs.Detail, add addFault) {
+	m, ok := v.(map[string]any)
+	if !ok {
+		add("type", "must be an object")
+		return
+	}
+	at := func(name string) string {
+		if path == "" {
+			return name
+		}
+		return path + "." + name
+	}
+	if s.Values != nil {
+		for name, item := range m {
+			s.Values.validate(item, at(name), faults)
+		}
+		return
+	}
+	for _, p := range s.Props {
+		item, given := m[p.Name]
+		if given {
+			p.validate(item, at(p.Name), faults)
+		} else if p.Required {
+			*faults = append(*faults, errs.Detail{Field: at(p.Name), Code: "required", Message: "is required"})
+		}
+	}
+	var strange []string
+	for name := range m {
+		if s.Prop(name) == nil {
+			strange = append(strange, name)
+		}
+	}
+	slices.Sort(strange)
+	for _, name := range strange {
+		*faults = append(*faults, errs.Detail{Field: at(printable(name)), Code: "unknown", Message: s.unknown(name)})
+	}
+}
+
+func (s *Schema) validateString(t string, add addFault) {
+	s.bounds(utf8.RuneCountInString(t), "characters", add)
+	switch {
+	case len(s.Enum) > 0 && !slices.Contains(s.Enum, t):
+		add("enum", "must be one of: %s", strings.Join(s.Enum, ", "))
+	case s.Pattern != nil && !s.Pattern.MatchString(t):
+		hint := s.Hint
+		if hint == "" {
+			hint = "match " + s.Pattern.String()
+		}
+		add("pattern", "must %s", hint)
+	case s.Format == "line" && !IsLine(t):
+		add("pattern", "must be one line of plain text, without control or invisible characters and without spaces around it")
+	case s.Format == "uuid":
+		if _, err := id.Parse(t); err != nil {
+			add("format", "must be a UUID")
+		}
+	case s.Format == "date-time" && t != "":
+		if _, err := time.Parse(time.RFC3339Nano, t); err != nil {
+			add("format", "must be an RFC 3339 timestamp, such as 2026-11-15T09:30:00Z")
+		}
+	}
+	if strings.ContainsRune(t, 0) || !utf8.ValidString(t) {
+		add("pattern", "must be text without NUL characters")
+	}
+}
+
+// IsLine reports whether t is one line of visible text: what a name may be. Names travel to models, terminals and spreadsheets, so nothing invisible may hide in them.
+func IsLine(t string) bool { return text.Line(t, len(t)+1).Plain() == t }
+
+func (s *Schema) validateInteger(v any, add addFault) {
+	num, ok := v.(json.Number)
+	n, err := strconv.Atoi(num.String())
+	if !ok || err != nil {
+		add("type", "must be a whole number")
+		return
+	}
+	if s.Min != nil && n < *s.Min || s.Max != nil && n > *s.Max {
+		add("range", "must be %s", span(s.Min, s.Max, ""))
+	}
+}
+
+func (s *Schema) bounds(n int, unit string, add addFault) {
+	switch {
+	case n == 0 && s.MinLen != nil && *s.MinLen == 1:
+		add("empty", "must not be empty")
+	case s.MinLen != nil && n < *s.MinLen || s.MaxLen != nil && n > *s.MaxLen:
+		add("length", "must have %s", span(s.MinLen, s.MaxLen, " "+unit))
+	}
+}
+
+func span(lo, hi *int, unit string) string {
+	switch {
+	case lo != nil && hi != nil && *lo > 0:
+		return fmt.Sprintf("from %d to %d%s", *lo, *hi, unit)
+	case hi != nil:
+		return fmt.Sprintf("at most %d%s", *hi, unit)
+	}
+	return fmt.Sprintf("at least %d%s", *lo, unit)
+}
+
+func article(kind string) string {
+	if kind == "object" || kind == "array" || kind == "integer" {
+		return "an " + kind
+	}
+	return "a " + kind
+}
+
+// unknown explains a name that is not there, with the likeliest one that is: a typo must not pass, and should not cost a look into the manual.
+func (s *Schema) unknown(name string) string {
+	best, distance := "", 3
+	names := make([]string, 0, len(s.Props))
+	for _, p := range s.Props {
+		names = append(names, p.Name)
+		if d := edits(strings.ToLower(name), p.Name); d < distance {
+			best, distance = p.Name, d
+		}
+	}
+	switch {
+	case best != "":
+		return fmt.Sprintf("is not known here; did you mean %s?", best)
+	case len(names) == 0:
+		return "is not known here; nothing can be given"
+	}
+	return "is not known here; known are: " + strings.Join(names, ", ")
+}
+
+// printable keeps a strange name from carrying anything but a name into the answer.
+func printable(name string) string {
+	clean := strings.Map(func(r rune) rune {
+		if r == '_' || r == '-' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' {
+			return r
+		}
+		return '?'
+	}, name)
+	return clean[:min(len(clean), 40)]
+}
+
+// edits is the Levenshtein distance of two short words; long ones are simply far apart.
+func edits(a, b string) int {
+	if len(a) > 40 {
+		return len(a)
+	}
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			cost := 1
+			if a[i] == b[j] {
+				cost = 0
+			}
+			next := min(row[j+1]+1, row[j]+1, diagonal+cost)
+			diagonal, row[j+1] = row[j+1], next
+		}
+	}
+	return row[len(b)]
+}

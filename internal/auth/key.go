@@ -1,0 +1,197 @@
+package auth
+
+import (
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"time"
+
+	"coffer/internal/errs"
+	"coffer/internal/id"
+	"coffer/internal/op"
+	"coffer/internal/pg"
+)
+
+// A Key is an API key as its owner may see it again: everything but the key itself.
+type Key struct {
+	ID              id.ID    `json:"id" db:"id"`
+	ShortID         string   `json:"short_id,omitempty" db:"short_id" required:"true"`
+	Name            string   `json:"name" db:"name"`
+	KeyPrefix       string   `json:"key_prefix" db:"prefix" doc:"The start of the key, to recognise it by" example:"coffer_4f8Kq2Lz"`
+	Scope           string   `json:"scope" db:"scope" enum:"read_only,full_access"`
+	ActorType       string   `json:"actor_type" db:"actor_type" enum:"user,agent,system" doc:"Who acts with it; what a user sets is held against rules and agents"`
+	ActorName       *string  `json:"actor_name" db:"actor_name"`
+	MaxWritesPerDay *int     `json:"max_writes_per_day" db:"max_writes_per_day" doc:"How many transactions it may change in a day; null is no limit"`
+	CreatedAt       pg.Time  `json:"created_at" db:"created_at"`
+	LastUsedAt      *pg.Time `json:"last_used_at" db:"last_used_at" doc:"To the minute"`
+	ExpiresAt       *pg.Time `json:"expires_at" db:"expires_at"`
+	RevokedAt       *pg.Time `json:"revoked_at" db:"revoked_at"`
+}
+
+// A NewKey is a Key on the one occasion when it can be read.
+type NewKey struct {
+	Key
+	Secret string `json:"key" db:"-" doc:"The key itself, shown this once" example:"coffer_4f8Kq2Lz…"`
+}
+
+const keyColumns = `id, short_id, name, prefix, scope, actor_type, actor_name, max_writes_per_day, created_at, last_used_at, expires_at, revoked_at`
+
+// CreateKey is the input of Create.
+type CreateKey struct {
+	Name            string   `json:"name" minLength:"1" maxLength:"200" format:"line" doc:"What it is for" example:"budget script"`
+	Scope           string   `json:"scope" enum:"read_only,full_access" doc:"read_only can read; full_access can also change things and see other keys"`
+	ActorType       string   `json:"actor_type,omitempty" enum:"user,agent,system" default:"user" doc:"Who acts with it"`
+	ActorName       *string  `json:"actor_name,omitempty" minLength:"1" maxLength:"200" format:"line" doc:"The name that its changes carry; the key's own name if omitted"`
+	ExpiresAt       *pg.Time `json:"expires_at,omitempty" doc:"When it stops working; never if omitted"`
+	MaxWritesPerDay *int     `json:"max_writes_per_day,omitempty" minimum:"0" maximum:"1000000" doc:"How many transactions it may change in a day; 2,000 for an agent's key if omitted"`
+}
+
+const agentWritesPerDay = 2000
+
+// Create makes a key and shows it once.
+func (a *Auth) Create(ctx context.Context, tx pg.Tx, in CreateKey) (NewKey, error) {
+	if in.ExpiresAt != nil && !in.ExpiresAt.Time().After(time.Now()) {
+		return NewKey{}, errs.Field("expires_at", "range", "must be in the future")
+	}
+	if op.ActorOf(ctx).Type == op.Agent && in.ActorType != op.Agent {
+		return NewKey{}, errs.New(errs.Forbidden, "an agent can make keys for agents only; ask a person for this one")
+	}
+	if in.MaxWritesPerDay == nil && in.ActorType == op.Agent {
+		in.MaxWritesPerDay = new(agentWritesPerDay)
+	}
+	random := id.Base62(keyRandom)
+	out := NewKey{Secret: keyPrefix + random}
+	hash := sha256.Sum256([]byte(out.Secret))
+	err := pg.Redraw(ctx, tx, "token_short_id", func(tx pg.Tx) (err error) {
+		fresh := id.New()
+		out.Key, err = pg.One[Key](ctx, tx, `
+			insert into token (id, short_id, kind, hash, prefix, name, scope, actor_type, actor_name, max_writes_per_day, expires_at)
+			values (@id, @short, 'api_key', @hash, @prefix, @name, @scope, @type, @actor, @writes, @expires)
+			returning `+keyColumns, pg.Args{
+			"id": fresh, "short": fresh.Short(), "hash": hash[:], "prefix": keyPrefix + random[:shownRandom], "name": in.Name, "scope": in.Scope,
+			"type": in.ActorType, "actor": in.ActorName, "writes": in.MaxWritesPerDay, "expires": in.ExpiresAt,
+		})
+		return err
+	})
+	return out, err
+}
+
+// Me is the caller's own key.
+func (a *Auth) Me(ctx context.Context, q pg.Querier, _ op.None) (Key, error) {
+	actor := op.ActorOf(ctx)
+	if actor.Key == nil {
+		return Key{}, errs.New(errs.NotFound, "this call was made without an API key")
+	}
+	return a.find(ctx, q, actor.Key.String())
+}
+
+// KeyRef names a key.
+type KeyRef struct {
+	ID string `json:"id" doc:"The key's UUID or short id (not the key itself)" minLength:"1"`
+}
+
+// Get is one key.
+func (a *Auth) Get(ctx context.Context, q pg.Querier, in KeyRef) (Key, error) {
+	return a.find(ctx, q, in.ID)
+}
+
+func (a *Auth) find(ctx context.Context, q pg.Querier, ref string) (Key, error) {
+	k, err := pg.One[Key](ctx, q, `select `+keyColumns+` from token where kind = 'api_key' and (id = $1 or short_id = $2)`, pg.RefTo(ref).IDArgs()...)
+	return k, noKey(err)
+}
+
+func (a *Auth) lock(ctx context.Context, tx pg.Tx, ref string) (Key, error) {
+	k, err := pg.One[Key](ctx, tx, `select `+keyColumns+` from token where kind = 'api_key' and (id = $1 or short_id = $2) for update`, pg.RefTo(ref).IDArgs()...)
+	return k, noKey(err)
+}
+
+func noKey(err error) error { return pg.Found(err, "API key", "GET /api/v1/api-keys lists them") }
+
+// ListKeys asks for a page of keys.
+type ListKeys struct {
+	Cursor string `json:"cursor,omitempty" maxLength:"1024" doc:"next_cursor of the page before"`
+	Limit  int    `json:"limit,omitempty" minimum:"1" maximum:"500" default:"50" doc:"How many on a page"`
+}
+
+// Keys is a page of keys, newest first, revoked ones included.
+type Keys struct {
+	Keys       []Key  `json:"api_keys"`
+	NextCursor string `json:"next_cursor" doc:"Empty on the last page"`
+	HasMore    bool   `json:"has_more"`
+}
+
+// List is a page of keys.
+func (a *Auth) List(ctx context.Context, q pg.Querier, in ListKeys) (Keys, error) {
+	pager, err := a.db.Pager(ctx, "api-keys", nil)
+	if err != nil {
+		return Keys{}, err
+	}
+	var where pg.Where
+	where.And("kind = 'api_key'")
+	if in.Cursor != "" {
+		at, err := pager.Decode(in.Cursor, 1)
+		if err != nil {
+			return Keys{}, err
+		}
+		where.And("id < $?::uuid", at[0])
+	}
+	rows, err := pg.All[Key](ctx, q, fmt.Sprintf(`select %s from token %s order by id desc limit %d`, keyColumns, where.SQL(), in.Limit+1), where.Args()...)
+	if err != nil {
+		return Keys{}, err
+	}
+	out := Keys{Keys: rows}
+	if len(rows) > in.Limit {
+		out.Keys, out.HasMore = rows[:in.Limit], true
+		out.NextCursor, err = pager.Encode(rows[in.Limit-1].ID.String())
+	}
+	return out, err
+}
+
+// PatchKey changes what may change about a key. Its scope may not: a key that was handed out keeps the power that it was handed out with.
+type PatchKey struct {
+	ID              string           `json:"id" doc:"The key's UUID or short id" minLength:"1"`
+	Name            *string          `json:"name,omitempty" minLength:"1" maxLength:"200" format:"line"`
+	ActorName       op.Null[string]  `json:"actor_name,omitzero" minLength:"1" maxLength:"200" format:"line"`
+	ExpiresAt       op.Null[pg.Time] `json:"expires_at,omitzero" doc:"null for never"`
+	MaxWritesPerDay op.Null[int]     `json:"max_writes_per_day,omitzero" minimum:"0" maximum:"1000000" doc:"null for no limit"`
+}
+
+// Patch changes a key.
+func (a *Auth) Patch(ctx context.Context, tx pg.Tx, in PatchKey) (Key, error) {
+	k, err := a.lock(ctx, tx, in.ID)
+	if err != nil {
+		return Key{}, err
+	}
+	if err := op.Match(ctx, k); err != nil {
+		return Key{}, err
+	}
+	if k.RevokedAt != nil {
+		return Key{}, errs.New(errs.Conflict, "this key was revoked and cannot be changed; make a new one")
+	}
+	return pg.One[Key](ctx, tx, `
+		update token set
+			name = coalesce(@name, name),
+			actor_name = case when @actor_given then @actor else actor_name end,
+			expires_at = case when @expires_given then @expires else expires_at end,
+			max_writes_per_day = case when @writes_given then @writes else max_writes_per_day end,
+			updated_at = clock_timestamp()
+		where id = @id returning `+keyColumns, pg.Args{
+		"id": k.ID, "name": in.Name, "actor_given": in.ActorName.Set, "actor": in.ActorName.Value,
+		"expires_given": in.ExpiresAt.Set, "expires": in.ExpiresAt.Value, "writes_given": in.MaxWritesPerDay.Set, "writes": in.MaxWritesPerDay.Value,
+	})
+}
+
+// Revoke ends a key; it stays listed. Revoking it again changes nothing.
+func (a *Auth) Revoke(ctx context.Context, tx pg.Tx, in KeyRef) (op.Deleted, error) {
+	k, err := a.lock(ctx, tx, in.ID)
+	if err != nil {
+		return op.Deleted{}, err
+	}
+	_, err = pg.Exec(ctx, tx, `update token set revoked_at = coalesce(revoked_at, clock_timestamp()), updated_at = clock_timestamp() where id = $1`, k.ID)
+	return op.Deleted{Deleted: true, ID: k.ID}, err
+}
+
+// Any reports whether any key was ever made: a household without one still has to be set up.
+func (a *Auth) Any(ctx context.Context) (bool, error) {
+	return pg.Value[bool](ctx, a.db, `select exists (select from token)`)
+}

@@ -1,0 +1,15 @@
+package auth
+
+import "coffer/internal/op"
+
+// Ops is auth's menu. No tool is on it: an agent has no business with keys.
+func (a *Auth) Ops() []*op.Op {
+	return []*op.Op{
+		op.Reading(op.Spec{Name: "key.me", Route: "GET /keys/me", Scope: op.AnyKey, Summary: "Shows who the calling key is and what it may do."}, a.Me),
+		op.Reading(op.Spec{Name: "key.list", Route: "GET /api-keys", Scope: op.Full, Summary: "Lists API keys, newest first, revoked ones included."}, a.List),
+		op.Writing(op.Spec{Name: "key.create", Route: "POST /api-keys", Summary: "Makes an API key and shows it this once."}, a.Create),
+		op.Reading(op.Spec{Name: "key.get", Route: "GET /api-keys/{id}", Scope: op.Full, Summary: "Shows one API key, without the key itself."}, a.Get),
+		op.Writing(op.Spec{Name: "key.update", Route: "PATCH /api-keys/{id}", Summary: "Changes an API key's name, actor name, expiry or daily limit."}, a.Patch),
+		op.Writing(op.Spec{Name: "key.revoke", Route: "DELETE /api-keys/{id}", Summary: "Revokes an API key from the next request on."}, a.Revoke),
+	}
+}

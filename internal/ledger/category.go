@@ -1,0 +1,312 @@
+package ledger
+
+import (
+	"context"
+	"fmt"
+	"regexp"
+	"strings"
+
+	"coffer/internal/errs"
+	"coffer/internal/id"
+	"coffer/internal/op"
+	"coffer/internal/pg"
+)
+
+// A Category is what a transaction is filed under, in the shape of a single REST record.
+type Category struct {
+	ID        id.ID   `json:"id" db:"id"`
+	ShortID   string  `json:"short_id,omitempty" db:"short_id" required:"true"`
+	Slug      string  `json:"slug" db:"slug" doc:"What names it for ever; rules refer to it" example:"food_and_drink_groceries"`
+	Name      string  `json:"name" db:"display_name" doc:"What people see"`
+	ParentID  *id.ID  `json:"parent_id" db:"parent_id" doc:"The primary it stands below; null for a primary"`
+	Kind      string  `json:"kind" db:"kind" enum:"income,expense,transfer" doc:"A subcategory has its primary's; transfers are left out of spending"`
+	Icon      string  `json:"icon" db:"icon" example:"shopping-cart"`
+	Color     string  `json:"color" db:"color" doc:"Hex colour, or empty"`
+	SortOrder int     `json:"sort_order" db:"sort_order"`
+	IsSystem  bool    `json:"is_system" db:"is_system" doc:"It came with the service: it can be hidden, not deleted"`
+	Archived  bool    `json:"archived" db:"hidden" doc:"Hidden from choices; what is filed under it stays"`
+	CreatedAt pg.Time `json:"created_at" db:"created_at"`
+	UpdatedAt pg.Time `json:"updated_at" db:"updated_at"`
+}
+
+// A CategoryLeaf is a node of the tree.
+type CategoryLeaf struct {
+	ID                id.ID   `json:"id"`
+	ShortID           string  `json:"short_id,omitempty" required:"true"`
+	Slug              string  `json:"slug" doc:"Immutable"`
+	DisplayName       string  `json:"display_name"`
+	Icon              string  `json:"icon"`
+	Color             string  `json:"color" doc:"Hex colour, or empty"`
+	Kind              string  `json:"kind" enum:"income,expense,transfer"`
+	ParentID          *id.ID  `json:"parent_id"`
+	ParentSlug        string  `json:"parent_slug,omitempty" doc:"On subcategories"`
+	ParentDisplayName string  `json:"parent_display_name,omitempty" doc:"On subcategories"`
+	SortOrder         int     `json:"sort_order"`
+	IsSystem          bool    `json:"is_system"`
+	Hidden            bool    `json:"hidden"`
+	CreatedAt         pg.Time `json:"created_at"`
+	UpdatedAt         pg.Time `json:"updated_at"`
+}
+
+// A CategoryNode is a primary with its subcategories.
+type CategoryNode struct {
+	CategoryLeaf
+	Children []CategoryLeaf `json:"children"`
+}
+
+const (
+	categoryColumns = `c.id, c.short_id, c.slug, c.display_name, c.parent_id, coalesce(p.kind, c.kind) as kind, c.icon, c.color, c.sort_order, c.is_system, c.hidden, c.created_at, c.updated_at`
+	categoryRows    = `select ` + categoryColumns + ` from category c left join category p on p.id = c.parent_id where c.deleted_at is null`
+	categorySlug    = `words of a-z and 0-9 joined by - or _`
+)
+
+var categorySlugShape = regexp.MustCompile(`^[a-z0-9]+([-_][a-z0-9]+)*$`)
+
+// all are the live categories: primaries in their order, each before its children.
+func (b *Books) all(ctx context.Context, q pg.Querier) ([]Category, error) {
+	return pg.All[Category](ctx, q, categoryRows+`
+		order by coalesce(p.sort_order, c.sort_order), coalesce(p.slug, c.slug), c.parent_id is not null, c.sort_order, c.slug`)
+}
+
+// Categories is the tree.
+func (b *Books) Categories(ctx context.Context, q pg.Querier, _ op.None) ([]CategoryNode, error) {
+	rows, err := b.all(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	tree := []CategoryNode{}
+	for _, c := range rows {
+		leaf := CategoryLeaf{
+			ID: c.ID, ShortID: c.ShortID, Slug: c.Slug, DisplayName: c.Name, Icon: c.Icon, Color: c.Color, Kind: c.Kind, ParentID: c.ParentID,
+			SortOrder: c.SortOrder, IsSystem: c.IsSystem, Hidden: c.Archived, CreatedAt: c.CreatedAt, UpdatedAt: c.UpdatedAt,
+		}
+		if c.ParentID == nil {
+			tree = append(tree, CategoryNode{CategoryLeaf: leaf, Children: []CategoryLeaf{}})
+			continue
+		}
+		parent := &tree[len(tree)-1]
+		leaf.ParentSlug, leaf.ParentDisplayName = parent.Slug, parent.DisplayName
+		parent.Children = append(parent.Children, leaf)
+	}
+	return tree, nil
+}
+
+// A CategoryRef names a category.
+type CategoryRef struct {
+	ID string `json:"id" minLength:"1" doc:"The category's slug, short id or UUID"`
+}
+
+// Category is one category.
+func (b *Books) Category(ctx context.Context, q pg.Querier, in CategoryRef) (Category, error) {
+	c, err := b.find(ctx, q, in.ID)
+	return c, pg.Found(err, "category", "GET /api/v1/categories lists them")
+}
+
+func (b *Books) find(ctx context.Context, q pg.Querier, ref string) (Category, error) {
+	return pg.One[Category](ctx, q, categoryRows+` and (c.id = $1 or c.slug = $2 or c.short_id = $3) order by (c.slug = $2) desc limit 1`, pg.RefTo(ref).Args()...)
+}
+
+// named is find for a category that a field of the body names.
+func (b *Books) named(ctx context.Context, q pg.Querier, field, ref string) (Category, error) {
+	c, err := b.find(ctx, q, ref)
+	return c, pg.Named(err, field, "category", "GET /api/v1/categories lists them")
+}
+
+// changing keeps every other writer of the tree away until the transaction ends. Readers go on. The tree is small and rarely changed, so one lock is simpler to reason about than many.
+func changing(ctx context.Context, tx pg.Tx) error {
+	_, err := pg.Exec(ctx, tx, `lock table category in share row exclusive mode`)
+	return err
+}
+
+// CreateCategory is the input of CreateCategory.
+type CreateCategory struct {
+	Slug        string  `json:"slug" minLength:"1" maxLength:"64" doc:"Lower-case words joined by - or _; it never changes" example:"home_garden"`
+	Name        *string `json:"name,omitempty" minLength:"1" maxLength:"200" format:"line" doc:"What people see; required, here or as display_name" example:"Garden"`
+	DisplayName *string `json:"display_name,omitempty" minLength:"1" maxLength:"200" format:"line" doc:"The same as name"`
+	ParentID    *string `json:"parent_id,omitempty" minLength:"1" doc:"The primary to stand below: slug, short id or UUID; none makes a primary" example:"home"`
+	Kind        *string `json:"kind,omitempty" enum:"income,expense,transfer" doc:"Of a primary; expense if omitted. A subcategory takes its primary's"`
+	Icon        string  `json:"icon,omitempty" maxLength:"64" format:"line"`
+	Color       string  `json:"color,omitempty" pattern:"^(#[0-9a-fA-F]{6})?$" hint:"be a hex colour such as #16a34a"`
+	SortOrder   int     `json:"sort_order,omitempty" minimum:"-1000000" maximum:"1000000"`
+	Hidden      bool    `json:"hidden,omitempty"`
+}
+
+// CreateCategory makes a category.
+func (b *Books) CreateCategory(ctx context.Context, tx pg.Tx, in CreateCategory) (Category, error) {
+	slug, err := checkSlug(in.Slug, categorySlugShape, categorySlug)
+	if err != nil {
+		return Category{}, err
+	}
+	name, err := oneName(in.Name, in.DisplayName)
+	if err != nil {
+		return Category{}, err
+	}
+	if name == nil {
+		return Category{}, errs.Field("name", "required", "is required")
+	}
+	if err := changing(ctx, tx); err != nil {
+		return Category{}, err
+	}
+	place, err := b.place(ctx, tx, in.ParentID, in.Kind, "expense")
+	if err != nil {
+		return Category{}, err
+	}
+	made := fresh{Slug: slug, Name: *name, Parent: place.parent, Kind: place.kind, Icon: in.Icon, Color: in.Color, SortOrder: in.SortOrder, Hidden: in.Hidden}
+	if err := b.insert(ctx, tx, []*fresh{&made}); err != nil {
+		return Category{}, err
+	}
+	return b.Category(ctx, tx, CategoryRef{made.ID.String()})
+}
+
+// placement is where in the tree a category stands: below a parent, or as a primary with a kind.
+type placement struct {
+	parent *id.ID
+	kind   *string
+}
+
+func (b *Books) place(ctx context.Context, q pg.Querier, parent, kind *string, otherwise string) (placement, error) {
+	if parent == nil {
+		if kind == nil {
+			kind = &otherwise
+		}
+		return placement{kind: kind}, nil
+	}
+	p, err := b.named(ctx, q, "parent_id", *parent)
+	if err != nil {
+		return placement{}, err
+	}
+	if p.ParentID != nil {
+		return placement{}, errs.Field("parent_id", "conflict", "must be a primary: the tree has two levels, and this is a subcategory itself")
+	}
+	if kind != nil && *kind != p.Kind {
+		return placement{}, errs.Field("kind", "conflict", "must be left out below a parent: a subcategory has its primary's kind, %s", p.Kind)
+	}
+	return placement{parent: &p.ID}, nil
+}
+
+// PatchCategory is the input of PatchCategory.
+type PatchCategory struct {
+	ID          string          `json:"id" minLength:"1" doc:"The category's slug, short id or UUID"`
+	Name        *string         `json:"name,omitempty" minLength:"1" maxLength:"200" format:"line"`
+	DisplayName *string         `json:"display_name,omitempty" minLength:"1" maxLength:"200" format:"line" doc:"The same as name"`
+	ParentID    op.Null[string] `json:"parent_id,omitzero" minLength:"1" doc:"The primary to stand below; null makes it a primary"`
+	Kind        *string         `json:"kind,omitempty" enum:"income,expense,transfer" doc:"Of a primary"`
+	Icon        *string         `json:"icon,omitempty" maxLength:"64" format:"line"`
+	Color       *string         `json:"color,omitempty" pattern:"^(#[0-9a-fA-F]{6})?$" hint:"be a hex colour such as #16a34a"`
+	SortOrder   *int            `json:"sort_order,omitempty" minimum:"-1000000" maximum:"1000000"`
+	Archived    *bool           `json:"archived,omitempty" doc:"Hidden from choices"`
+	Hidden      *bool           `json:"hidden,omitempty" doc:"The same as archived"`
+}
+
+// PatchCategory changes a category.
+func (b *Books) PatchCategory(ctx context.Context, tx pg.Tx, in PatchCategory) (Category, error) {
+	if err := changing(ctx, tx); err != nil {
+		return Category{}, err
+	}
+	c, err := b.Category(ctx, tx, CategoryRef{in.ID})
+	if err != nil {
+		return Category{}, err
+	}
+	if err := op.Match(ctx, c); err != nil {
+		return Category{}, err
+	}
+	name, err := oneName(in.Name, in.DisplayName)
+	if err != nil {
+		return Category{}, err
+	}
+	hidden := in.Archived
+	if hidden == nil {
+		hidden = in.Hidden
+	} else if in.Hidden != nil && *in.Hidden != *hidden {
+		return Category{}, errs.Field("hidden", "conflict", "is another word for archived; give one of them")
+	}
+	parent := in.ParentID.Value
+	if !in.ParentID.Set && c.ParentID != nil {
+		parent = new(c.ParentID.String())
+	}
+	place, err := b.place(ctx, tx, parent, in.Kind, c.Kind)
+	if err != nil {
+		return Category{}, err
+	}
+	_, err = pg.Exec(ctx, tx, `
+		update category set
+			display_name = coalesce(@name, display_name), icon = coalesce(@icon, icon), color = coalesce(lower(@color), color),
+			sort_order = coalesce(@sort, sort_order), hidden = coalesce(@hidden, hidden), parent_id = @parent, kind = @kind, updated_at = clock_timestamp()
+		where id = @id`,
+		pg.Args{
+			"id": c.ID, "name": name, "icon": in.Icon, "color": in.Color, "sort": in.SortOrder, "hidden": hidden, "parent": place.parent, "kind": place.kind,
+		})
+	if err != nil {
+		return Category{}, treeFault(err)
+	}
+	return b.Category(ctx, tx, CategoryRef{c.ID.String()})
+}
+
+// treeFault turns the database's refusal of a third level into words.
+func treeFault(err error) error {
+	switch {
+	case pg.Violates(err, "category_parent"):
+		return errs.New(errs.Conflict, "a category with subcategories cannot become one itself; move its subcategories first")
+	case pg.Violates(err, "category_not_its_own_parent"):
+		return errs.Field("parent_id", "conflict", "must be another category")
+	case pg.Violates(err, "category_slug"):
+		return errs.New(errs.SlugConflict, "there is a category with this slug already; choose another slug or change that category")
+	}
+	return err
+}
+
+// DeleteCategory is the input of DeleteCategory.
+type DeleteCategory struct {
+	ID     string  `json:"id" minLength:"1" doc:"The category's slug, short id or UUID"`
+	MoveTo *string `json:"move_to,omitempty" minLength:"1" doc:"Where all that uses it goes: slug, short id or UUID; needed when anything does"`
+}
+
+// DeleteCategory removes a category that nothing uses, or whose users have somewhere to go.
+func (b *Books) DeleteCategory(ctx context.Context, tx pg.Tx, in DeleteCategory) (op.Deleted, error) {
+	if err := changing(ctx, tx); err != nil {
+		return op.Deleted{}, err
+	}
+	c, err := b.Category(ctx, tx, CategoryRef{in.ID})
+	if err != nil {
+		return op.Deleted{}, err
+	}
+	if c.IsSystem {
+		return op.Deleted{}, errs.New(errs.SystemProtected, "the category %s came with the service and cannot be deleted; hide it instead (PATCH with archived: true)", c.Slug)
+	}
+	if in.MoveTo != nil {
+		into, err := b.named(ctx, tx, "move_to", *in.MoveTo)
+		if err != nil {
+			return op.Deleted{}, err
+		}
+		return op.Deleted{Deleted: true, ID: c.ID}, b.merge(ctx, tx, []merge{{c, into}})
+	}
+	uses, err := b.uses(ctx, tx, c.ID)
+	if err != nil {
+		return op.Deleted{}, err
+	}
+	if uses != "" {
+		return op.Deleted{}, errs.New(errs.InUse, "the category %s is used by %s; say with move_to where they should go", c.Slug, uses)
+	}
+	return op.Deleted{Deleted: true, ID: c.ID}, b.retire(ctx, tx, []id.ID{c.ID})
+}
+
+func (b *Books) uses(ctx context.Context, q pg.Querier, category id.ID) (string, error) {
+	var found []string
+	n, err := pg.Value[int64](ctx, q, `select count(*) from category where parent_id = $1 and deleted_at is null`, category)
+	if err != nil {
+		return "", err
+	}
+	if n > 0 {
+		found = append(found, fmt.Sprintf("%d subcategories", n))
+	}
+	for _, u := range b.users {
+		n, what, err := u.Uses(ctx, q, category)
+		if err != nil {
+			return "", err
+		}
+		if n > 0 {
+			found = append(found, fmt.Sprintf("%d %s", n, what))
+		}
+	}
+	return strings.Join(found, ", "), nil
+}

@@ -1,0 +1,179 @@
+package ledger
+
+import (
+	"context"
+
+	"coffer/internal/errs"
+	"coffer/internal/id"
+	"coffer/internal/pg"
+)
+
+// fresh is a category as it is written.
+type fresh struct {
+	ID        id.ID
+	Slug      string
+	Name      string
+	Parent    *id.ID
+	Kind      *string
+	Icon      string
+	Color     string
+	SortOrder int
+	Hidden    bool
+}
+
+// parentOf is the slug that the category will stand below, after the file.
+func (p *plan) parentOf(slug string) string {
+	if l := p.bySlug[slug]; l != nil {
+		return l.parent
+	}
+	return p.parent[slug]
+}
+
+func (p *plan) exists(slug string) bool { return p.bySlug[slug] != nil || p.stored[slug] != nil }
+
+// settle finds what is wrong with the file as a whole: names that name nothing, a third level, merges that lead nowhere.
+func (p *plan) settle() {
+	children := map[string]bool{}
+	for slug := range p.stored {
+		if l := p.bySlug[slug]; l == nil || l.into == "" {
+			children[p.parentOf(slug)] = true
+		}
+	}
+	for _, l := range p.lines {
+		if l.into == "" {
+			children[l.parent] = true
+		}
+	}
+	for _, l := range p.lines {
+		slug := l.want.Slug
+		switch {
+		case l.parent == "":
+		case !p.exists(l.parent):
+			p.fault(l.number, errs.InvalidReference, "parent_slug names no category of the file or the tree")
+		case l.parent == slug || p.parentOf(l.parent) != "":
+			p.fault(l.number, errs.Conflict, "parent_slug must name a primary: the tree has two levels")
+		case p.bySlug[l.parent] != nil && p.bySlug[l.parent].into != "" && l.into == "":
+			p.fault(l.number, errs.Conflict, "parent_slug names a category that this file merges away")
+		case children[slug] && l.into == "":
+			p.fault(l.number, errs.Conflict, "%s has subcategories and cannot become one itself", slug)
+		}
+		if l.into != "" {
+			p.settleMerge(l)
+		}
+	}
+}
+
+func (p *plan) settleMerge(l *line) {
+	switch target := p.bySlug[l.into]; {
+	case l.old == nil:
+		p.fault(l.number, errs.InvalidReference, "only a category that exists can be merged, and %s does not", l.want.Slug)
+	case !p.exists(l.into):
+		p.fault(l.number, errs.InvalidReference, "merge_into names no category of the file or the tree")
+	case l.into == l.want.Slug || target != nil && target.into != "":
+		p.fault(l.number, errs.Conflict, "merge_into must name a category that stays")
+	}
+}
+
+// changes sorts the lines into what must be made, rewritten and merged. Primaries come before their subcategories.
+func (p *plan) changes() (created, updated []*fresh, merges []*line) {
+	for _, primary := range []bool{true, false} {
+		for _, l := range p.lines {
+			if (l.parent == "") != primary {
+				continue
+			}
+			switch {
+			case l.into != "":
+				merges = append(merges, l)
+			case l.old == nil:
+				created = append(created, p.placed(l))
+			case p.differs(l):
+				updated = append(updated, p.placed(l))
+			}
+		}
+	}
+	return created, updated, merges
+}
+
+func (p *plan) differs(l *line) bool {
+	o, w := l.old, l.want
+	return o.Name != w.Name || o.Icon != w.Icon || o.Color != w.Color || o.SortOrder != w.SortOrder || o.Archived != w.Hidden || p.parent[w.Slug] != l.parent
+}
+
+// placed gives the category its parent, which the same file may be making, or its kind.
+func (p *plan) placed(l *line) *fresh {
+	w := &l.want
+	switch {
+	case l.parent == "":
+		w.Kind = new("expense")
+		if l.old != nil {
+			w.Kind = &l.old.Kind
+		}
+	case p.stored[l.parent] != nil:
+		w.Parent = &p.stored[l.parent].ID
+	default:
+		w.Parent = &p.bySlug[l.parent].want.ID
+	}
+	return w
+}
+
+func (p *plan) resolve(now []Category, merges []*line) []merge {
+	at := map[string]Category{}
+	for _, c := range now {
+		at[c.Slug] = c
+	}
+	out := make([]merge, len(merges))
+	for i, l := range merges {
+		out[i] = merge{at[l.want.Slug], at[l.into]}
+	}
+	return out
+}
+
+// columns turns categories into one array per column, as unnest takes them.
+func columns(rows []*fresh) pg.Args {
+	n := len(rows)
+	ids, shorts, slugs, names := make([]id.ID, n), make([]string, n), make([]string, n), make([]string, n)
+	parents, kinds := make([]*id.ID, n), make([]*string, n)
+	icons, colours, sorts, hidden := make([]string, n), make([]string, n), make([]int, n), make([]bool, n)
+	for i, r := range rows {
+		ids[i], shorts[i], slugs[i], names[i], parents[i], kinds[i] = r.ID, r.ID.Short(), r.Slug, r.Name, r.Parent, r.Kind
+		icons[i], colours[i], sorts[i], hidden[i] = r.Icon, r.Color, r.SortOrder, r.Hidden
+	}
+	return pg.Args{
+		"ids": ids, "shorts": shorts, "slugs": slugs, "names": names, "parents": parents, "kinds": kinds,
+		"icons": icons, "colours": colours, "sorts": sorts, "hidden": hidden,
+	}
+}
+
+// insert writes new categories, all in one statement, and draws their ids.
+func (b *Books) insert(ctx context.Context, tx pg.Tx, rows []*fresh) error {
+	if len(rows) == 0 {
+		return nil
+	}
+	err := pg.Redraw(ctx, tx, "category_short_id", func(tx pg.Tx) error {
+		for _, r := range rows {
+			r.ID = id.New() // in place: subcategories in the same batch point at it
+		}
+		_, err := pg.Exec(ctx, tx, `
+			insert into category (id, short_id, slug, display_name, parent_id, kind, icon, color, sort_order, hidden)
+			select id, short_id, slug, display_name, parent_id, kind, icon, lower(color), sort_order, hidden
+			from unnest(@ids::uuid[], @shorts::text[], @slugs::text[], @names::text[], @parents::uuid[], @kinds::text[], @icons::text[], @colours::text[], @sorts::int[], @hidden::bool[])
+				v (id, short_id, slug, display_name, parent_id, kind, icon, color, sort_order, hidden)`, columns(rows))
+		return err
+	})
+	return treeFault(err)
+}
+
+// rewrite writes categories that the file changes, all in one statement.
+func (b *Books) rewrite(ctx context.Context, tx pg.Tx, rows []*fresh) error {
+	if len(rows) == 0 {
+		return nil
+	}
+	_, err := pg.Exec(ctx, tx, `
+		update category c set
+			display_name = v.display_name, parent_id = v.parent_id, kind = v.kind, icon = v.icon, color = v.color,
+			sort_order = v.sort_order, hidden = v.hidden, updated_at = clock_timestamp()
+		from unnest(@ids::uuid[], @names::text[], @parents::uuid[], @kinds::text[], @icons::text[], @colours::text[], @sorts::int[], @hidden::bool[])
+			v (id, display_name, parent_id, kind, icon, color, sort_order, hidden)
+		where c.id = v.id`, columns(rows))
+	return treeFault(err)
+}

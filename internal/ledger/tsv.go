@@ -1,0 +1,244 @@
+package ledger
+
+import (
+	"context"
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"coffer/internal/errs"
+	"coffer/internal/op"
+	"coffer/internal/pg"
+	"coffer/internal/text"
+)
+
+var tsvColumns = []string{"slug", "display_name", "parent_slug", "icon", "color", "sort_order", "hidden", "merge_into"}
+
+// ExportCategories prints all categories as TSV. merge_into is always empty: it is a directive for the way back.
+func (b *Books) ExportCategories(ctx context.Context, q pg.Querier, _ op.None) (string, error) {
+	rows, err := b.all(ctx, q)
+	if err != nil {
+		return "", err
+	}
+	var out strings.Builder
+	out.WriteString(strings.Join(tsvColumns, "\t") + "\n")
+	parent := ""
+	for _, c := range rows {
+		under := ""
+		if c.ParentID == nil {
+			parent = c.Slug
+		} else {
+			under = parent
+		}
+		cells := []string{c.Slug, text.Cell(c.Name), under, text.Cell(c.Icon), c.Color, strconv.Itoa(c.SortOrder), strconv.FormatBool(c.Archived), ""}
+		out.WriteString(strings.Join(cells, "\t") + "\n")
+	}
+	return out.String(), nil
+}
+
+// ImportCategories is the input of ImportCategories.
+type ImportCategories struct {
+	TSV    string `json:"tsv" minLength:"1" maxLength:"4000000" doc:"The edited export: a header row, then a row per category"`
+	DryRun bool   `json:"dry_run,omitempty" doc:"Say what would happen and write nothing"`
+}
+
+// An Import says what an import did, or on a dry run would do. With any error it did nothing.
+type Import struct {
+	Created   int           `json:"created"`
+	Updated   int           `json:"updated"`
+	Merged    int           `json:"merged"`
+	Unchanged int           `json:"unchanged"`
+	Errors    []ImportError `json:"errors"`
+	DryRun    bool          `json:"dry_run"`
+}
+
+// An ImportError is what is wrong with a line.
+type ImportError struct {
+	Line    int       `json:"line" doc:"The header is line 1"`
+	Code    errs.Code `json:"code"`
+	Message string    `json:"message"`
+}
+
+// ImportCategories applies an edited export.
+func (b *Books) ImportCategories(ctx context.Context, tx pg.Tx, in ImportCategories) (Import, error) {
+	if err := changing(ctx, tx); err != nil {
+		return Import{}, err
+	}
+	stored, err := b.all(ctx, tx)
+	if err != nil {
+		return Import{}, err
+	}
+	p := newPlan(stored)
+	p.read(in.TSV)
+	p.settle()
+	out := Import{Errors: p.errors, DryRun: in.DryRun}
+	if len(p.errors) > 0 {
+		slices.SortStableFunc(out.Errors, func(a, b ImportError) int { return a.Line - b.Line })
+		return out, nil
+	}
+	created, updated, merges := p.changes()
+	out.Created, out.Updated, out.Merged = len(created), len(updated), len(merges)
+	out.Unchanged = len(p.lines) - out.Created - out.Updated - out.Merged
+	if in.DryRun {
+		return out, nil
+	}
+	if err := b.insert(ctx, tx, created); err != nil {
+		return Import{}, err
+	}
+	if err := b.rewrite(ctx, tx, updated); err != nil {
+		return Import{}, err
+	}
+	if len(merges) > 0 {
+		// What was just made may be what takes over, so both sides are read again with their ids.
+		now, err := b.all(ctx, tx)
+		if err != nil {
+			return Import{}, err
+		}
+		if err := b.merge(ctx, tx, p.resolve(now, merges)); err != nil {
+			return Import{}, err
+		}
+	}
+	return out, nil
+}
+
+// A line is one category as the file wants it.
+type line struct {
+	number int
+	want   fresh
+	parent string // slug
+	into   string // slug to merge into, or ""
+	old    *Category
+}
+
+// A plan is a file held against the stored tree.
+type plan struct {
+	stored map[string]*Category // by slug
+	parent map[string]string    // slug of the parent, as stored
+	lines  []*line
+	bySlug map[string]*line
+	errors []ImportError
+}
+
+func newPlan(stored []Category) *plan {
+	p := &plan{stored: map[string]*Category{}, parent: map[string]string{}, bySlug: map[string]*line{}, errors: []ImportError{}}
+	above := ""
+	for i := range stored {
+		c := &stored[i]
+		p.stored[c.Slug] = c
+		if c.ParentID == nil {
+			above = c.Slug
+		} else {
+			p.parent[c.Slug] = above
+		}
+	}
+	return p
+}
+
+func (p *plan) fault(number int, code errs.Code, format string, args ...any) {
+	p.errors = append(p.errors, ImportError{number, code, fmt.Sprintf(format, args...)})
+}
+
+// read parses the file. Columns may come in any order; one that is left out leaves its field as it is.
+func (p *plan) read(tsv string) {
+	rows := strings.Split(strings.TrimPrefix(tsv, "\ufeff"), "\n")
+	header := strings.Split(strings.TrimSuffix(rows[0], "\r"), "\t")
+	at := map[string]int{}
+	for i, name := range header {
+		name = strings.TrimSpace(name)
+		if !slices.Contains(tsvColumns, name) {
+			p.fault(1, errs.ValidationError, "column %d is not known; the columns are: %s", i+1, strings.Join(tsvColumns, ", "))
+		}
+		if _, twice := at[name]; twice {
+			p.fault(1, errs.ValidationError, "column %d appears twice", i+1)
+		}
+		at[name] = i
+	}
+	if _, ok := at["slug"]; !ok {
+		p.fault(1, errs.ValidationError, "there is no column slug; the header row names the columns, separated by tabs")
+	}
+	if len(p.errors) > 0 {
+		return
+	}
+	for i, row := range rows[1:] {
+		row = strings.TrimSuffix(row, "\r")
+		if strings.TrimSpace(row) == "" {
+			continue
+		}
+		cells := strings.Split(row, "\t")
+		if len(cells) != len(header) {
+			p.fault(i+2, errs.ValidationError, "has %d columns where the header has %d", len(cells), len(header))
+			continue
+		}
+		p.readLine(i+2, func(column string) (string, bool) {
+			c, ok := at[column]
+			if !ok {
+				return "", false
+			}
+			return strings.TrimSpace(cells[c]), true
+		})
+	}
+}
+
+var colour = regexp.MustCompile(`^(#[0-9a-fA-F]{6})?$`)
+
+func (p *plan) readLine(number int, cell func(string) (string, bool)) {
+	given, _ := cell("slug")
+	slug, err := checkSlug(given, categorySlugShape, categorySlug)
+	if err != nil {
+		p.fault(number, errs.ValidationError, "slug must be %s, at most %d characters", categorySlug, maxSlug)
+		return
+	}
+	if p.bySlug[slug] != nil {
+		p.fault(number, errs.Conflict, "the slug %s stands on line %d already", slug, p.bySlug[slug].number)
+		return
+	}
+	l := &line{number: number, old: p.stored[slug], parent: p.parent[slug], want: fresh{Slug: slug}}
+	if l.old != nil {
+		l.want = fresh{ID: l.old.ID, Slug: slug, Name: l.old.Name, Icon: l.old.Icon, Color: l.old.Color, SortOrder: l.old.SortOrder, Hidden: l.old.Archived}
+	}
+	l.into, _ = cell("merge_into")
+	l.into = strings.ToLower(l.into)
+	if v, ok := cell("parent_slug"); ok {
+		l.parent = strings.ToLower(v)
+	}
+	if v, ok := cell("display_name"); ok {
+		l.want.Name = uncell(v)
+	}
+	if v, ok := cell("icon"); ok {
+		l.want.Icon = uncell(v)
+	}
+	if v, ok := cell("color"); ok {
+		l.want.Color = strings.ToLower(v)
+	}
+	if v, ok := cell("sort_order"); ok && v != "" {
+		if l.want.SortOrder, err = strconv.Atoi(v); err != nil || l.want.SortOrder < -1e6 || l.want.SortOrder > 1e6 {
+			p.fault(number, errs.ValidationError, "sort_order must be a whole number from -1000000 to 1000000")
+		}
+	}
+	if v, ok := cell("hidden"); ok && v != "" {
+		if l.want.Hidden, err = strconv.ParseBool(strings.ToLower(v)); err != nil {
+			p.fault(number, errs.ValidationError, "hidden must be true or false")
+		}
+	}
+	if name := []rune(l.want.Name); len(name) == 0 || len(name) > 200 || !op.IsLine(l.want.Name) {
+		p.fault(number, errs.ValidationError, "display_name must be one line of 1 to 200 characters")
+	}
+	if len([]rune(l.want.Icon)) > 64 || !op.IsLine(l.want.Icon) {
+		p.fault(number, errs.ValidationError, "icon must be one line of at most 64 characters")
+	}
+	if !colour.MatchString(l.want.Color) {
+		p.fault(number, errs.ValidationError, "color must be a hex colour such as #16a34a, or empty")
+	}
+	p.lines = append(p.lines, l)
+	p.bySlug[slug] = l
+}
+
+// uncell takes back what text.Cell put before a cell that a spreadsheet would have run.
+func uncell(v string) string {
+	if bare, ok := strings.CutPrefix(v, "'"); ok && text.Cell(bare) == v {
+		return bare
+	}
+	return v
+}

@@ -1,0 +1,91 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"coffer/internal/errs"
+	"coffer/internal/op"
+)
+
+const prefix = "/api/v1"
+
+// A remote runs ops on a server, through its REST interface.
+type remote struct{ server, key string }
+
+// Call implements Caller.
+func (r *remote) Call(ctx context.Context, o *op.Op, args map[string]any) ([]byte, error) {
+	path, query := prefix+o.Path, url.Values{}
+	body := map[string]any{}
+	var raw []byte
+	for name, v := range args {
+		p := o.In.Prop(name)
+		switch p.In {
+		case op.InPath:
+			path = strings.ReplaceAll(path, "{"+name+"}", url.PathEscape(fmt.Sprint(v)))
+		case op.InQuery:
+			if list, ok := v.([]any); ok {
+				for _, item := range list {
+					query.Add(name, fmt.Sprint(item))
+				}
+			} else {
+				query.Set(name, fmt.Sprint(v))
+			}
+		case op.InText:
+			raw = []byte(fmt.Sprint(v))
+		default:
+			body[name] = v
+		}
+	}
+	_, kind := o.TextBody()
+	if kind == "" {
+		kind = "application/json"
+		if len(body) > 0 {
+			var err error
+			if raw, err = json.Marshal(body); err != nil {
+				return nil, fmt.Errorf("print arguments: %w", err)
+			}
+		}
+	}
+	if len(query) > 0 {
+		path += "?" + query.Encode()
+	}
+	return r.send(ctx, o.Method, path, kind, raw)
+}
+
+func (r *remote) send(ctx context.Context, method, path, kind string, body []byte) ([]byte, error) {
+	ctx, cancel := context.WithTimeout(ctx, 2*time.Minute)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, method, r.server+path, bytes.NewReader(body))
+	if err != nil {
+		return nil, errs.New(errs.ValidationError, "the server's address is not a URL; it looks like http://127.0.0.1:8080")
+	}
+	if len(body) > 0 {
+		req.Header.Set("Content-Type", kind)
+	}
+	req.Header.Set("X-API-Key", r.key)
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return nil, errs.Wrap(err, errs.Unavailable, "the server at %s does not answer; is it running, and is --server right?", r.server)
+	}
+	defer res.Body.Close() //nolint:errcheck // read to its end or failed already
+	answer, err := io.ReadAll(res.Body)
+	if err != nil {
+		return nil, errs.Wrap(err, errs.Unavailable, "the server's answer broke off; try again")
+	}
+	if res.StatusCode < http.StatusBadRequest {
+		return answer, nil
+	}
+	var face errs.Face
+	if err := json.Unmarshal(answer, &face); err != nil || face.Error.Code == "" {
+		return nil, errs.New(errs.Unavailable, "the address answers with status %d, but not as coffer does; is --server right?", res.StatusCode)
+	}
+	return nil, &errs.Error{Code: face.Error.Code, Message: face.Error.Message, Details: face.Error.Details}
+}

@@ -1,0 +1,362 @@
+package rest
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"slices"
+	"sort"
+	"strconv"
+	"strings"
+
+	"coffer/internal/errs"
+	"coffer/internal/op"
+)
+
+// ContractVersion is the version of the interface that the document describes.
+const ContractVersion = "1.0.0"
+
+// Document is the OpenAPI 3.1 description of ops and raw routes, the same for every build of the same menu.
+func Document(ops []*op.Op, raw []Raw) op.Tree {
+	d := &document{schemas: map[string]op.Tree{}, statuses: map[int]bool{}}
+	paths := map[string]map[string]op.Tree{}
+	add := func(path, method string, t op.Tree) {
+		if paths[path] == nil {
+			paths[path] = map[string]op.Tree{}
+		}
+		paths[path][strings.ToLower(method)] = t
+	}
+	groups := map[string]bool{}
+	for _, o := range ops {
+		if o.Route != "" {
+			groups[o.Group()] = true
+			add(Prefix+o.Path, o.Method, d.operation(o))
+		}
+	}
+	for _, r := range raw {
+		if r.Summary != "" {
+			method, path, _ := strings.Cut(r.Route, " ")
+			group, _, _ := strings.Cut(r.Name, ".")
+			groups[group] = true
+			add(path, method, d.raw(r))
+		}
+	}
+	var tags []op.Tree
+	for _, g := range sorted(groups) {
+		tags = append(tags, op.Tree{{Key: "name", Value: g}})
+	}
+	return op.Tree{
+		{Key: "openapi", Value: "3.1.0"},
+		{Key: "info", Value: op.Tree{
+			{Key: "title", Value: "coffer"},
+			{Key: "version", Value: ContractVersion},
+			{Key: "summary", Value: "A household's financial data, exact, private and reversible."},
+			{Key: "description", Value: "Amounts are exact decimals; positive is money out. Every record has a UUID `id` and an 8-character `short_id`; either names it wherever an id is asked for. Unknown fields and parameters are errors. In a PATCH an absent field stays, null clears."},
+			{Key: "license", Value: op.Tree{{Key: "name", Value: "Apache-2.0"}, {Key: "identifier", Value: "Apache-2.0"}}},
+		}},
+		{Key: "servers", Value: []op.Tree{{{Key: "url", Value: "/"}, {Key: "description", Value: "The server that serves this document"}}}},
+		{Key: "security", Value: []op.Tree{{{Key: "apiKey", Value: []string{}}}}},
+		{Key: "tags", Value: tags},
+		{Key: "paths", Value: orderedPaths(paths)},
+		{Key: "components", Value: d.components()},
+	}
+}
+
+type document struct {
+	schemas  map[string]op.Tree
+	statuses map[int]bool
+}
+
+// ref names a struct's component and prints it on its first use.
+func (d *document) ref(s *op.Schema) string {
+	if _, done := d.schemas[s.Name]; !done {
+		d.schemas[s.Name] = nil // a place-holder, so that a shape met again while it is printed is a reference
+		plain := *s
+		plain.Nullable = false
+		d.schemas[s.Name] = plain.Inside(d.ref, false)
+	}
+	return "#/components/schemas/" + s.Name
+}
+
+func (d *document) operation(o *op.Op) op.Tree {
+	t := op.Tree{
+		{Key: "operationId", Value: o.Name},
+		{Key: "tags", Value: []string{o.Group()}},
+		{Key: "summary", Value: strings.TrimSuffix(o.Summary, ".")},
+	}
+	t.Add("description", describe(o))
+	t.Add("x-scope", o.Scope.String())
+	t.Add("x-tool", o.Tool)
+	if o.Scope == op.Open {
+		t = append(t, op.Member{Key: "security", Value: []op.Tree{}})
+	}
+	if params := d.parameters(o); len(params) > 0 {
+		t.Add("parameters", params)
+	}
+	t.Add("requestBody", d.body(o))
+	t.Add("responses", d.responses(o))
+	return t
+}
+
+func describe(o *op.Op) string {
+	text := o.Summary
+	switch o.Scope {
+	case op.Full:
+		text += " Needs a key with scope full_access."
+	case op.AnyKey:
+		text += " Any valid key will do."
+	case op.Open:
+		text += " Needs no key."
+	}
+	if o.Tool != "" {
+		text += fmt.Sprintf(" Agents have it as the tool `%s`.", o.Tool)
+	}
+	return text
+}
+
+func (d *document) parameters(o *op.Op) []op.Tree {
+	var list []op.Tree
+	for _, p := range o.In.Props {
+		if p.In != op.InPath && p.In != op.InQuery {
+			continue
+		}
+		t := op.Tree{{Key: "name", Value: p.Name}, {Key: "in", Value: p.In}}
+		t.Add("description", p.Description)
+		if p.Required {
+			t.Add("required", true)
+		}
+		s := *p.Schema
+		s.Description = ""
+		t.Add("schema", s.JSON(d.ref))
+		list = append(list, t)
+	}
+	header := func(name string) {
+		list = append(list, op.Tree{{Key: "$ref", Value: "#/components/parameters/" + name}})
+	}
+	if o.Replayable() {
+		header("IdempotencyKey")
+	}
+	switch o.Method {
+	case http.MethodPatch, http.MethodPut:
+		header("IfMatch")
+	case http.MethodGet:
+		if o.IsRecord() {
+			header("IfNoneMatch")
+		}
+	}
+	return list
+}
+
+func (d *document) body(o *op.Op) op.Tree {
+	if field, kind := o.TextBody(); field != "" {
+		return op.Tree{{Key: "required", Value: true}, {Key: "content", Value: op.Tree{{Key: kind, Value: op.Tree{{Key: "schema", Value: op.Tree{{Key: "type", Value: "string"}}}}}}}}
+	}
+	fields := *o.In
+	fields.Props = slices.DeleteFunc(slices.Clone(o.In.Props), func(p op.Prop) bool { return p.In != op.InBody })
+	if len(fields.Props) == 0 {
+		return nil
+	}
+	required := slices.ContainsFunc(fields.Props, func(p op.Prop) bool { return p.Required }) || o.Method == http.MethodPatch
+	printed := fields.Inside(d.ref, true)
+	if o.Method == http.MethodPatch {
+		printed.Add("minProperties", 1)
+	}
+	if prior, ok := d.schemas[fields.Name]; ok && fmt.Sprint(prior) != fmt.Sprint(printed) {
+		panic("rest: two bodies share the name " + fields.Name)
+	}
+	d.schemas[fields.Name] = printed
+	ref := op.Tree{{Key: "$ref", Value: "#/components/schemas/" + fields.Name}}
+	return op.Tree{{Key: "required", Value: required}, {Key: "content", Value: op.Tree{{Key: "application/json", Value: op.Tree{{Key: "schema", Value: ref}}}}}}
+}
+
+func (d *document) responses(o *op.Op) op.Tree {
+	ok := op.Tree{{Key: "description", Value: "Done"}}
+	if o.IsRecord() {
+		ok.Add("headers", op.Tree{{Key: "ETag", Value: op.Tree{{Key: "$ref", Value: "#/components/headers/ETag"}}}})
+	}
+	switch {
+	case o.Status == http.StatusNoContent:
+	case o.TextOut != "":
+		ok.Add("content", op.Tree{{Key: o.TextOut, Value: op.Tree{{Key: "schema", Value: op.Tree{{Key: "type", Value: "string"}}}}}})
+	default:
+		ok.Add("content", op.Tree{{Key: "application/json", Value: op.Tree{{Key: "schema", Value: d.answer(o.Out)}}}})
+	}
+	t := op.Tree{{Key: strconv.Itoa(o.Status), Value: ok}}
+	return append(t, d.failures(failuresOf(o))...)
+}
+
+// answer prints what an op gives: open objects, so that a new field breaks no client.
+func (d *document) answer(s *op.Schema) op.Tree {
+	if s.Name != "" {
+		return op.Tree{{Key: "$ref", Value: d.ref(s)}}
+	}
+	return s.Inside(d.ref, false)
+}
+
+func failuresOf(o *op.Op) []int {
+	list := []int{http.StatusBadRequest, http.StatusNotAcceptable, http.StatusInternalServerError, http.StatusServiceUnavailable}
+	if o.Scope != op.Open {
+		list = append(list, http.StatusUnauthorized, http.StatusTooManyRequests)
+	}
+	if o.Scope == op.Full {
+		list = append(list, http.StatusForbidden)
+	}
+	if strings.Contains(o.Path, "{") || o.Name == "key.me" {
+		list = append(list, http.StatusNotFound)
+	}
+	if o.Writes {
+		list = append(list, http.StatusConflict, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType)
+	}
+	if o.Method == http.MethodPatch || o.Method == http.MethodPut {
+		list = append(list, http.StatusPreconditionFailed)
+	}
+	if o.Method == http.MethodGet && o.IsRecord() {
+		list = append(list, http.StatusNotModified)
+	}
+	sort.Ints(list)
+	return list
+}
+
+func (d *document) failures(list []int) op.Tree {
+	var t op.Tree
+	for _, status := range list {
+		d.statuses[status] = true
+		t.Add(strconv.Itoa(status), op.Tree{{Key: "$ref", Value: "#/components/responses/" + responseName(status)}})
+	}
+	return t
+}
+
+func (d *document) raw(r Raw) op.Tree {
+	group, _, _ := strings.Cut(r.Name, ".")
+	t := op.Tree{
+		{Key: "operationId", Value: r.Name},
+		{Key: "tags", Value: []string{group}},
+		{Key: "summary", Value: strings.TrimSuffix(r.Summary, ".")},
+		{Key: "description", Value: r.Summary},
+		{Key: "x-scope", Value: r.Scope.String()},
+	}
+	failures := []int{http.StatusBadRequest, http.StatusServiceUnavailable}
+	if r.Scope == op.Open {
+		t = append(t, op.Member{Key: "security", Value: []op.Tree{}})
+	} else {
+		failures = append(failures, http.StatusUnauthorized, http.StatusTooManyRequests)
+	}
+	ok := op.Tree{{Key: "description", Value: "Done"}}
+	body := op.Tree{{Key: "application/json", Value: op.Tree{{Key: "schema", Value: d.answer(r.Out)}}}}
+	ok.Add("content", body)
+	responses := op.Tree{{Key: "200", Value: ok}}
+	for _, status := range failures {
+		if status == http.StatusServiceUnavailable {
+			responses.Add("503", op.Tree{{Key: "description", Value: "Not ready; the same shape says why"}, {Key: "content", Value: body}})
+			continue
+		}
+		responses = append(responses, d.failures([]int{status})...)
+	}
+	t.Add("responses", responses)
+	return t
+}
+
+func responseName(status int) string {
+	return strings.ReplaceAll(http.StatusText(status), " ", "")
+}
+
+func (d *document) components() op.Tree {
+	envelope := d.answer(op.SchemaOf[errs.Face]())
+	var responses op.Tree
+	statuses := sorted(d.statuses)
+	for _, status := range statuses {
+		if status == http.StatusNotModified {
+			responses.Add(responseName(status), op.Tree{{Key: "description", Value: "The record is still the one with this ETag"}})
+			continue
+		}
+		var codes []string
+		for _, c := range errs.Codes() {
+			if c.Status() == status {
+				codes = append(codes, string(c))
+			}
+		}
+		responses.Add(responseName(status), op.Tree{
+			{Key: "description", Value: "One of: " + strings.Join(codes, ", ")},
+			{Key: "content", Value: op.Tree{{Key: "application/json", Value: op.Tree{
+				{Key: "schema", Value: envelope},
+				{Key: "example", Value: op.Tree{{Key: "error", Value: op.Tree{{Key: "code", Value: codes[0]}, {Key: "message", Value: "What went wrong and what to do about it."}}}}},
+			}}}},
+		})
+	}
+	var schemas op.Tree
+	for _, name := range sorted(keySet(d.schemas)) {
+		schemas.Add(name, d.schemas[name])
+	}
+	text := op.Tree{{Key: "type", Value: "string"}}
+	header := func(name, description string, schema op.Tree) op.Tree {
+		return op.Tree{{Key: "name", Value: name}, {Key: "in", Value: "header"}, {Key: "description", Value: description}, {Key: "schema", Value: schema}}
+	}
+	return op.Tree{
+		{Key: "securitySchemes", Value: op.Tree{{Key: "apiKey", Value: op.Tree{
+			{Key: "type", Value: "apiKey"}, {Key: "in", Value: "header"}, {Key: "name", Value: "X-API-Key"}, {Key: "description", Value: "coffer_ and 43 base62 characters; made with `coffer key create`"},
+		}}}},
+		{Key: "parameters", Value: op.Tree{
+			{Key: "IdempotencyKey", Value: header("Idempotency-Key", "The same key with the same call within 24 hours gives the stored answer instead of a second effect.", op.Tree{{Key: "type", Value: "string"}, {Key: "maxLength", Value: op.MaxIdempotencyKey}})},
+			{Key: "IfMatch", Value: header("If-Match", "The ETag of the record you read; 412 if it has changed since.", text)},
+			{Key: "IfNoneMatch", Value: header("If-None-Match", "The ETag you have; 304 if it is still the one.", text)},
+		}},
+		{Key: "headers", Value: op.Tree{{Key: "ETag", Value: op.Tree{{Key: "description", Value: "Names this state of the record"}, {Key: "schema", Value: text}}}}},
+		{Key: "responses", Value: responses},
+		{Key: "schemas", Value: schemas},
+	}
+}
+
+func orderedPaths(paths map[string]map[string]op.Tree) op.Tree {
+	var t op.Tree
+	for _, path := range sorted(keySet(paths)) {
+		var item op.Tree
+		for _, method := range []string{"get", "post", "put", "patch", "delete"} {
+			item.Add(method, paths[path][method])
+		}
+		t.Add(path, item)
+	}
+	return t
+}
+
+func keySet[V any](m map[string]V) map[string]bool {
+	set := make(map[string]bool, len(m))
+	for k := range m {
+		set[k] = true
+	}
+	return set
+}
+
+func sorted[K int | string](set map[K]bool) []K {
+	list := make([]K, 0, len(set))
+	for k := range set {
+		list = append(list, k)
+	}
+	slices.Sort(list)
+	return list
+}
+
+// documents serves the contract and its readable form, to anyone and without any request elsewhere.
+func (s *Server) documents(mux *http.ServeMux) error {
+	doc := Document(s.Ops, s.Raw)
+	asJSON, err := json.MarshalIndent(doc, "", "  ")
+	if err != nil {
+		return fmt.Errorf("print the OpenAPI document: %w", err)
+	}
+	page, err := s.reference()
+	if err != nil {
+		return fmt.Errorf("print the API reference: %w", err)
+	}
+	serve := func(route, kind string, body []byte) {
+		mux.HandleFunc(route, func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", kind)
+			w.Header().Set("Cache-Control", "no-cache")
+			w.Header().Set("Content-Security-Policy", pagePolicy)
+			_, _ = w.Write(body)
+		})
+	}
+	serve("GET /openapi.json", "application/json", asJSON)
+	serve("GET /openapi.yaml", "application/yaml", []byte(doc.YAML()))
+	serve("GET /docs", "text/html; charset=utf-8", page)
+	serve("GET /docs/style.css", "text/css; charset=utf-8", stylesheet)
+	return nil
+}

@@ -1,0 +1,12 @@
+// Command coffer keeps a household's financial data and serves it to people and agents.
+package main
+
+import (
+	"os"
+
+	"coffer/internal/app"
+)
+
+func main() {
+	os.Exit(app.Main(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+}

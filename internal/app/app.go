@@ -1,0 +1,166 @@
+// Package app builds the service from one Config: it hands every part what it needs, and holds the lists of ops, raw routes and commands.
+// It sees all packages and no package sees it; no rule of the domain lives here.
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"time"
+
+	"coffer/internal/auth"
+	"coffer/internal/errs"
+	"coffer/internal/id"
+	"coffer/internal/ledger"
+	"coffer/internal/mcp"
+	"coffer/internal/op"
+	"coffer/internal/pg"
+	"coffer/internal/rest"
+	"coffer/internal/seal"
+	"github.com/prometheus/client_golang/prometheus"
+)
+
+// Set when the program is built.
+var (
+	Version = "dev"
+	Commit  = "unknown"
+	BuiltAt = ""
+)
+
+// An App is the service, built on one database.
+type App struct {
+	Config  Config
+	DB      *pg.DB
+	Ring    *seal.Ring // nil without an encryption key
+	Auth    *auth.Auth
+	Runner  *op.Runner
+	Tools   *mcp.Tools
+	Log     *slog.Logger
+	Metrics *prometheus.Registry
+	system  *system
+}
+
+// Build puts the parts together. It connects to nothing.
+func Build(ctx context.Context, c Config, log *slog.Logger) (*App, error) {
+	if c.DatabaseURL.IsZero() {
+		return nil, errors.New("COFFER_DATABASE_URL is not set; it looks like postgres://user:password@127.0.0.1:5432/coffer")
+	}
+	ring, err := c.ring()
+	if err != nil {
+		return nil, err
+	}
+	db, err := pg.Open(ctx, c.DatabaseURL.Reveal(), pg.Options{MaxConns: c.DatabaseMaxConns})
+	if err != nil {
+		return nil, err
+	}
+	a := &App{Config: c, DB: db, Ring: ring, Log: log, Auth: auth.New(db), Metrics: prometheus.NewRegistry()}
+	a.system = &system{app: a}
+	a.Runner = &op.Runner{DB: db, Log: log, Observe: observer(a.Metrics, db)}
+	a.Tools = &mcp.Tools{Ops: a.Ops(), Runner: a.Runner, Version: Version, Log: log}
+	return a, nil
+}
+
+// Ops is every use case of the service.
+func (a *App) Ops() []*op.Op {
+	return slices.Concat(
+		a.system.ops(),
+		a.Auth.Ops(),
+		ledger.New( /* later packages that use categories stand here */ ).Ops(),
+	)
+}
+
+// Menu is every use case without a database behind it, for documents and help.
+func Menu() []*op.Op { return (&App{Auth: auth.New(nil), system: &system{}}).Ops() }
+
+// Raw is every route that is no op.
+func (a *App) Raw() []rest.Raw {
+	return append(a.system.raw(), rest.Raw{
+		Route: "/mcp/key", Scope: op.AnyKey, Agents: true, MaxBody: mcp.MaxBody, Handler: a.Tools.Handler(),
+	})
+}
+
+// RawMenu is Raw for documents.
+func RawMenu() []rest.Raw { return (&system{}).raw() }
+
+// Rest is the HTTP surface.
+func (a *App) Rest() *rest.Server {
+	return &rest.Server{
+		Ops: a.Ops(), Raw: a.Raw(), Runner: a.Runner, Key: a.Auth.Key, Log: a.Log, Version: Version, Host: a.Config.host(),
+		Limits: rest.Limits{PerMinute: a.Config.RatePerMinute, Burst: a.Config.RateBurst, FailuresPerMinute: a.Config.AuthFailures},
+	}
+}
+
+// sealed are all columns that hold sealed values; rotation goes through them.
+var sealed = []pg.SealedColumn{{Table: "instance", Column: "seal_check", Key: "id"}}
+
+var (
+	checkPlace = seal.Place{Table: "instance", Column: "seal_check", Row: "true"}
+	checkText  = []byte("coffer")
+)
+
+// checkKey makes sure that the encryption key is the one that sealed what is stored; the first key that comes is remembered.
+func (a *App) checkKey(ctx context.Context) error {
+	stored, err := pg.Value[[]byte](ctx, a.DB, `select seal_check from instance`)
+	if err != nil {
+		return fmt.Errorf("read the key check: %w", err)
+	}
+	switch {
+	case a.Ring == nil:
+		return nil
+	case stored == nil:
+		mark, err := a.Ring.Seal(checkPlace, checkText)
+		if err != nil {
+			return err
+		}
+		// Of several servers that start at once with different keys one must win, and the others must notice.
+		if _, err := pg.Exec(ctx, a.DB, `update instance set seal_check = $1 where seal_check is null`, mark); err != nil {
+			return err
+		}
+		return a.checkKey(ctx)
+	}
+	if _, err := a.Ring.Open(checkPlace, stored); err != nil {
+		return fmt.Errorf("COFFER_ENCRYPTION_KEY is not the key that sealed what is stored (%w); set that key, or put it into COFFER_ENCRYPTION_KEYS_OLD beside the new one and run: coffer key rotate", err)
+	}
+	return nil
+}
+
+// operator is who works on the server's machine with the database's own password: a person who may do everything.
+var operator = op.Actor{Type: op.User, ID: id.Must("00000000-0000-7000-8000-000000000001"), Name: "operator", Scope: op.Full}
+
+// local runs ops straight on the database, for the operator on the same machine.
+type local struct{ app *App }
+
+// Call implements cli.Caller.
+func (l local) Call(ctx context.Context, o *op.Op, args map[string]any) ([]byte, error) {
+	a, err := l.app.Runner.Call(ctx, o, op.Call{Actor: operator, Surface: op.Command, Args: args, RequestID: id.Base62(16)})
+	return a.Body, err
+}
+
+// ready connects, waiting a while for a database that is still starting, migrates and checks the encryption key.
+func (a *App) ready(ctx context.Context, patience time.Duration) error {
+	err := a.DB.Wait(ctx, patience, func(err error) {
+		a.Log.Warn("waiting for PostgreSQL", "error", err.Error())
+	})
+	if err != nil {
+		return errs.Wrap(err, errs.Unavailable, "PostgreSQL does not answer at COFFER_DATABASE_URL; coffer doctor says more")
+	}
+	steps, err := a.DB.Migrate(ctx)
+	if err != nil {
+		return err
+	}
+	for _, s := range steps {
+		a.Log.Info("migrated", "step", s)
+	}
+	return a.checkKey(ctx)
+}
+
+// settled refuses a database that has a schema, but an older one: a single command must not change it under a running server.
+func (a *App) settled(ctx context.Context) error {
+	at, err := a.DB.SchemaVersion(ctx)
+	if err == nil && at > 0 && at < pg.Newest() {
+		return errs.New(errs.Unavailable, "the database's schema is older than this coffer; run coffer migrate, or start the server anew")
+	}
+	return nil // an unreachable database is ready's to report
+}

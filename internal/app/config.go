@@ -1,0 +1,93 @@
+package app
+
+import (
+	"fmt"
+	"log/slog"
+	"net/url"
+	"os"
+	"reflect"
+	"slices"
+	"strings"
+
+	"coffer/internal/seal"
+	"github.com/caarlos0/env/v11"
+)
+
+// A Config is everything that can be set, by environment variables only. Zero values are good ones.
+type Config struct {
+	DatabaseURL       seal.Secret `env:"DATABASE_URL" doc:"where PostgreSQL is: postgres://user:password@host:5432/name"`
+	DatabaseMaxConns  int         `env:"DATABASE_MAX_CONNS" envDefault:"10" doc:"connections this server may hold"`
+	Listen            string      `env:"LISTEN" envDefault:"127.0.0.1:8080" doc:"where to serve; loopback unless told otherwise"`
+	PublicURL         string      `env:"PUBLIC_URL" doc:"the address under which others reach the server, if not loopback"`
+	EncryptionKey     seal.Secret `env:"ENCRYPTION_KEY" doc:"base64 of 32 bytes that seal bank credentials; make one with: openssl rand -base64 32"`
+	EncryptionKeysOld []string    `env:"ENCRYPTION_KEYS_OLD" doc:"earlier keys, comma-separated, until coffer key rotate has run"`
+	MetricsListen     string      `env:"METRICS_LISTEN" doc:"where to serve Prometheus metrics at /metrics; nowhere if empty"`
+	LogLevel          slog.Level  `env:"LOG_LEVEL" envDefault:"INFO" doc:"DEBUG, INFO, WARN or ERROR"`
+	LogFormat         string      `env:"LOG_FORMAT" envDefault:"text" doc:"text or json"`
+	RatePerMinute     int         `env:"RATE_PER_MINUTE" envDefault:"3000" doc:"requests a minute that one key may make"`
+	RateBurst         int         `env:"RATE_BURST" envDefault:"300" doc:"of these at once"`
+	AuthFailures      int         `env:"AUTH_FAILURES_PER_MINUTE" envDefault:"20" doc:"failed authentications a minute from one address"`
+	Server            string      `env:"SERVER" doc:"for commands: the server to run on instead of the database"`
+	APIKey            seal.Secret `env:"API_KEY" doc:"for commands: the key for that server, and for coffer mcp"`
+}
+
+const prefix = "COFFER_"
+
+// Load reads the configuration from the environment.
+func Load() (Config, error) {
+	var c Config
+	if err := env.ParseWithOptions(&c, env.Options{Prefix: prefix}); err != nil {
+		return Config{}, fmt.Errorf("the environment: %w", err)
+	}
+	return c, nil
+}
+
+// ring is the key ring, or nil when no key is set: then nothing can be sealed, and what needs it says so.
+func (c Config) ring() (*seal.Ring, error) {
+	if c.EncryptionKey.IsZero() {
+		return nil, nil
+	}
+	return seal.NewRing(c.EncryptionKey.Reveal(), c.EncryptionKeysOld...)
+}
+
+func (c Config) host() string {
+	u, err := url.Parse(c.PublicURL)
+	if err != nil {
+		return ""
+	}
+	return u.Hostname()
+}
+
+func (c Config) logger() *slog.Logger {
+	o := &slog.HandlerOptions{Level: c.LogLevel}
+	if c.LogFormat == "json" {
+		return slog.New(slog.NewJSONHandler(os.Stderr, o))
+	}
+	return slog.New(slog.NewTextHandler(os.Stderr, o))
+}
+
+// A Setting is one variable as doctor and the manual list it.
+type Setting struct{ Name, Default, Doc string }
+
+// Settings are all variables there are.
+func Settings() []Setting {
+	var list []Setting
+	for f := range reflect.TypeFor[Config]().Fields() {
+		list = append(list, Setting{prefix + f.Tag.Get("env"), f.Tag.Get("envDefault"), f.Tag.Get("doc")})
+	}
+	return list
+}
+
+// strangers are variables that look like ours and are none: most likely typos.
+func strangers(environ []string) []string {
+	var out []string
+	for _, kv := range environ {
+		name, _, _ := strings.Cut(kv, "=")
+		if strings.HasPrefix(name, prefix) && !strings.HasPrefix(name, prefix+"TEST_") &&
+			!slices.ContainsFunc(Settings(), func(s Setting) bool { return s.Name == name }) {
+			out = append(out, name)
+		}
+	}
+	slices.Sort(out)
+	return out
+}

@@ -1,0 +1,115 @@
+package app
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"strings"
+	"time"
+
+	"coffer/internal/pg"
+)
+
+// A finding is one thing that doctor looked at.
+type finding struct{ what, state, mend string }
+
+// Doctor looks at everything the service needs and says what is wrong and how to mend it. It answers whether all is well.
+func Doctor(ctx context.Context, w io.Writer, c Config) bool {
+	var found []finding
+	note := func(what, state, mend string) { found = append(found, finding{what, state, mend}) }
+	for _, name := range strangers(os.Environ()) {
+		note("environment", name+" is not a setting of coffer", "check its spelling; coffer doctor --settings lists them all")
+	}
+	if c.EncryptionKey.IsZero() {
+		note("encryption key", "not set", "optional, but no bank can be linked without it: export COFFER_ENCRYPTION_KEY=$(openssl rand -base64 32), and keep it as safe as the database")
+	}
+	if host, _, err := net.SplitHostPort(c.Listen); err != nil {
+		note("listen address", err.Error(), "set COFFER_LISTEN to host:port, such as 127.0.0.1:8080")
+	} else if ip := net.ParseIP(host); (ip == nil || !ip.IsLoopback()) && host != "localhost" && !strings.HasPrefix(c.PublicURL, "https://") {
+		note("listen address", "open to other machines without a known https address", "put a reverse proxy with TLS before it and set COFFER_PUBLIC_URL to its https address, or listen on 127.0.0.1")
+	}
+	well := diagnose(ctx, c, note)
+	for _, f := range found {
+		fmt.Fprintf(w, "!  %-15s %s\n   %-15s → %s\n", f.what, f.state, "", f.mend)
+	}
+	if well {
+		fmt.Fprintln(w, "ok coffer can work")
+	}
+	return well
+}
+
+func diagnose(ctx context.Context, c Config, note func(what, state, mend string)) bool {
+	a, err := Build(ctx, c, slog.New(slog.DiscardHandler))
+	if err != nil {
+		note("configuration", err.Error(), "set it and run coffer doctor again")
+		return false
+	}
+	defer a.DB.Close()
+	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+	defer cancel()
+	if err := a.DB.Ping(ctx); err != nil {
+		note("database", "does not answer: "+pingFault(err), "is PostgreSQL running, and are host, name, user and password in COFFER_DATABASE_URL right? Make a database with: createdb coffer")
+		return false
+	}
+	version, err := pg.Value[int](ctx, a.DB, `select current_setting('server_version_num')::int`)
+	if err != nil || version < 150000 {
+		note("database", "older than PostgreSQL 15", "upgrade PostgreSQL to 15 or newer")
+		return false
+	}
+	at, err := a.DB.SchemaVersion(ctx)
+	switch {
+	case err != nil:
+		note("schema", err.Error(), "may the database's user read the schema?")
+		return false
+	case at < pg.Newest():
+		note("schema", fmt.Sprintf("at step %d of %d", at, pg.Newest()), "run coffer migrate; coffer serve does it too")
+		return false
+	case at > pg.Newest():
+		note("schema", "made by a newer coffer", "run that version, or restore a backup from before it")
+		return false
+	}
+	if err := a.checkKey(ctx); err != nil {
+		note("encryption key", err.Error(), "see above")
+		return false
+	}
+	if any, err := a.Auth.Any(ctx); err == nil && !any {
+		note("access", "no API key exists", "make one: coffer key create --name me --scope full_access")
+	}
+	return true
+}
+
+// pingFault is the part of a connection error that says what happened, without the address line that pgx puts before it.
+func pingFault(err error) string {
+	text := err.Error()
+	if i := strings.LastIndex(text, ": "); i >= 0 {
+		text = text[i+2:]
+	}
+	return text
+}
+
+// Probe asks the running server whether it is ready, for container health checks without a shell.
+func Probe(ctx context.Context, c Config) error {
+	ctx, cancel := context.WithTimeout(ctx, 3*time.Second)
+	defer cancel()
+	_, port, err := net.SplitHostPort(c.Listen)
+	if err != nil {
+		return fmt.Errorf("COFFER_LISTEN: %w", err)
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://127.0.0.1:"+port+"/api/v1/health/ready", nil)
+	if err != nil {
+		return err
+	}
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return fmt.Errorf("the server does not answer: %w", err)
+	}
+	defer res.Body.Close() //nolint:errcheck // nothing is read from it
+	if res.StatusCode != http.StatusOK {
+		return fmt.Errorf("the server is not ready (status %d)", res.StatusCode)
+	}
+	return nil
+}

@@ -1,0 +1,115 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"sync"
+	"time"
+
+	"coffer/internal/op"
+)
+
+const shutdownGrace = 10 * time.Second
+
+// Serve migrates, listens and serves until ctx ends, then lets running requests finish.
+func (a *App) Serve(ctx context.Context, announce func(address string)) error {
+	defer a.DB.Close()
+	if err := a.ready(ctx, 30*time.Second); err != nil {
+		return err
+	}
+	handler, err := a.Rest().Handler()
+	if err != nil {
+		return err
+	}
+	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", a.Config.Listen)
+	if err != nil {
+		return fmt.Errorf("COFFER_LISTEN: %w", err)
+	}
+	servers := []*http.Server{a.server(handler)}
+	listeners := []net.Listener{listener}
+	if a.Config.MetricsListen != "" {
+		l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", a.Config.MetricsListen)
+		if err != nil {
+			return fmt.Errorf("COFFER_METRICS_LISTEN: %w", err)
+		}
+		servers, listeners = append(servers, a.server(a.metricsHandler())), append(listeners, l)
+	}
+	a.greet(ctx, listener.Addr().String())
+	if announce != nil {
+		announce(listener.Addr().String())
+	}
+	return a.run(ctx, servers, listeners)
+}
+
+// server bounds what a slow or silent peer can hold. Answers have no deadline here: event streams last, and calls have their own.
+func (a *App) server(h http.Handler) *http.Server {
+	return &http.Server{
+		Handler: h, ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 60 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 32 << 10,
+	}
+}
+
+func (a *App) greet(ctx context.Context, address string) {
+	a.Log.Info("serving", "address", address, "version", Version, "docs", "http://"+address+"/docs")
+	if a.Ring == nil {
+		a.Log.Warn("COFFER_ENCRYPTION_KEY is not set: banks cannot be linked until it is; make one with: openssl rand -base64 32")
+	}
+	if any, err := a.Auth.Any(ctx); err == nil && !any {
+		a.Log.Info("no key exists yet; make the first one on this machine with: coffer key create --name me --scope full_access")
+	}
+}
+
+// run serves until ctx ends or a server fails, then stops everything in order: requests first, what they left to write last.
+func (a *App) run(ctx context.Context, servers []*http.Server, listeners []net.Listener) error {
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	failed := make(chan error, len(servers))
+	var serving, behind sync.WaitGroup
+	for i, s := range servers {
+		serving.Go(func() {
+			if err := s.Serve(listeners[i]); !errors.Is(err, http.ErrServerClosed) {
+				failed <- err
+			}
+		})
+	}
+	background, end := context.WithCancel(context.WithoutCancel(ctx))
+	behind.Go(func() {
+		a.Auth.Run(background, func(err error) { a.Log.Error("last use of keys not written", "error", err.Error()) })
+	})
+	behind.Go(func() { a.sweep(background) })
+	var err error
+	select {
+	case <-ctx.Done():
+	case err = <-failed:
+	}
+	a.Log.Info("stopping")
+	grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), shutdownGrace)
+	defer cancel()
+	for _, s := range servers {
+		if e := s.Shutdown(grace); e != nil {
+			_ = s.Close() // streams of agents may last for ever; they are cut after the grace
+		}
+	}
+	serving.Wait()
+	end()
+	behind.Wait()
+	return err
+}
+
+// sweep removes answers that are past their window, a batch at a time. Every replica may do it: they skip each other's rows.
+func (a *App) sweep(ctx context.Context) {
+	tick := time.NewTicker(10 * time.Minute)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+			if _, err := op.ForgetAnswers(ctx, a.DB); err != nil && ctx.Err() == nil {
+				a.Log.Error("old answers not removed", "error", err.Error())
+			}
+		}
+	}
+}

@@ -220,3 +220,6 @@ func Shaped[Out, Shape any](o *Op, shape func(Out) Shape) *Op {
 	o.shape = func(v any) any { return shape(v.(Out)) }
 	return o
 }
+
+// IsShaped reports whether the tool answers in a shape of its own.
+func (o *Op) IsShaped() bool { return o.shape != nil }

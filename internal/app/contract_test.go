@@ -1,0 +1,139 @@
+package app_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+
+	"coffer/internal/app"
+	"coffer/internal/errs"
+	"coffer/internal/mcp"
+	"coffer/internal/rest"
+	"github.com/getkin/kin-openapi/openapi3"
+	"github.com/getkin/kin-openapi/openapi3filter"
+	"github.com/getkin/kin-openapi/routers"
+	"github.com/getkin/kin-openapi/routers/gorillamux"
+)
+
+// The contract is committed, so that a change of it is a diff that someone reviews.
+func TestGoldens(t *testing.T) {
+	t.Parallel()
+	golden(t, "../../api/openapi.yaml", rest.Document(app.Menu(), app.RawMenu()).YAML())
+	var tools []any
+	for _, o := range app.Menu() {
+		if o.Tool != "" {
+			tools = append(tools, mcp.Describe(o))
+		}
+	}
+	golden(t, "../../api/tools.json", pretty(tools))
+	var codes strings.Builder
+	for _, c := range errs.Codes() {
+		fmt.Fprintf(&codes, "%d %s\n", c.Status(), c)
+	}
+	golden(t, "../../api/errors.txt", codes.String())
+	golden(t, "testdata/help.txt", allHelp(t))
+}
+
+// allHelp is what every command says of itself.
+func allHelp(t *testing.T) string {
+	t.Helper()
+	var out strings.Builder
+	seen := map[string]bool{}
+	var walk func(path []string)
+	walk = func(path []string) {
+		var page bytes.Buffer
+		if code := app.Main(append(path, "--help"), strings.NewReader(""), &page, &page); code != 0 {
+			t.Fatalf("coffer %s --help: exit %d", strings.Join(path, " "), code)
+		}
+		text := strings.TrimRight(page.String(), "\n")
+		if seen[text] {
+			return
+		}
+		seen[text] = true
+		fmt.Fprintf(&out, "$ coffer %s\n%s\n\n", strings.Join(append(path, "--help"), " "), text)
+		listing := false
+		for line := range strings.Lines(text) {
+			switch {
+			case strings.HasSuffix(strings.TrimSpace(line), ":"):
+				listing = !strings.HasPrefix(line, "Usage") && !strings.HasPrefix(line, "Examples") && !strings.HasPrefix(line, "Flags") && !strings.HasPrefix(line, "Global")
+			case listing && strings.HasPrefix(line, "  "):
+				name, _, _ := strings.Cut(strings.TrimSpace(line), " ")
+				if name != "help" && name != "completion" {
+					walk(append(path[:len(path):len(path)], name))
+				}
+			}
+		}
+	}
+	walk(nil)
+	return out.String()
+}
+
+var document = sync.OnceValues(func() (routers.Router, error) {
+	b, err := json.Marshal(rest.Document(app.Menu(), app.RawMenu()))
+	if err != nil {
+		return nil, err
+	}
+	doc, err := openapi3.NewLoader().LoadFromData(b)
+	if err != nil {
+		return nil, err
+	}
+	doc.Servers = nil
+	return gorillamux.NewRouter(doc)
+})
+
+// validateResponse holds a real answer against the published document.
+func validateResponse(t testing.TB, x exchange, r reply) {
+	t.Helper()
+	router, err := document()
+	if err != nil {
+		t.Fatal(err)
+	}
+	req, err := http.NewRequestWithContext(t.Context(), x.method, "http://127.0.0.1"+x.path, http.NoBody)
+	if err != nil {
+		t.Fatal(err)
+	}
+	route, params, err := router.FindRoute(req)
+	if err != nil {
+		t.Errorf("%s %s is not in the document: %v", x.method, x.path, err)
+		return
+	}
+	in := &openapi3filter.ResponseValidationInput{
+		RequestValidationInput: &openapi3filter.RequestValidationInput{Request: req, PathParams: params, Route: route},
+		Status:                 r.status, Header: r.header, Body: io.NopCloser(strings.NewReader(r.body)),
+		Options: &openapi3filter.Options{IncludeResponseStatus: true, MultiError: true},
+	}
+	if strings.HasPrefix(r.header.Get("Content-Type"), "text/tab-separated-values") {
+		in.Options.ExcludeResponseBody = true // text has no schema to hold it against
+	}
+	if err := openapi3filter.ValidateResponse(t.Context(), in); err != nil {
+		t.Errorf("%s %s: the answer %d is not what the document says: %v", x.method, x.path, r.status, err)
+	}
+}
+
+// The validator must be able to fail.
+func TestResponseValidatorControl(t *testing.T) {
+	t.Parallel()
+	for name, r := range map[string]reply{
+		"wrong type":     {200, `{"id":1}`, http.Header{"Content-Type": {"application/json"}}},
+		"missing field":  {200, `{"slug":"a"}`, http.Header{"Content-Type": {"application/json"}}},
+		"unknown status": {418, `{}`, http.Header{"Content-Type": {"application/json"}}},
+	} {
+		probe := &recorder{TB: t}
+		validateResponse(probe, exchange{method: "GET", path: "/api/v1/tags/needs-review"}, r)
+		if !probe.failed {
+			t.Errorf("%s was accepted", name)
+		}
+	}
+}
+
+type recorder struct {
+	testing.TB
+	failed bool
+}
+
+func (r *recorder) Errorf(string, ...any) { r.failed = true }

@@ -1,0 +1,485 @@
+package app_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"coffer/internal/app"
+	"coffer/internal/errs"
+	"coffer/internal/id"
+	"coffer/internal/op"
+	"github.com/google/go-cmp/cmp"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// A story is a file of steps, each an op with its arguments and the answer. It is played on three databases: as function calls, over REST and as tools,
+// and all three must give the answer in the file. Tools print ids short; where the contract gives a tool a shape of its own, the file holds both, and
+// every field of the tool's must be found in the other.
+type story struct {
+	title string
+	steps []*step
+}
+
+type step struct {
+	op     string
+	args   string // JSON, with $N for the Nth id that appeared
+	pick   string // which part of a long answer the file holds
+	status int
+	answer string
+	tool   string // the tool's own shape
+}
+
+var stepLine = regexp.MustCompile(`^> (\S+) (\{.*\})(?: \| (\S+))?$`)
+
+func readStory(t *testing.T, path string) *story {
+	t.Helper()
+	raw, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &story{}
+	var current *step
+	into := &s.title
+	for line := range strings.Lines(string(raw)) {
+		switch m := stepLine.FindStringSubmatch(strings.TrimRight(line, "\n")); {
+		case m != nil:
+			current = &step{op: m[1], args: m[2], pick: m[3]}
+			s.steps = append(s.steps, current)
+			into = &current.answer
+		case strings.HasPrefix(line, ">"):
+			t.Fatalf("%s: cannot read the step %q", path, line)
+		case current != nil && strings.HasPrefix(line, "< "):
+			current.status, _ = strconv.Atoi(strings.TrimSpace(line[2:]))
+		case current != nil && line == "tool\n":
+			into = &current.tool
+		default:
+			*into += line
+		}
+	}
+	return s
+}
+
+func (s *story) String() string {
+	var b strings.Builder
+	b.WriteString(strings.TrimRight(s.title, "\n") + "\n")
+	for _, st := range s.steps {
+		fmt.Fprintf(&b, "\n> %s %s", st.op, st.args)
+		if st.pick != "" {
+			b.WriteString(" | " + st.pick)
+		}
+		fmt.Fprintf(&b, "\n< %d\n", st.status)
+		if st.answer != "" {
+			b.WriteString(strings.TrimRight(st.answer, "\n") + "\n")
+		}
+		if st.tool != "" {
+			b.WriteString("tool\n" + strings.TrimRight(st.tool, "\n") + "\n")
+		}
+	}
+	return b.String()
+}
+
+func TestStories(t *testing.T) {
+	t.Parallel()
+	files, err := filepath.Glob("testdata/stories/*.txt")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no stories: %v", err)
+	}
+	for _, path := range files {
+		t.Run(strings.TrimSuffix(filepath.Base(path), ".txt"), func(t *testing.T) {
+			t.Parallel()
+			s := readStory(t, path)
+			if *update {
+				record(t, s)
+				golden(t, path, s.String())
+				return
+			}
+			for name, surface := range map[string]player{"function": playFunction, "rest": playREST, "tool": playTool} {
+				t.Run(name, func(t *testing.T) {
+					t.Parallel()
+					play(t, s, surface)
+				})
+			}
+		})
+	}
+}
+
+// A player runs one step and answers the status and the body.
+type player func(*testing.T, *world, *op.Op, map[string]any) (int, string)
+
+func play(t *testing.T, s *story, run player) {
+	w := newWorld(t)
+	ids := &labels{}
+	for i, st := range s.steps {
+		o := opNamed(t, w.Ops(), st.op)
+		status, body := run(t, w, o, ids.args(t, st.args))
+		got := ids.normal(t, o, pick(t, body, st.pick))
+		want := st.answer
+		if asTool := reflectsTool(o, body, run); asTool {
+			want = toolAnswer(t, o, st)
+			status = st.status // a tool result has none
+			if strings.Contains(got, `"error"`) != (st.status >= 400) {
+				t.Errorf("step %d, %s: error or not differs from status %d", i+1, st.op, st.status)
+			}
+		}
+		if status != st.status {
+			t.Errorf("step %d, %s: status %d, want %d: %s", i+1, st.op, status, st.status, got)
+		}
+		if diff := cmp.Diff(strings.TrimSpace(want), strings.TrimSpace(got)); diff != "" {
+			t.Errorf("step %d, %s %s (-want +got):\n%s", i+1, st.op, st.args, diff)
+		}
+	}
+}
+
+// record plays the story as functions, and Shaped tools beside, and writes what comes.
+func record(t *testing.T, s *story) {
+	w, tools := newWorld(t), newWorld(t)
+	ids, toolIDs := &labels{}, &labels{}
+	for _, st := range s.steps {
+		o := opNamed(t, w.Ops(), st.op)
+		status, body := playFunction(t, w, o, ids.args(t, st.args))
+		st.status, st.answer, st.tool = status, ids.normal(t, o, pick(t, body, st.pick)), ""
+		_, body = playTool(t, tools, o, toolIDs.args(t, st.args))
+		got := toolIDs.normal(t, o, pick(t, body, st.pick))
+		if o.Tool != "" && status < 400 && (o.IsShaped() || status == http.StatusNoContent) {
+			st.tool = got
+		}
+	}
+}
+
+// reflectsTool says whether the answer came through a tool: only then ids are short and shapes the tool's.
+func reflectsTool(o *op.Op, _ string, run player) bool {
+	return o.Tool != "" && fmt.Sprintf("%p", run) == fmt.Sprintf("%p", player(playTool))
+}
+
+func playFunction(t *testing.T, w *world, o *op.Op, args map[string]any) (int, string) {
+	t.Helper()
+	a, err := w.call(t.Context(), o, op.REST, args)
+	if e, ok := errors.AsType[*errs.Error](err); ok {
+		b, _ := json.Marshal(e.Face())
+		return e.Code.Status(), string(b)
+	}
+	return a.Status, string(a.Body)
+}
+
+func playREST(t *testing.T, w *world, o *op.Op, args map[string]any) (int, string) {
+	t.Helper()
+	x := exchange{method: o.Method, path: "/api/v1" + o.Path, key: w.key}
+	query, body := url.Values{}, map[string]any{}
+	for name, v := range args {
+		p := o.In.Prop(name)
+		switch {
+		case p != nil && p.In == op.InPath:
+			x.path = strings.ReplaceAll(x.path, "{"+name+"}", url.PathEscape(fmt.Sprint(v)))
+		case p != nil && p.In == op.InText:
+			x.body = fmt.Sprint(v)
+			_, x.kind = o.TextBody()
+		case p != nil && p.In == op.InQuery, o.Method == http.MethodGet, o.Method == http.MethodDelete:
+			query.Set(name, fmt.Sprint(v))
+		default:
+			body[name] = v
+		}
+	}
+	if len(query) > 0 {
+		x.path += "?" + query.Encode()
+	}
+	if x.kind == "" && (len(body) > 0 || o.Method == http.MethodPatch || o.Method == http.MethodPost) {
+		b, _ := json.Marshal(body)
+		x.body = string(b)
+	}
+	r := w.send(t, x)
+	validateResponse(t, x, r)
+	return r.status, r.body
+}
+
+// playTool calls the op's tool through the SDK's own client; an op without one is called as a function, so that the story goes on.
+func playTool(t *testing.T, w *world, o *op.Op, args map[string]any) (int, string) {
+	t.Helper()
+	if o.Tool == "" {
+		return playFunction(t, w, o, args)
+	}
+	session := w.agent(t, w.key)
+	res, err := session.CallTool(t.Context(), &mcp.CallToolParams{Name: o.Tool, Arguments: args})
+	if err != nil {
+		t.Fatalf("%s: %v", o.Tool, err)
+	}
+	if len(res.Content) != 1 {
+		t.Fatalf("%s gave %d blocks", o.Tool, len(res.Content))
+	}
+	text := res.Content[0].(*mcp.TextContent).Text
+	if o.TextOut == "" && !res.IsError {
+		checkStructured(t, o, text, res.StructuredContent)
+	}
+	return o.Status, text
+}
+
+// checkStructured holds the structured content against the text block: the same, or wrapped where it is a list.
+func checkStructured(t *testing.T, o *op.Op, text string, structured any) {
+	t.Helper()
+	b, _ := json.Marshal(structured)
+	var got, want any
+	_ = json.Unmarshal(b, &got)
+	_ = json.Unmarshal([]byte(text), &want)
+	if key := o.ToolList(); key != "" {
+		want = map[string]any{key: want}
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("%s: text and structured content differ:\n%s", o.Tool, diff)
+	}
+}
+
+// agent is an MCP session with that key.
+func (w *world) agent(t testing.TB, key string) *mcp.ClientSession {
+	t.Helper()
+	client := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, nil)
+	session, err := client.Connect(context.WithoutCancel(t.Context()), &mcp.StreamableClientTransport{
+		Endpoint: w.url + "/mcp/key", HTTPClient: &http.Client{Transport: withKey(key)},
+	}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = session.Close() })
+	return session
+}
+
+type withKey string
+
+func (k withKey) RoundTrip(r *http.Request) (*http.Response, error) {
+	r = r.Clone(r.Context())
+	r.Header.Set("X-API-Key", string(k))
+	return http.DefaultTransport.RoundTrip(r)
+}
+
+// toolAnswer is what the tool must give: its own shape from the file, or the route's with short ids.
+func toolAnswer(t *testing.T, o *op.Op, st *step) string {
+	t.Helper()
+	if o.IsShaped() && st.status < 400 {
+		mapsOnto(t, o, st.answer, st.tool)
+		return st.tool
+	}
+	if o.Status == http.StatusNoContent && st.status < 400 {
+		return st.tool // {deleted, id}, where REST has no body
+	}
+	var v any
+	if json.Unmarshal([]byte(st.answer), &v) != nil {
+		return st.answer // text
+	}
+	var drop func(any) any
+	drop = func(v any) any {
+		switch v := v.(type) {
+		case map[string]any:
+			delete(v, "short_id")
+			for k := range v {
+				v[k] = drop(v[k])
+			}
+		case []any:
+			for i := range v {
+				v[i] = drop(v[i])
+			}
+		case string:
+			return strings.ReplaceAll(v, "<id ", "<short ")
+		}
+		return v
+	}
+	return pretty(drop(v))
+}
+
+// renamed are the words that tools have for the route's.
+var renamed = map[string]string{"display_name": "name", "hidden": "archived"}
+
+// mapsOnto holds the two shapes of one answer together: every field of the tool's is in the route's, under its name there, with the same value.
+func mapsOnto(t *testing.T, o *op.Op, rest, tool string) {
+	t.Helper()
+	var a, b any
+	if json.Unmarshal([]byte(rest), &a) != nil || json.Unmarshal([]byte(tool), &b) != nil {
+		t.Fatalf("%s: the story's two shapes are not both JSON", o.ID())
+	}
+	var hold func(path string, rest, tool any)
+	hold = func(path string, rest, tool any) {
+		switch tool := tool.(type) {
+		case map[string]any:
+			r, _ := rest.(map[string]any)
+			for k, v := range tool {
+				name := k
+				if _, ok := r[k]; !ok {
+					name = renamed[k]
+				}
+				there, ok := r[name]
+				if !ok {
+					t.Errorf("%s: the tool's %s.%s is not in the route's answer", o.ID(), path, k)
+				}
+				hold(path+"."+k, there, v)
+			}
+		case []any:
+			r, _ := rest.([]any)
+			if len(r) != len(tool) {
+				t.Errorf("%s: %s has %d items in one shape and %d in the other", o.ID(), path, len(r), len(tool))
+				return
+			}
+			for i := range tool {
+				hold(fmt.Sprintf("%s[%d]", path, i), r[i], tool[i])
+			}
+		case string:
+			if s, _ := rest.(string); strings.ReplaceAll(s, "<id ", "<short ") != tool {
+				t.Errorf("%s: %s is %q in one shape and %q in the other", o.ID(), path, s, tool)
+			}
+		default:
+			if !cmp.Equal(rest, tool) {
+				t.Errorf("%s: %s is %v in one shape and %v in the other", o.ID(), path, rest, tool)
+			}
+		}
+	}
+	hold("", a, b)
+}
+
+// pick follows a path such as [0].children[1] into a JSON answer.
+func pick(t *testing.T, body, path string) string {
+	t.Helper()
+	if path == "" || strings.HasPrefix(body, `{"error"`) {
+		return body
+	}
+	if lines, ok := strings.CutPrefix(path, "lines:"); ok { // of a text
+		n, _ := strconv.Atoi(lines)
+		all := strings.SplitAfter(body, "\n")
+		return strings.Join(all[:min(n, len(all))], "")
+	}
+	var v any
+	d := json.NewDecoder(strings.NewReader(body))
+	d.UseNumber()
+	if err := d.Decode(&v); err != nil {
+		t.Fatal(err)
+	}
+	for part := range strings.FieldsFuncSeq(path, func(r rune) bool { return r == '.' || r == '[' || r == ']' }) {
+		switch at := v.(type) {
+		case []any:
+			i, err := strconv.Atoi(part)
+			if err != nil || i >= len(at) {
+				t.Fatalf("no item %s in %s", part, path)
+			}
+			v = at[i]
+		case map[string]any:
+			v = at[part]
+		}
+	}
+	b, _ := json.Marshal(v)
+	return string(b)
+}
+
+// labels give ids numbers in the order in which they appear, so that a story reads the same on every database.
+type labels struct {
+	shorts, full []string
+	cursor       string // the last one, $cursor in a step
+}
+
+var timestamp = regexp.MustCompile(`^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$`)
+
+func (l *labels) number(short, full string) int {
+	i := slices.Index(l.shorts, short)
+	if i < 0 {
+		l.shorts, l.full = append(l.shorts, short), append(l.full, full)
+		i = len(l.shorts) - 1
+	}
+	return i + 1
+}
+
+// args reads a step's arguments, with $N replaced by the Nth id.
+func (l *labels) args(t *testing.T, text string) map[string]any {
+	t.Helper()
+	for i := len(l.full); i > 0; i-- {
+		text = strings.ReplaceAll(text, fmt.Sprintf("$%d", i), l.full[i-1])
+	}
+	text = strings.ReplaceAll(text, "$cursor", l.cursor)
+	args, err := op.ParseObject([]byte(text))
+	if err != nil {
+		t.Fatalf("%s: %v", text, err)
+	}
+	return args
+}
+
+func (l *labels) normal(t *testing.T, _ *op.Op, body string) string {
+	t.Helper()
+	var v any
+	d := json.NewDecoder(strings.NewReader(body))
+	d.UseNumber()
+	if err := d.Decode(&v); err != nil {
+		return body // text, or nothing
+	}
+	return pretty(l.walk("", v))
+}
+
+func (l *labels) walk(key string, v any) any {
+	switch v := v.(type) {
+	case map[string]any:
+		for _, k := range slices.Sorted(mapKeys(v)) { // id comes before short_id
+			v[k] = l.walk(k, v[k])
+		}
+	case []any:
+		for i := range v {
+			v[i] = l.walk(key, v[i])
+		}
+	case string:
+		named := key == "id" || strings.HasSuffix(key, "_id")
+		if u, err := id.Parse(v); err == nil {
+			return fmt.Sprintf("<id %d>", l.number(u.Short(), v))
+		}
+		switch {
+		case named && id.IsShort(v):
+			return fmt.Sprintf("<short %d>", l.number(v, v))
+		case timestamp.MatchString(v):
+			return "<time>"
+		case key == "next_cursor" && v != "":
+			l.cursor = v
+			return "<cursor>"
+		case key == "key" || key == "key_prefix":
+			return "<" + key + ">"
+		}
+	}
+	return v
+}
+
+func mapKeys(m map[string]any) func(func(string) bool) {
+	return func(yield func(string) bool) {
+		for k := range m {
+			if !yield(k) {
+				return
+			}
+		}
+	}
+}
+
+func pretty(v any) string {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	_ = e.Encode(v)
+	return b.String()
+}
+
+// Every op of the menu is in some story: a use case that no file shows is a use case that nobody has read.
+func TestEveryOpHasAStory(t *testing.T) {
+	t.Parallel()
+	told := map[string]bool{}
+	files, _ := filepath.Glob("testdata/stories/*.txt")
+	for _, path := range files {
+		for _, st := range readStory(t, path).steps {
+			told[st.op] = true
+		}
+	}
+	for _, o := range app.Menu() {
+		if !told[o.ID()] {
+			t.Errorf("%s is in no story; write one below testdata/stories", o.ID())
+		}
+	}
+}

@@ -40,7 +40,7 @@ func (b *Books) ExportCategories(ctx context.Context, q pg.Querier, _ op.None) (
 
 // ImportCategories is the input of ImportCategories.
 type ImportCategories struct {
-	TSV    string `json:"tsv" minLength:"1" maxLength:"4000000" doc:"The edited export: a header row, then a row per category"`
+	TSV    string `json:"tsv" minLength:"1" maxLength:"33554432" doc:"The edited export: a header row, then a row per category"`
 	DryRun bool   `json:"dry_run,omitempty" doc:"Say what would happen and write nothing"`
 }
 

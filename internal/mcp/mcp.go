@@ -10,6 +10,7 @@ import (
 	"log/slog"
 	"net/http"
 	"runtime/debug"
+	"strings"
 	"time"
 
 	"coffer/internal/errs"
@@ -71,10 +72,11 @@ func (t *Tools) server(scope op.Scope, who principal) *mcp.Server {
 
 // Describe is the op as the tool list shows it. All four hints are given, because two of them are true when left out.
 func Describe(o *op.Op) *mcp.Tool {
+	title := strings.ToUpper(o.Tool[:1]) + strings.ReplaceAll(o.Tool[1:], "_", " ")
 	tool := &mcp.Tool{
-		Name: o.Tool, Title: o.Summary[:len(o.Summary)-1], Description: o.Agent, InputSchema: o.ToolInput(),
+		Name: o.Tool, Title: title, Description: o.Agent, InputSchema: o.ToolInput(),
 		Annotations: &mcp.ToolAnnotations{
-			Title: o.Summary[:len(o.Summary)-1], ReadOnlyHint: !o.Writes, DestructiveHint: new(o.Destructive),
+			Title: title, ReadOnlyHint: !o.Writes, DestructiveHint: new(o.Destructive),
 			IdempotentHint: !o.Writes || o.Method == http.MethodPatch || o.Method == http.MethodPut || o.Method == http.MethodDelete, OpenWorldHint: new(false),
 		},
 	}

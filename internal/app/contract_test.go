@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -64,7 +65,7 @@ func allHelp(t *testing.T) string {
 			case listing && strings.HasPrefix(line, "  "):
 				name, _, _ := strings.Cut(strings.TrimSpace(line), " ")
 				if name != "help" && name != "completion" {
-					walk(append(path[:len(path):len(path)], name))
+					walk(append(slices.Clip(path), name))
 				}
 			}
 		}

@@ -76,7 +76,7 @@ func diagnose(ctx context.Context, c Config, note func(what, state, mend string)
 		note("encryption key", err.Error(), "see above")
 		return false
 	}
-	if any, err := a.Auth.Any(ctx); err == nil && !any {
+	if made, err := a.Auth.Any(ctx); err == nil && !made {
 		note("access", "no API key exists", "make one: coffer key create --name me --scope full_access")
 	}
 	return true

@@ -56,7 +56,7 @@ func (a *App) greet(ctx context.Context, address string) {
 	if a.Ring == nil {
 		a.Log.Warn("COFFER_ENCRYPTION_KEY is not set: banks cannot be linked until it is; make one with: openssl rand -base64 32")
 	}
-	if any, err := a.Auth.Any(ctx); err == nil && !any {
+	if made, err := a.Auth.Any(ctx); err == nil && !made {
 		a.Log.Info("no key exists yet; make the first one on this machine with: coffer key create --name me --scope full_access")
 	}
 }

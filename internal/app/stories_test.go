@@ -119,6 +119,7 @@ func TestStories(t *testing.T) {
 type player func(*testing.T, *world, *op.Op, map[string]any) (int, string)
 
 func play(t *testing.T, s *story, run player) {
+	t.Helper()
 	w := newWorld(t)
 	ids := &labels{}
 	for i, st := range s.steps {
@@ -144,6 +145,7 @@ func play(t *testing.T, s *story, run player) {
 
 // record plays the story as functions, and Shaped tools beside, and writes what comes.
 func record(t *testing.T, s *story) {
+	t.Helper()
 	w, tools := newWorld(t), newWorld(t)
 	ids, toolIDs := &labels{}, &labels{}
 	for _, st := range s.steps {

@@ -57,8 +57,8 @@ type Bootstrap struct {
 }
 
 func (s *system) bootstrap(ctx context.Context, _ pg.Querier, _ op.None) (Bootstrap, error) {
-	any, err := s.app.Auth.Any(ctx)
-	if err != nil || any {
+	made, err := s.app.Auth.Any(ctx)
+	if err != nil || made {
 		return Bootstrap{}, err
 	}
 	b := Bootstrap{SetupRequired: true, Database: "ok", Migrations: "current", EncryptionKey: "missing", Providers: &[]string{}}

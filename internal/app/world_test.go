@@ -104,7 +104,7 @@ func (w *world) send(t testing.TB, x exchange) reply {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer res.Body.Close()
+	defer res.Body.Close() //nolint:errcheck // read to its end below
 	body, err := io.ReadAll(res.Body)
 	if err != nil {
 		t.Fatal(err)

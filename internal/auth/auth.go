@@ -97,8 +97,9 @@ func (a *Auth) Run(ctx context.Context, failed func(error)) {
 		select {
 		case <-ctx.Done():
 			last, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*time.Second)
-			defer cancel()
-			if err := a.Flush(last, 0); err != nil {
+			err := a.Flush(last, 0)
+			cancel()
+			if err != nil {
 				failed(err)
 			}
 			return

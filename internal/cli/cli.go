@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
 	"os"
 	"slices"
 	"strings"
@@ -94,8 +95,10 @@ func (c *CLI) command(o *op.Op, verb string) *cobra.Command {
 	for _, p := range o.In.Props {
 		if p.In == op.InPath {
 			positional = append(positional, p.Name)
-			use += " <" + p.Name + ">"
 		}
+	}
+	if len(positional) > 0 {
+		use += " " + wanted(positional)
 	}
 	cmd := &cobra.Command{
 		Use: use, Short: strings.TrimSuffix(o.Summary, "."), Long: o.Summary, Example: example(o, positional),
@@ -152,30 +155,24 @@ func wanted(positional []string) string {
 
 // example is a command that can be copied: what is required, and what has an example of its own.
 func example(o *op.Op, positional []string) string {
-	line := "  coffer " + strings.ReplaceAll(o.Name, ".", " ")
+	words := []string{"  coffer", strings.ReplaceAll(o.Name, ".", " ")}
 	for _, name := range positional {
-		line += " " + quoted(sampleOf(*o.In.Prop(name)))
+		words = append(words, quoted(sampleOf(*o.In.Prop(name))))
 	}
-	if text, _ := o.TextBody(); text != "" {
-		line += " --file categories.tsv"
+	text, _ := o.TextBody()
+	if text != "" {
+		words = append(words, "--file categories.tsv")
 	}
 	flags := 0
 	for _, p := range o.In.Props {
-		text, _ := o.TextBody()
-		if p.In == op.InPath || p.Name == text || !p.Required && (p.Example == nil || flags > 2) {
+		change := o.Method == http.MethodPatch && flags == 0 // a PATCH without any change would be refused
+		if p.In == op.InPath || p.Name == text || !p.Required && !change && (p.Example == nil || flags > 2) {
 			continue
 		}
 		flags++
-		line += " --" + flagName(p.Name) + " " + quoted(sampleOf(p))
+		words = append(words, "--"+flagName(p.Name), quoted(sampleOf(p)))
 	}
-	if flags == 0 && o.Method == "PATCH" {
-		for _, p := range o.In.Props {
-			if p.In != op.InPath {
-				return line + " --" + flagName(p.Name) + " " + quoted(sampleOf(p))
-			}
-		}
-	}
-	return line
+	return strings.Join(words, " ")
 }
 
 func sampleOf(p op.Prop) string {
@@ -249,7 +246,7 @@ func (c *CLI) read(path string) (string, error) {
 		b, err := io.ReadAll(c.In)
 		return string(b), err
 	}
-	b, err := os.ReadFile(path)
+	b, err := os.ReadFile(path) //nolint:gosec // the person at the keyboard names a file of theirs
 	if err != nil {
 		return "", errs.New(errs.ValidationError, "cannot read the file: %v", err)
 	}

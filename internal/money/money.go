@@ -7,8 +7,10 @@ import (
 )
 
 var (
+	// ErrCurrency is what ParseCurrency answers to anything but three capital letters.
 	ErrCurrency = errors.New("a currency is three capital letters of ISO 4217, such as EUR")
-	ErrMixed    = errors.New("amounts in two currencies cannot be added")
+	// ErrMixed is what adding two currencies answers.
+	ErrMixed = errors.New("amounts in two currencies cannot be added")
 )
 
 // A Currency is a code of the shape of ISO 4217: three capital letters. Whether a bank or a mint stands

@@ -41,7 +41,9 @@ func shorten(v reflect.Value) {
 		}
 	case reflect.Struct:
 		if v.Type() == idType {
-			v.Set(reflect.ValueOf(v.Interface().(id.ID).Lean()))
+			if u, ok := reflect.TypeAssert[id.ID](v); ok {
+				v.Set(reflect.ValueOf(u.Lean()))
+			}
 			return
 		}
 		for f, fv := range v.Fields() {

@@ -217,7 +217,9 @@ func (o *Op) check() {
 // Shaped gives the op's tool the shape that the contract has for it, where that is another one than the route's.
 func Shaped[Out, Shape any](o *Op, shape func(Out) Shape) *Op {
 	o.toolOut = SchemaOf[Shape]()
-	o.shape = func(v any) any { return shape(v.(Out)) }
+	o.shape = func(v any) any {
+		return shape(v.(Out)) //nolint:forcetypeassert // the op's own answer; another type is a mistake in the menu and shall panic
+	}
 	return o
 }
 

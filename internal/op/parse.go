@@ -28,17 +28,17 @@ func ParseObject(raw []byte) (map[string]any, error) {
 	return m, nil
 }
 
-// errShape is a fault of the text whose message repeats nothing but names of fields.
-type errShape struct{ msg string }
+// A shapeError is a fault of the text whose message repeats nothing but names of fields.
+type shapeError struct{ msg string }
 
-func (e errShape) Error() string { return e.msg }
+func (e shapeError) Error() string { return e.msg }
 
 // shown keeps what a parser says about the text from carrying the text itself.
 func shown(err error) string {
 	if s, ok := errors.AsType[*json.SyntaxError](err); ok {
 		return fmt.Sprintf("the fault is at byte %d", s.Offset)
 	}
-	if s, ok := errors.AsType[errShape](err); ok {
+	if s, ok := errors.AsType[shapeError](err); ok {
 		return s.msg
 	}
 	return "it ends too early"
@@ -52,14 +52,14 @@ func parse(raw []byte) (any, error) {
 		return nil, err
 	}
 	if _, err := d.Token(); !errors.Is(err, io.EOF) {
-		return nil, errShape{"there is more text after the first value"}
+		return nil, shapeError{"there is more text after the first value"}
 	}
 	return v, nil
 }
 
 func parseValue(d *json.Decoder, depth int) (any, error) {
 	if depth > maxDepth {
-		return nil, errShape{fmt.Sprintf("it is nested deeper than %d levels", maxDepth)}
+		return nil, shapeError{fmt.Sprintf("it is nested deeper than %d levels", maxDepth)}
 	}
 	tok, err := d.Token()
 	if err != nil {
@@ -92,10 +92,10 @@ func parseMembers(d *json.Decoder, depth int) (any, error) {
 		}
 		key, ok := tok.(string)
 		if !ok {
-			return nil, errShape{"a name must be a string"}
+			return nil, shapeError{"a name must be a string"}
 		}
 		if _, twice := m[key]; twice {
-			return nil, errShape{"a name appears twice in one object"}
+			return nil, shapeError{"a name appears twice in one object"}
 		}
 		if m[key], err = parseValue(d, depth+1); err != nil {
 			return nil, err

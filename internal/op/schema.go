@@ -98,7 +98,7 @@ func schemaFor(t reflect.Type) *Schema {
 	if s, ok := known[t]; ok {
 		return &s
 	}
-	if n, ok := reflect.Zero(t).Interface().(nullable); ok {
+	if n, ok := reflect.TypeAssert[nullable](reflect.Zero(t)); ok {
 		s := schemaFor(n.inner())
 		s.Nullable = true
 		return s

@@ -105,7 +105,7 @@ func (db *DB) InTx(ctx context.Context, f func(Tx) error) error {
 		if err == nil || n == attempts || !Retryable(err) {
 			return err
 		}
-		pause := time.Duration(n*n)*2*time.Millisecond + rand.N(5*time.Millisecond)
+		pause := time.Duration(n*n)*2*time.Millisecond + rand.N(5*time.Millisecond) //nolint:gosec // jitter, no secret
 		select {
 		case <-ctx.Done():
 			return err

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"io"
 	"log/slog"
+	"maps"
 	"mime"
 	"net/http"
 	"strconv"
@@ -300,9 +301,7 @@ func bindBody(w http.ResponseWriter, r *http.Request, o *op.Op, limit int64, arg
 	if len(body) > 0 && (r.Method == http.MethodGet || r.Method == http.MethodDelete) {
 		return errs.New(errs.InvalidBody, "a %s takes no body; give its parameters in the query", r.Method)
 	}
-	for name, v := range body {
-		args[name] = v
-	}
+	maps.Copy(args, body)
 	return nil
 }
 

@@ -7,7 +7,10 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"io/fs"
+	"net"
+	"net/url"
 	"os"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -86,11 +89,11 @@ func at(name string) string {
 	if err != nil {
 		panic("pgtest: COFFER_TEST_DATABASE_URL: " + err.Error())
 	}
-	user := cfg.User
-	if cfg.Password != "" {
-		user += ":" + cfg.Password
+	u := url.URL{
+		Scheme: "postgres", Host: net.JoinHostPort(cfg.Host, strconv.Itoa(int(cfg.Port))), Path: name,
+		User: url.UserPassword(cfg.User, cfg.Password), RawQuery: "sslmode=disable",
 	}
-	return fmt.Sprintf("postgres://%s@%s:%d/%s?sslmode=disable", user, cfg.Host, cfg.Port, name)
+	return u.String()
 }
 
 // template is made once per set of migrations, by whichever test process comes first; the others wait for its lock.

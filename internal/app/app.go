@@ -71,6 +71,16 @@ func (a *App) Ops() []*op.Op {
 	)
 }
 
+// Groups says what each noun of the menu is.
+var Groups = map[string]string{
+	"category": "What transactions are filed under: a tree of two levels.",
+	"health":   "Whether the service can work.",
+	"key":      "API keys: who may call, and what they may do.",
+	"setup":    "What a new installation still lacks.",
+	"tag":      "Open-ended labels for transactions.",
+	"version":  "Which build of the service this is.",
+}
+
 // Menu is every use case without a database behind it, for documents and help.
 func Menu() []*op.Op { return (&App{Auth: auth.New(nil), system: &system{}}).Ops() }
 
@@ -87,7 +97,7 @@ func RawMenu() []rest.Raw { return (&system{}).raw() }
 // Rest is the HTTP surface.
 func (a *App) Rest() *rest.Server {
 	return &rest.Server{
-		Ops: a.Ops(), Raw: a.Raw(), Runner: a.Runner, Key: a.Auth.Key, Log: a.Log, Version: Version, Host: a.Config.host(),
+		Ops: a.Ops(), Raw: a.Raw(), Groups: Groups, Runner: a.Runner, Key: a.Auth.Key, Log: a.Log, Version: Version, Host: a.Config.host(),
 		Limits: rest.Limits{PerMinute: a.Config.RatePerMinute, Burst: a.Config.RateBurst, FailuresPerMinute: a.Config.AuthFailures},
 	}
 }

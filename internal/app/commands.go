@@ -25,7 +25,7 @@ func Main(args []string, in io.Reader, out, fail io.Writer) int {
 	defer stop()
 	config, err := Load()
 	c := &cli.CLI{
-		Ops: Menu(), Version: Version, Server: config.Server, Key: config.APIKey.Reveal(), In: in, Out: out, Err: fail,
+		Ops: Menu(), Groups: Groups, Version: Version, Server: config.Server, Key: config.APIKey.Reveal(), In: in, Out: out, Err: fail,
 		Local: func(ctx context.Context) (cli.Caller, func(), error) { return openLocal(ctx, config) },
 	}
 	c.Extra = map[string][]*cobra.Command{"": commands(c, config), "key": {rotateCommand(config)}}
@@ -93,7 +93,7 @@ func commands(c *cli.CLI, config Config) []*cobra.Command {
 	openapi := &cobra.Command{
 		Use: "openapi", Short: "Print the API's OpenAPI document", Args: cobra.NoArgs, Example: "  coffer openapi > openapi.yaml",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			_, err := fmt.Fprint(cmd.OutOrStdout(), rest.Document(Menu(), RawMenu()).YAML())
+			_, err := fmt.Fprint(cmd.OutOrStdout(), rest.Document(Menu(), RawMenu(), Groups).YAML())
 			return err
 		},
 	}

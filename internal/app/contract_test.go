@@ -24,7 +24,7 @@ import (
 // The contract is committed, so that a change of it is a diff that someone reviews.
 func TestGoldens(t *testing.T) {
 	t.Parallel()
-	golden(t, "../../api/openapi.yaml", rest.Document(app.Menu(), app.RawMenu()).YAML())
+	golden(t, "../../api/openapi.yaml", rest.Document(app.Menu(), app.RawMenu(), app.Groups).YAML())
 	var tools []any
 	for _, o := range app.Menu() {
 		if o.Tool != "" {
@@ -75,7 +75,7 @@ func allHelp(t *testing.T) string {
 }
 
 var document = sync.OnceValues(func() (routers.Router, error) {
-	b, err := json.Marshal(rest.Document(app.Menu(), app.RawMenu()))
+	b, err := json.Marshal(rest.Document(app.Menu(), app.RawMenu(), app.Groups))
 	if err != nil {
 		return nil, err
 	}

@@ -27,6 +27,7 @@ type Caller interface {
 // A CLI is what the command line is made of.
 type CLI struct {
 	Ops     []*op.Op
+	Groups  map[string]string // what each noun of the ops' names is, in a sentence
 	Version string
 	Server  string                                        // where ops run; "" for straight on the database
 	Key     string                                        // the API key for Server
@@ -73,18 +74,11 @@ On a terminal they print tables; into a pipe, or with --json, they print JSON.`,
 		}
 		noun, verb, _ := strings.Cut(o.Name, ".")
 		if groups[noun] == nil {
-			groups[noun] = &cobra.Command{Use: noun, GroupID: "data", Args: cobra.NoArgs, RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() }}
+			groups[noun] = &cobra.Command{Use: noun, Short: strings.TrimSuffix(c.Groups[noun], "."), GroupID: "data", Args: cobra.NoArgs, RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() }}
 			groups[noun].AddCommand(c.Extra[noun]...)
 			root.AddCommand(groups[noun])
 		}
 		groups[noun].AddCommand(c.command(o, verb))
-	}
-	for _, g := range groups {
-		var verbs []string
-		for _, sub := range g.Commands() {
-			verbs = append(verbs, sub.Name())
-		}
-		g.Short = strings.Join(verbs, ", ")
 	}
 	return root
 }

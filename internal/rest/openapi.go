@@ -16,8 +16,8 @@ import (
 // ContractVersion is the version of the interface that the document describes.
 const ContractVersion = "1.0.0"
 
-// Document is the OpenAPI 3.1 description of ops and raw routes, the same for every build of the same menu.
-func Document(ops []*op.Op, raw []Raw) op.Tree {
+// Document is the OpenAPI 3.1 description of ops and raw routes, the same for every build of the same menu. groups says what each noun is.
+func Document(ops []*op.Op, raw []Raw, groups map[string]string) op.Tree {
 	d := &document{schemas: map[string]op.Tree{}, statuses: map[int]bool{}}
 	paths := map[string]map[string]op.Tree{}
 	add := func(path, method string, t op.Tree) {
@@ -26,10 +26,10 @@ func Document(ops []*op.Op, raw []Raw) op.Tree {
 		}
 		paths[path][strings.ToLower(method)] = t
 	}
-	groups := map[string]bool{}
+	used := map[string]bool{}
 	for _, o := range ops {
 		if o.Route != "" {
-			groups[o.Group()] = true
+			used[o.Group()] = true
 			add(Prefix+o.Path, o.Method, d.operation(o))
 		}
 	}
@@ -37,13 +37,13 @@ func Document(ops []*op.Op, raw []Raw) op.Tree {
 		if r.Summary != "" {
 			method, path, _ := strings.Cut(r.Route, " ")
 			group, _, _ := strings.Cut(r.Name, ".")
-			groups[group] = true
+			used[group] = true
 			add(path, method, d.raw(r))
 		}
 	}
 	var tags []op.Tree
-	for _, g := range sorted(groups) {
-		tags = append(tags, op.Tree{{Key: "name", Value: g}})
+	for _, g := range sorted(used) {
+		tags = append(tags, op.Tree{{Key: "name", Value: g}, {Key: "description", Value: groups[g]}})
 	}
 	return op.Tree{
 		{Key: "openapi", Value: "3.1.0"},
@@ -337,7 +337,7 @@ func sorted[K int | string](set map[K]bool) []K {
 
 // documents serves the contract and its readable form, to anyone and without any request elsewhere.
 func (s *Server) documents(mux *http.ServeMux) error {
-	doc := Document(s.Ops, s.Raw)
+	doc := Document(s.Ops, s.Raw, s.Groups)
 	asJSON, err := json.MarshalIndent(doc, "", "  ")
 	if err != nil {
 		return fmt.Errorf("print the OpenAPI document: %w", err)

@@ -23,8 +23,8 @@ var stylesheet []byte
 const pagePolicy = "default-src 'none'; style-src 'self'; img-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
 type refGroup struct {
-	Name string
-	Ops  []refOp
+	Name, About string
+	Ops         []refOp
 }
 
 type refOp struct {
@@ -49,7 +49,7 @@ func (s *Server) reference() ([]byte, error) {
 			continue
 		}
 		if at[o.Group()] == nil {
-			at[o.Group()] = &refGroup{Name: o.Group()}
+			at[o.Group()] = &refGroup{Name: o.Group(), About: s.Groups[o.Group()]}
 			groups = append(groups, at[o.Group()])
 		}
 		answer := ""

@@ -43,6 +43,7 @@ type Raw struct {
 type Server struct {
 	Ops     []*op.Op
 	Raw     []Raw
+	Groups  map[string]string // what each noun of the ops' names is, in a sentence
 	Runner  *op.Runner
 	Key     func(ctx context.Context, presented string) (op.Actor, error) // who presents this API key
 	Limits  Limits

@@ -1,4 +1,5 @@
 // Command coffer keeps a household's financial data and serves it to people and agents.
+// What its commands are, and everything else, is app's.
 package main
 
 import (

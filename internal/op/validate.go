@@ -115,7 +115,7 @@ func (s *Schema) validateString(t string, add addFault) {
 		if _, err := id.Parse(t); err != nil {
 			add("format", "must be a UUID")
 		}
-	case s.Format == "date-time" && t != "":
+	case s.Format == "date-time":
 		if _, err := time.Parse(time.RFC3339Nano, t); err != nil {
 			add("format", "must be an RFC 3339 timestamp, such as 2026-11-15T09:30:00Z")
 		}

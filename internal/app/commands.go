@@ -144,7 +144,7 @@ func stdio(ctx context.Context, server string, config Config) error {
 		return errs.New(errs.MissingAPIKey, "set COFFER_API_KEY to the key whose rights the agent should have")
 	}
 	if server != "" {
-		return mcp.Bridge(ctx, server, config.APIKey.Reveal(), Version)
+		return mcp.Bridge(ctx, server, config.APIKey.Reveal(), Version, config.logger())
 	}
 	a, err := Build(ctx, config, config.logger())
 	if err != nil {

@@ -1,7 +1,6 @@
 package app_test
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -48,7 +47,11 @@ func (w *toolWorld) rpc(t *testing.T, q rpc) (reply, message) {
 		if q.tool != "" {
 			header["Mcp-Name"] = q.tool
 		}
-		params = strings.Replace(strings.Replace(params, "{", "{"+modernMeta+",", 1), ",}", "}", 1)
+		rest := params[1:]
+		if rest != "}" {
+			rest = "," + rest
+		}
+		params = "{" + modernMeta + rest
 	} else if q.session != "" {
 		header["Mcp-Session-Id"] = q.session
 	}
@@ -101,18 +104,24 @@ func (w *toolWorld) open(t *testing.T, key, era string) string {
 
 // malformed are arguments that no tool takes, from a wrong type to a text that is not JSON.
 func malformed() []string {
-	deep := strings.Repeat("[", 100_000) + strings.Repeat("]", 100_000)
-	var many bytes.Buffer
-	for i := range 20_000 {
+	return []string{
+		`[]`, `[{}]`, `"x"`, `0`, `-1e400`, `true`, `{"":null}`, `{"slug":null}`, `{"slug":[]}`, `{"slug":{"slug":"x"}}`, `{"slug":1}`, `{"slug":1e999999999}`,
+		`{"slug":"a","slug":"b"}`, `{"slug":"\u0000"}`, `{"slug":"\ud800"}`, `{"slug":" "}`, `{"slug":"../../etc/passwd"}`, `{"slug":"x","__proto__":{"admin":true}}`,
+		`{"tsv":"\u0000\t\n"}`, `{"tsv":7,"dry_run":"yes"}`, `{"tsv":"slug\n","dry_run":1e-400}`, `{"dry_run":0.1,"limit":99999999999999999999999}`,
+		// Not JSON at all, so that the whole request is none.
+		``, `{`, `{"slug":"a"`, `nul`, `{'slug':'a'}`, `{"slug":"a",}`, `{"slug":"` + "\xff\xfe" + `"}`, `{"slug":"` + "\n" + `"}`, "\x00", `{} {}`,
+	}
+}
+
+// monstrous are more of them, by size.
+func monstrous() []string {
+	var many strings.Builder
+	for i := range 1000 {
 		fmt.Fprintf(&many, `"n%d":%d,`, i, i)
 	}
 	return []string{
-		`null`, `[]`, `[{}]`, `"x"`, `0`, `-1e400`, `true`, `{"":null}`, `{"slug":null}`, `{"slug":[]}`, `{"slug":{"slug":"x"}}`, `{"slug":1}`, `{"slug":1e999999999}`,
-		`{"slug":"a","slug":"b"}`, `{"slug":"\u0000"}`, `{"slug":"\ud800"}`, `{"slug":" "}`, `{"slug":"../../etc/passwd"}`, `{"slug":"x","__proto__":{"admin":true}}`,
-		`{"tsv":"\u0000\t\n"}`, `{"tsv":7,"dry_run":"yes"}`, `{"tsv":"slug\n","dry_run":1e-400}`, `{"dry_run":0.1,"limit":99999999999999999999999}`,
-		`{"slug":` + deep + `}`, `{"slug":"` + strings.Repeat("x", 1<<20) + `"}`, `{` + many.String() + `"slug":"x y"}`,
-		// Not JSON at all, so that the whole request is none.
-		``, `{`, `{"slug":"a"`, `nul`, `{'slug':'a'}`, `{"slug":"a",}`, `{"slug":"` + "\xff\xfe" + `"}`, `{"slug":"` + "\n" + `"}`, "\x00", `{}}`, `{} {}`,
+		`{"slug":` + strings.Repeat("[", 100_000) + strings.Repeat("]", 100_000) + `}`, `{"slug":` + strings.Repeat(`{"slug":`, 1000) + `1` + strings.Repeat("}", 1001),
+		`{"slug":"` + strings.Repeat("x", 1<<20) + `"}`, `{` + many.String() + `"slug":"x y"}`, `{"slug":` + strings.Repeat("9", 100_000) + `}`,
 	}
 }
 
@@ -127,7 +136,11 @@ func TestMalformedArguments(t *testing.T) {
 	for _, era := range []string{eras[0], eras[1]} {
 		session := w.open(t, w.key, era)
 		for _, tool := range menuNames(op.Full) {
-			for _, args := range malformed() {
+			list := malformed()
+			if tool == "create_tag" {
+				list = append(list, monstrous()...)
+			}
+			for _, args := range list {
 				r, m := w.rpc(t, rpc{key: w.key, era: era, session: session, method: "tools/call", tool: tool, params: fmt.Sprintf(`{"name":%q,"arguments":%s}`, tool, args)})
 				if fault := answeredBadly(r, m); fault != "" {
 					t.Errorf("%s: %s(%.60q): %s: %d %.300s", era, tool, args, fault, r.status, r.body)
@@ -152,7 +165,7 @@ func answeredBadly(r reply, m message) string {
 		return "the server failed"
 	}
 	if m.Result == nil {
-		refusals := []int64{jsonrpc.CodeParseError, jsonrpc.CodeInvalidRequest, jsonrpc.CodeInvalidParams}
+		refusals := []int64{jsonrpc.CodeParseError, jsonrpc.CodeInvalidRequest, jsonrpc.CodeInvalidParams, mcp.CodeHeaderMismatch}
 		if m.Error != nil && !slices.Contains(refusals, m.Error.Code) || m.Error == nil && r.status != http.StatusBadRequest {
 			return "neither a result nor a refusal"
 		}

@@ -3,13 +3,16 @@ package app_test
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"os"
+	"regexp"
 	"strconv"
 	"strings"
 	"testing"
 	"unicode/utf8"
 
 	"coffer/internal/op"
+	"coffer/internal/text"
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/jsonschema-go/jsonschema"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -38,17 +41,17 @@ func TestStructuredContentFitsItsSchema(t *testing.T) {
 		tool string
 		args map[string]any
 	}{
-		{"list_tags", nil},
+		{"list_tags", map[string]any{}},
 		{"create_tag", map[string]any{"slug": "trip:oslo", "display_name": "Oslo", "color": "#D97706", "icon": "plane", "description": "north"}},
 		{"create_tag", map[string]any{"slug": "bare"}},
 		{"update_tag", map[string]any{"slug": "bare", "name": "Bare"}},
-		{"list_tags", nil},
+		{"list_tags", map[string]any{}},
 		{"delete_tag", map[string]any{"slug": "bare"}},
-		{"list_categories", nil},
+		{"list_categories", map[string]any{}},
 		{"import_categories", map[string]any{"tsv": file, "dry_run": true}},
 		{"import_categories", map[string]any{"tsv": "slug\tdisplay_name\nodds\tOdds\n"}},
 		{"import_categories", map[string]any{"tsv": "slug\tdisplay_name\nnot a slug\t\n\t\n"}},
-		{"list_categories", nil},
+		{"list_categories", map[string]any{}},
 	} {
 		res := callTool(t, session, c.tool, c.args)
 		if res.IsError || schemas[c.tool] == nil {
@@ -60,9 +63,7 @@ func TestStructuredContentFitsItsSchema(t *testing.T) {
 			t.Errorf("%s %v: %v", c.tool, c.args, err)
 		}
 		broken := map[string]any{"strange": true}
-		for k, v := range res.StructuredContent.(map[string]any) {
-			broken[k] = v
-		}
+		maps.Copy(broken, res.StructuredContent.(map[string]any))
 		if schemas[c.tool].Validate(broken) == nil || schemas[c.tool].Validate(map[string]any{}) == nil {
 			t.Errorf("control: the schema of %s takes anything", c.tool)
 		}
@@ -125,11 +126,13 @@ func hostileTexts(t *testing.T) []string {
 		}
 		list = append(list, s)
 	}
-	if len(list) < 200 {
+	if len(list) < 90 {
 		t.Fatalf("only %d hostile strings", len(list))
 	}
 	return list
 }
+
+var plainSlug = regexp.MustCompile(`^[a-z0-9:_-]{1,64}$`)
 
 // Hostile text as a tag's name is refused, or comes back as a JSON string and nowhere else: not in an error, not in the log.
 func TestHostileNames(t *testing.T) {
@@ -141,18 +144,22 @@ func TestHostileNames(t *testing.T) {
 	for i, hostile := range hostileTexts(t) {
 		for _, field := range []string{"display_name", "description", "icon"} {
 			slug := fmt.Sprintf("h%d-%s", i, strings.ReplaceAll(field, "_", "-"))
+			want := hostile
+			if field == "description" {
+				want = text.Prose(hostile, 1000).Plain() // several lines are welcome there, what hides in them is not
+			}
 			if res := w.tryHostile(t, session, hostile, map[string]any{"slug": slug, field: hostile}); res == nil {
 				refused++
 				continue
-			} else if res[field] != hostile {
-				t.Errorf("%q came back from %s as %q", hostile, field, res[field])
+			} else if res[field] != want {
+				t.Errorf("%q came back from %s as %q, want %q", hostile, field, res[field], want)
 			}
 			if field != "description" && !op.IsLine(hostile) {
 				t.Errorf("%q was taken as %s", hostile, field)
 			}
-			kept[slug] = hostile
+			kept[slug] = want
 		}
-		if res := w.tryHostile(t, session, hostile, map[string]any{"slug": hostile}); res != nil && res["slug"] != strings.ToLower(hostile) {
+		if res := w.tryHostile(t, session, hostile, map[string]any{"slug": hostile}); res != nil && !plainSlug.MatchString(res["slug"].(string)) {
 			t.Errorf("%q was taken as a slug: %v", hostile, res)
 		}
 	}
@@ -164,7 +171,10 @@ func TestHostileNames(t *testing.T) {
 		found := map[string]string{}
 		for _, tag := range tags {
 			slug := tag["slug"].(string)
-			if _, field, ok := strings.Cut(slug, "-"); ok && kept[slug] != "" {
+			if _, known := kept[slug]; !known {
+				continue
+			}
+			if _, field, ok := strings.Cut(slug, "-"); ok {
 				found[slug] = tag[strings.ReplaceAll(field, "-", "_")].(string)
 			}
 		}

@@ -35,6 +35,9 @@ func Wrap(cause error, code Code, format string, args ...any) *Error {
 	return e
 }
 
+// MaxFaults is how many faults an error lists.
+const MaxFaults = 50
+
 // Faults makes the error of an input with several faults, or nil when there are none.
 func Faults(details []Detail) error {
 	switch len(details) {
@@ -48,10 +51,13 @@ func Faults(details []Detail) error {
 		}
 		return &Error{Code: ValidationError, Message: msg, Details: details}
 	}
-	return &Error{
-		Code: ValidationError, Details: details,
-		Message: fmt.Sprintf("%d things are wrong with the input; details lists them", len(details)),
+	message := fmt.Sprintf("%d things are wrong with the input; details lists them", len(details))
+	if len(details) > MaxFaults {
+		// An answer must not grow with what a caller makes up.
+		message = fmt.Sprintf("%d things are wrong with the input; details lists the first %d", len(details), MaxFaults)
+		details = details[:MaxFaults]
 	}
+	return &Error{Code: ValidationError, Details: details, Message: message}
 }
 
 // Field makes the error of one faulty field.

@@ -9,6 +9,7 @@ import (
 	"coffer/internal/id"
 	"coffer/internal/op"
 	"coffer/internal/pg"
+	"coffer/internal/text"
 )
 
 // A Tag is an open-ended label for transactions, in the shape of the REST interface.
@@ -55,7 +56,10 @@ var tagSlug = regexp.MustCompile(`^[a-z0-9]+([-_:][a-z0-9]+)*$`)
 
 const slugHint = "words of a-z and 0-9 joined by - _ or :"
 
-const maxSlug = 64
+const (
+	maxSlug        = 64
+	maxDescription = 1000
+)
 
 // checkSlug folds a slug to lower case and says what is wrong with it.
 func checkSlug(slug string, shape *regexp.Regexp, hint string) (string, error) {
@@ -127,7 +131,7 @@ func (b *Books) CreateTag(ctx context.Context, tx pg.Tx, in CreateTag) (Tag, err
 			insert into tag (id, short_id, slug, display_name, description, color, icon)
 			values (@id, @short, @slug, @name, @description, lower(@color), @icon)
 			returning `+tagColumns, pg.Args{
-			"id": fresh, "short": fresh.Short(), "slug": slug, "name": *name, "description": in.Description, "color": in.Color, "icon": in.Icon,
+			"id": fresh, "short": fresh.Short(), "slug": slug, "name": *name, "description": text.Prose(in.Description, maxDescription).Plain(), "color": in.Color, "icon": in.Icon,
 		})
 		return err
 	})
@@ -159,6 +163,9 @@ func (b *Books) PatchTag(ctx context.Context, tx pg.Tx, in PatchTag) (Tag, error
 	name, err := oneName(in.Name, in.DisplayName)
 	if err != nil {
 		return Tag{}, err
+	}
+	if in.Description != nil {
+		in.Description = new(text.Prose(*in.Description, maxDescription).Plain())
 	}
 	return pg.One[Tag](ctx, tx, `
 		update tag set

@@ -76,6 +76,9 @@ func (b *Books) ImportCategories(ctx context.Context, tx pg.Tx, in ImportCategor
 	out := Import{Errors: p.errors, DryRun: in.DryRun}
 	if len(p.errors) > 0 {
 		slices.SortStableFunc(out.Errors, func(a, b ImportError) int { return a.Line - b.Line })
+		if more := len(out.Errors) - errs.MaxFaults; more > 0 {
+			out.Errors = append(out.Errors[:errs.MaxFaults], ImportError{out.Errors[errs.MaxFaults].Line, errs.ValidationError, fmt.Sprintf("and %d more errors from here on", more)})
+		}
 		return out, nil
 	}
 	created, updated, merges := p.changes()

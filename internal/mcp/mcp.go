@@ -49,15 +49,7 @@ type principal func(context.Context, *mcp.CallToolRequest) (op.Actor, error)
 
 // server is an MCP server with the tools that the scope allows: what a key may not call, it does not see.
 func (t *Tools) server(scope op.Scope, who principal) *mcp.Server {
-	s := mcp.NewServer(&mcp.Implementation{Name: "coffer", Title: "coffer", Version: t.Version}, &mcp.ServerOptions{
-		Instructions: instructions,
-		Logger:       t.Log,
-		Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}},
-		// The list depends on the key, so no shared cache may hold it.
-		SetCacheable: func(_ context.Context, _ mcp.Request, c *mcp.Cacheable) {
-			c.TTLMs, c.CacheScope = int(cacheFor.Milliseconds()), "private"
-		},
-	})
+	s := newServer(t.Version, t.Log)
 	for _, o := range t.Ops {
 		if o.Tool != "" && o.Scope <= scope {
 			s.AddTool(Describe(o), t.handler(o, who))
@@ -65,9 +57,36 @@ func (t *Tools) server(scope op.Scope, who principal) *mcp.Server {
 	}
 	if t.Extend != nil {
 		t.Extend(s)
+	} else {
+		s.AddReceivingMiddleware(onlyTools)
 	}
-	s.AddReceivingMiddleware(t.survive)
+	s.AddReceivingMiddleware(surviving(t.Log))
 	return s
+}
+
+// newServer is an MCP server that has nothing but tools.
+func newServer(version string, log *slog.Logger) *mcp.Server {
+	return mcp.NewServer(&mcp.Implementation{Name: "coffer", Title: "coffer", Version: version}, &mcp.ServerOptions{
+		Instructions: instructions,
+		Logger:       log,
+		Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}},
+		// The list depends on the key, so no shared cache may hold it.
+		SetCacheable: func(_ context.Context, _ mcp.Request, c *mcp.Cacheable) {
+			c.TTLMs, c.CacheScope = int(cacheFor.Milliseconds()), "private"
+		},
+	})
+}
+
+// onlyTools refuses what the server does not declare; the SDK would answer with empty lists.
+func onlyTools(next mcp.MethodHandler) mcp.MethodHandler {
+	return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
+		family, _, _ := strings.Cut(method, "/")
+		switch family {
+		case "prompts", "resources", "completion", "logging":
+			return nil, &jsonrpc.Error{Code: jsonrpc.CodeMethodNotFound, Message: "this server has tools only"}
+		}
+		return next(ctx, method, req)
+	}
 }
 
 // Describe is the op as the tool list shows it. All four hints are given, because two of them are true when left out.
@@ -93,7 +112,10 @@ func (t *Tools) handler(o *op.Op, who principal) mcp.ToolHandler {
 		if err != nil {
 			return failure(errs.Public(err, request))
 		}
-		actor.Type = op.Agent // whatever the key: what comes through here was decided by a model
+		actor.Type = op.Agent                       // whatever the key: what comes through here was decided by a model
+		if string(req.Params.Arguments) == "null" { // some clients send it for no arguments
+			req.Params.Arguments = nil
+		}
 		args, err := op.ParseObject(req.Params.Arguments)
 		if err != nil {
 			return failure(errs.Public(err, request))
@@ -123,22 +145,24 @@ func failure(e *errs.Error) (*mcp.CallToolResult, error) {
 	return &mcp.CallToolResult{IsError: true, Content: []mcp.Content{&mcp.TextContent{Text: string(b)}}}, nil
 }
 
-// survive keeps a panic in one request from ending the process: the SDK runs handlers outside net/http's goroutines and has no recover of its own.
+// surviving keeps a panic in one request from ending the process: the SDK runs handlers outside net/http's goroutines and has no recover of its own.
 // Errors that are no answer of the protocol are hidden, because the SDK would send their text.
-func (t *Tools) survive(next mcp.MethodHandler) mcp.MethodHandler {
-	return func(ctx context.Context, method string, req mcp.Request) (res mcp.Result, err error) {
-		defer func() {
-			if p := recover(); p != nil {
-				err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
-			}
-			if _, spoken := errors.AsType[*jsonrpc.Error](err); err != nil && !spoken && ctx.Err() == nil {
-				if t.Log != nil {
-					t.Log.ErrorContext(ctx, "mcp", "method", method, "error", err.Error())
+func surviving(log *slog.Logger) mcp.Middleware {
+	return func(next mcp.MethodHandler) mcp.MethodHandler {
+		return func(ctx context.Context, method string, req mcp.Request) (res mcp.Result, err error) {
+			defer func() {
+				if p := recover(); p != nil {
+					err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
 				}
-				res, err = nil, &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: "internal error"}
-			}
-		}()
-		return next(ctx, method, req)
+				if _, spoken := errors.AsType[*jsonrpc.Error](err); err != nil && !spoken && ctx.Err() == nil {
+					if log != nil {
+						log.ErrorContext(ctx, "mcp", "method", method, "error", err.Error())
+					}
+					res, err = nil, &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: "internal error"}
+				}
+			}()
+			return next(ctx, method, req)
+		}
 	}
 }
 

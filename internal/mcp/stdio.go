@@ -2,10 +2,14 @@ package mcp
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
+	"io"
+	"log/slog"
 	"net/http"
 	"strings"
 
+	"coffer/internal/errs"
 	"coffer/internal/op"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
@@ -20,29 +24,77 @@ func (t *Tools) Stdio(ctx context.Context, key func(context.Context) (op.Actor, 
 	return t.server(actor.Scope, who).Run(ctx, &mcp.StdioTransport{})
 }
 
-// Bridge serves on standard input and output the tools of a running server elsewhere, with that server's own answers.
-func Bridge(ctx context.Context, server, key, version string) error {
+// Bridge serves on standard input and output the tools of a running server elsewhere, with that server's own answers and errors.
+func Bridge(ctx context.Context, server, key, version string, log *slog.Logger) error {
+	server = strings.TrimSuffix(server, "/")
+	if err := admitted(ctx, server, key); err != nil {
+		return err
+	}
 	client := mcp.NewClient(&mcp.Implementation{Name: "coffer", Version: version}, nil)
-	remote, err := client.Connect(ctx, &mcp.StreamableClientTransport{
-		Endpoint:   strings.TrimSuffix(server, "/") + "/mcp/key",
-		HTTPClient: &http.Client{Transport: keyed{key}},
-	}, nil)
+	remote, err := client.Connect(ctx, &mcp.StreamableClientTransport{Endpoint: server + "/mcp/key", HTTPClient: &http.Client{Transport: keyed{key}}}, nil)
 	if err != nil {
 		return fmt.Errorf("connect to %s: %w", server, err)
 	}
 	defer remote.Close() //nolint:errcheck // the session ends either way
-	local := mcp.NewServer(&mcp.Implementation{Name: "coffer", Title: "coffer", Version: version}, &mcp.ServerOptions{
-		Instructions: instructions, Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}},
-	})
+	local := newServer(version, log)
+	local.AddReceivingMiddleware(onlyTools, surviving(log))
 	for tool, err := range remote.Tools(ctx, nil) {
 		if err != nil {
 			return fmt.Errorf("list the tools of %s: %w", server, err)
 		}
 		local.AddTool(tool, func(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-			return remote.CallTool(ctx, &mcp.CallToolParams{Name: req.Params.Name, Arguments: req.Params.Arguments})
+			res, err := remote.CallTool(ctx, &mcp.CallToolParams{Name: req.Params.Name, Arguments: req.Params.Arguments})
+			if err != nil {
+				if refusal := admitted(ctx, server, key); refusal != nil {
+					return failure(errs.Public(refusal, ""))
+				}
+				return nil, err
+			}
+			exact(res)
+			return res, nil
 		})
 	}
 	return local.Run(ctx, &mcp.StdioTransport{})
+}
+
+// exact puts the structured content together again from the text block, which holds the same: the SDK's client has read its numbers as floating point.
+func exact(res *mcp.CallToolResult) {
+	read, ok := res.StructuredContent.(map[string]any)
+	if !ok || len(res.Content) != 1 {
+		return
+	}
+	block, ok := res.Content[0].(*mcp.TextContent)
+	if !ok || !json.Valid([]byte(block.Text)) {
+		return
+	}
+	if strings.HasPrefix(block.Text, "[") && len(read) == 1 {
+		for key := range read {
+			res.StructuredContent = op.Tree{{Key: key, Value: json.RawMessage(block.Text)}}
+		}
+		return
+	}
+	res.StructuredContent = json.RawMessage(block.Text)
+}
+
+// admitted asks the server whether it knows the key, and answers its error if not.
+func admitted(ctx context.Context, server, key string) error {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, server+"/api/v1/keys/me", http.NoBody)
+	if err != nil {
+		return errs.New(errs.ValidationError, "the server's address is not a URL; it looks like http://127.0.0.1:8080")
+	}
+	res, err := keyed{key}.RoundTrip(req)
+	if err != nil {
+		return errs.Wrap(err, errs.Unavailable, "the server at %s does not answer; is it running, and is --server right?", server)
+	}
+	defer res.Body.Close() //nolint:errcheck // only read from
+	if res.StatusCode == http.StatusOK {
+		return nil
+	}
+	var face errs.Face
+	if err := json.NewDecoder(io.LimitReader(res.Body, 1<<20)).Decode(&face); err != nil || face.Error.Code == "" {
+		return errs.New(errs.Unavailable, "the address answers with status %d, but not as coffer does; is --server right?", res.StatusCode)
+	}
+	return &errs.Error{Code: face.Error.Code, Message: face.Error.Message, Details: face.Error.Details}
 }
 
 type keyed struct{ key string }

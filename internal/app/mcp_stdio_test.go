@@ -1,0 +1,133 @@
+package app_test
+
+import (
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"coffer/internal/auth"
+	"coffer/internal/errs"
+	"coffer/internal/op"
+	"github.com/google/go-cmp/cmp"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// buildProgram builds the program as make does, so that what make has compiled is not compiled again.
+func buildProgram(t *testing.T) string {
+	t.Helper()
+	program := filepath.Join(t.TempDir(), "coffer")
+	build := exec.CommandContext(t.Context(), "go", "build", "-trimpath", "-buildvcs=false", "-o", program, "coffer/cmd/coffer")
+	build.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	return program
+}
+
+// command is coffer mcp with nothing in its environment but these settings; what it says to people goes into the book.
+func command(t *testing.T, program string, said *logBook, args []string, settings ...string) *exec.Cmd {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), program, append([]string{"mcp"}, args...)...) // a test that ends early leaves no process behind
+	cmd.Env = append([]string{"PATH=/usr/bin:/bin", "HOME=" + t.TempDir(), "COFFER_LOG_LEVEL=DEBUG"}, settings...)
+	cmd.Stderr = said
+	return cmd
+}
+
+// The tools over standard input and output, straight on the database and through a running server: the same tools, the same answers, the same rights.
+func TestStdio(t *testing.T) {
+	t.Parallel()
+	program := buildProgram(t)
+	w := newToolWorld(t, nil)
+	for name, road := range map[string]struct{ args, settings []string }{
+		"database": {nil, []string{"COFFER_DATABASE_URL=" + w.Config.DatabaseURL.Reveal()}},
+		"bridge":   {[]string{"--server", w.url}, nil},
+	} {
+		start := func(t *testing.T, key, era string) (*mcp.ClientSession, *exec.Cmd, *logBook) {
+			t.Helper()
+			said := &logBook{}
+			cmd := command(t, program, said, road.args, append(road.settings, "COFFER_API_KEY="+key)...)
+			return connectThrough(t, era, &mcp.CommandTransport{Command: cmd, TerminateDuration: 30 * time.Second}), cmd, said
+		}
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			for _, era := range []string{eras[0], eras[1]} {
+				t.Run(era, func(t *testing.T) {
+					t.Parallel()
+					key := w.newKey(t, auth.CreateKey{Name: name + era, Scope: "full_access", ActorType: "user"})
+					session, cmd, said := start(t, key.Secret, era)
+					if got := session.InitializeResult().ProtocolVersion; got != era {
+						t.Errorf("it speaks %s, want %s", got, era)
+					}
+					w.useEverything(t, session, name+"-"+era)
+					w.revoke(t, key)
+					res, err := session.CallTool(t.Context(), &mcp.CallToolParams{Name: "list_tags"})
+					if err == nil && faultOf(t, res).Code != errs.RevokedAPIKey {
+						t.Errorf("with a revoked key: %+v", res)
+					}
+					from := time.Now()
+					if err := session.Close(); err != nil || !cmd.ProcessState.Success() || time.Since(from) > 20*time.Second {
+						t.Errorf("at the end of its input it ended after %v with %v, %v", time.Since(from), cmd.ProcessState, err)
+					}
+					if strings.Contains(said.String(), key.Secret) {
+						t.Errorf("it tells the key: %s", said)
+					}
+				})
+			}
+			t.Run("reader", func(t *testing.T) {
+				t.Parallel()
+				session, _, _ := start(t, w.reader, "")
+				if diff := cmp.Diff(menuNames(op.Read), toolNames(t, session)); diff != "" {
+					t.Errorf("tools of a read_only key (-want +got):\n%s", diff)
+				}
+				callTool(t, session, "list_tags", nil)
+				if _, err := session.CallTool(t.Context(), &mcp.CallToolParams{Name: "create_tag", Arguments: map[string]any{"slug": "by-reader"}}); !refusedAsUnknown(err) {
+					t.Errorf("create_tag with a read_only key: %v", err)
+				}
+			})
+			t.Run("strangers", func(t *testing.T) {
+				t.Parallel()
+				for _, key := range []string{"", "coffer_garbage", "coffer_" + strings.Repeat("0", 43)} {
+					said := &logBook{}
+					out, err := command(t, program, said, road.args, append(road.settings, "COFFER_API_KEY="+key)...).Output()
+					if exit, ok := errors.AsType[*exec.ExitError](err); !ok || exit.ExitCode() < 1 || len(out) > 0 || said.String() == "" || key != "" && strings.Contains(said.String(), key) {
+						t.Errorf("with key %q: %v, output %q, %s", key, err, out, said)
+					}
+				}
+			})
+		})
+	}
+}
+
+// useEverything works with a session as an agent does, and holds its answers against those over HTTP.
+func (w *toolWorld) useEverything(t *testing.T, session *mcp.ClientSession, slug string) {
+	t.Helper()
+	if diff := cmp.Diff(menuNames(op.Full), toolNames(t, session)); diff != "" {
+		t.Errorf("tools (-want +got):\n%s", diff)
+	}
+	if res := callTool(t, session, "create_tag", map[string]any{"slug": slug, "display_name": "Ünïcødé ☂"}); res.IsError {
+		t.Errorf("create_tag: %s", blockOf(t, res))
+	}
+	if r := w.send(t, exchange{method: "GET", path: "/api/v1/tags/" + slug, key: w.key}); r.status != 200 || !strings.Contains(r.body, "Ünïcødé ☂") {
+		t.Errorf("over HTTP the tag is %d %s", r.status, r.body)
+	}
+	if fault := faultOf(t, callTool(t, session, "delete_tag", map[string]any{"slug": "needs-review"})); fault.Code != errs.SystemProtected {
+		t.Errorf("delete_tag: %+v", fault)
+	}
+	if fault := faultOf(t, callTool(t, session, "create_tag", map[string]any{"slug": 7, "strange": true})); fault.Code != errs.ValidationError || len(fault.Details) != 2 {
+		t.Errorf("create_tag: %+v", fault)
+	}
+	if _, err := session.CallTool(t.Context(), &mcp.CallToolParams{Name: "no_such_tool"}); !refusedAsUnknown(err) {
+		t.Errorf("a tool that does not exist: %v", err)
+	}
+	direct := w.connect(t, w.key, session.InitializeResult().ProtocolVersion)
+	for _, tool := range []string{"list_categories", "export_categories"} {
+		want, got := callTool(t, direct, tool, nil), callTool(t, session, tool, nil)
+		if diff := cmp.Diff(want.StructuredContent, got.StructuredContent); diff != "" || blockOf(t, want) != blockOf(t, got) {
+			t.Errorf("%s differs from what it is over HTTP:\n%s", tool, diff)
+		}
+	}
+}

@@ -1,0 +1,140 @@
+package archtest
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+)
+
+// A rule is one law of the house.
+type rule struct {
+	name  string // testdata/<name>.txt is its control
+	check check
+	trial check // what the control runs, where the real limits are too large for a sample; nil for check itself
+}
+
+// A check reads source and says what breaks its rule.
+type check func(*testing.T, *tree) []finding
+
+var rules = []rule{
+	{name: "imports", check: imports},
+	{name: "writes", check: writes},
+	{name: "comments", check: comments},
+	{name: "sizes", check: bounds.check, trial: sizes{file: 12, function: 3, pkg: 20, surface: 10, share: 60, from: 30}.check},
+	{name: "sql", check: prepared},
+	{name: "floats", check: floats},
+	{name: "words", check: words},
+}
+
+// exceptions are the breaches that are meant, by the key of their finding, each with its reason.
+var exceptions = map[string]string{
+	"write app instance":                    "the check of the encryption key is made at the start, and only app has the key ring and the database in hand; pg owns the table and knows no household's ring",
+	"write internal/pg/reseal.go DB.Reseal": "rotation rewraps the columns that app lists as sealed, whoever owns them: the wrapping changes, the value does not",
+
+	"unchecked internal/auth/key.go Auth.List":        "a filtered list: its condition comes from pg.Where",
+	"unchecked internal/pg/reseal.go DB.Reseal":       "table and column are arguments; TestResealOnline runs it",
+	"unchecked bench/measure/measure.go NewScratch":   "create database takes no arguments",
+	"unchecked bench/measure/measure.go Scratch.Drop": "drop database takes no arguments",
+
+	"float internal/rest/gate.go":   "x/time/rate counts the tokens of a bucket in floats",
+	"float internal/app/metrics.go": "Prometheus measures in floats",
+
+	"file internal/app/idempotency_test.go": "owed: to be split by what it is about",
+}
+
+// TestHouse holds every rule against the repository.
+func TestHouse(t *testing.T) {
+	t.Parallel()
+	tr := repository(t)
+	var mu sync.Mutex
+	excused, ran := map[string]bool{}, 0
+	t.Cleanup(func() {
+		if ran == len(rules) { // else -run chose some, and the exceptions of the others are not stale
+			for _, key := range stale(exceptions, excused) {
+				t.Errorf("exceptions[%q] excuses nothing any more: take it out", key)
+			}
+		}
+	})
+	for _, r := range rules {
+		t.Run(r.name, func(t *testing.T) {
+			t.Parallel()
+			found := r.check(t, tr)
+			mu.Lock()
+			defer mu.Unlock()
+			ran++
+			for _, f := range found {
+				if reason := exceptions[f.key]; reason != "" {
+					excused[f.key] = true
+					t.Logf("excused: %s: %s", f, reason)
+				} else {
+					t.Error(f)
+				}
+			}
+		})
+	}
+}
+
+// stale are the exceptions that nothing needed.
+func stale(exceptions map[string]string, excused map[string]bool) []string {
+	var out []string
+	for key := range exceptions {
+		if !excused[key] {
+			out = append(out, key)
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// TestStale is the control of stale.
+func TestStale(t *testing.T) {
+	t.Parallel()
+	got := stale(map[string]string{"a": "needed", "b": "was needed once"}, map[string]bool{"a": true})
+	if !slices.Equal(got, []string{"b"}) {
+		t.Errorf("got %q", got)
+	}
+}
+
+// TestControls proves that every rule can fail: each sample begins with the findings it must give, all of them and no others.
+func TestControls(t *testing.T) {
+	t.Parallel()
+	for _, r := range rules {
+		t.Run(r.name, func(t *testing.T) {
+			t.Parallel()
+			b, err := os.ReadFile(filepath.Join("testdata", r.name+".txt"))
+			if err != nil {
+				t.Fatalf("a rule needs a control: %v", err)
+			}
+			head, tr := sample(t, string(b))
+			var want, got []string
+			for line := range strings.Lines(head) {
+				if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, "#") {
+					want = append(want, line)
+				}
+			}
+			if len(want) == 0 {
+				t.Fatal("the control expects nothing, so the rule is not shown to work")
+			}
+			run := r.check
+			if r.trial != nil {
+				run = r.trial
+			}
+			for _, f := range run(t, tr) {
+				got = append(got, f.String())
+			}
+			for _, w := range want {
+				if !slices.Contains(got, w) {
+					t.Errorf("not found: %s", w)
+				}
+			}
+			for _, g := range got {
+				if !slices.Contains(want, g) {
+					t.Errorf("found without reason: %s", g)
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,225 @@
+package archtest
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// levels is the picture of the house: a package sees only levels before its own. Packages that are still to come have their place already.
+var levels = [][]string{
+	0:  {"errs", "money", "id", "text", "seal"},
+	1:  {"pg", "rule", "bank", "household"},
+	2:  {"op", "banksim", "modelsim"},
+	3:  {"auth", "job"},
+	4:  {"journal"},
+	5:  {"ledger"},
+	6:  {"counterparty"},
+	7:  {"rulebook", "report", "link", "setting"},
+	8:  {"feed", "workflow"},
+	9:  {"rest", "mcp", "cli"},
+	10: {"app", "archive", "archtest"},
+}
+
+// rooms are packages below another: they stand on its level and see it.
+var rooms = []string{"pg/pgtest", "bank/banktest", "bank/plaid", "bank/teller", "bank/csvfile", "bank/all"}
+
+var (
+	kernel    = levels[0]
+	pure      = []string{"errs", "money", "id", "text"}
+	transport = append([]string{"op", "auth", "job"}, kernel...)
+	provider  = append([]string{"bank"}, pure...)
+)
+
+// only names those that see less than their level would let them.
+var only = map[string][]string{
+	"cmd/coffer":    {"app"},
+	"web":           {},
+	"rule":          pure,
+	"bank":          pure,
+	"bank/banktest": provider,
+	"bank/plaid":    provider,
+	"bank/teller":   provider,
+	"bank/csvfile":  provider,
+	"bank/all":      {"bank", "bank/plaid", "bank/teller", "bank/csvfile"},
+	"household":     pure,
+	"banksim":       append([]string{"household"}, pure...), // not bank: what checks a client must not be built from it
+	"modelsim":      append([]string{"household"}, pure...),
+	"rest":          transport,
+	"mcp":           transport,
+	"cli":           transport,
+}
+
+// also names what is seen beyond the levels.
+var also = map[string][]string{
+	"app": {"archive"}, // app hands archive's commands to cli
+}
+
+// never names what the levels would allow and must not be.
+var never = map[string][]string{
+	"workflow": {"seal"}, // a hijacked agent finds no key
+}
+
+// seenBy names, for packages that are not for everyone above them, who sees them; tests, test/ and bench/ do too.
+var seenBy = map[string][]string{
+	"app":          {"cmd/coffer"},
+	"archive":      {"cmd/coffer", "app"},
+	"web":          {"app"},
+	"bank/plaid":   {"bank/all"}, // a new provider is one line in one list
+	"bank/teller":  {"bank/all"},
+	"bank/csvfile": {"bank/all"},
+	"household":    {"app", "banksim", "modelsim"}, // tests, benchmarks and the demo
+	"banksim":      {"app"},
+	"modelsim":     {"app"},
+	"archtest":     {},
+}
+
+// props are what tests of every level play with; beside tests they serve the demo.
+var props = []string{"household", "banksim", "modelsim"}
+
+// A library is somebody else's code that few of our packages may know, so that replacing it stays small.
+type library struct {
+	path  string
+	users []string
+	tests bool // any test may use it too, as the counterpart that talks to us
+}
+
+var libraries = []library{
+	{path: "github.com/pressly/goose", users: []string{"pg"}},
+	{path: "github.com/riverqueue", users: []string{"job"}},
+	{path: "github.com/spf13/cobra", users: []string{"cli", "app"}},
+	{path: "github.com/modelcontextprotocol/go-sdk", users: []string{"mcp", "test", "bench"}, tests: true},
+	{path: "github.com/prometheus", users: []string{"app"}},
+	{path: "github.com/govalues/decimal", users: []string{"money"}},
+}
+
+// short is how the tables above name the package in that folder.
+func short(dir string) string { return strings.TrimPrefix(dir, "internal/") }
+
+// levelOf is a package's level; programs stand above all of them.
+func levelOf(pkg string) (int, bool) {
+	if pkg == "cmd/coffer" || pkg == "test" || pkg == "bench" || strings.HasPrefix(pkg, "test/") || strings.HasPrefix(pkg, "bench/") {
+		return len(levels), true
+	}
+	if pkg == "web" {
+		return 0, true
+	}
+	if slices.Contains(rooms, pkg) {
+		pkg, _, _ = strings.Cut(pkg, "/")
+	}
+	for n, names := range levels {
+		if slices.Contains(names, pkg) {
+			return n, true
+		}
+	}
+	return 0, false
+}
+
+// isHelper reports whether a package exists for tests only.
+func isHelper(pkg string) bool { return strings.HasSuffix(pkg, "test") }
+
+// imports checks that imports go down only, by the tables above.
+func imports(_ *testing.T, tr *tree) []finding {
+	var out []finding
+	for _, dir := range slices.Sorted(maps.Keys(tr.packages())) {
+		if _, ok := levelOf(short(dir)); !ok {
+			out = append(out, finding{path: dir, key: "place " + dir, what: "stands nowhere in the picture of the house: if it is needed, give it a level in archtest's levels (or a room below another package) and a line in the design"})
+		}
+	}
+	for _, f := range tr.files {
+		for _, i := range f.syntax.Imports {
+			target, why := unquote(i.Path), strange
+			if ours, ok := strings.CutPrefix(target, module+"/"); ok {
+				target, why = short(ours), refused
+			}
+			said := why(f, target)
+			if said != "" {
+				out = append(out, finding{f.path, tr.line(i), said, "import " + short(f.dir) + " " + target})
+			}
+		}
+	}
+	return out
+}
+
+// refused says why the file may not see that package of ours, or "".
+func refused(f *file, to string) string {
+	from := short(f.dir)
+	at, known := levelOf(from)
+	below, exists := levelOf(to)
+	if from == to || !known || !exists {
+		return "" // its own external test; or no place, which is reported once for the package
+	}
+	parent, _, _ := strings.Cut(from, "/")
+	list, narrow := only[from]
+	by, shy := seenBy[to]
+	switch {
+	case f.in("test", "bench"):
+		return ""
+	case f.test && (below <= at || isHelper(to) || slices.Contains(props, to)):
+		return "" // a test may know everything up to its own level
+	case f.test:
+		return fmt.Sprintf("a test of %s (level %d) may not see %s (level %d): what needs both belongs into the upper one's tests or into test/", from, at, to, below)
+	case isHelper(to) && !isHelper(from):
+		return fmt.Sprintf("%s is for tests only", to)
+	case shy && !slices.Contains(by, from):
+		return fmt.Sprintf("%s may be seen by %s and tests only", to, listed(by))
+	case narrow && !slices.Contains(list, to):
+		return fmt.Sprintf("%s may see %s and nothing else of ours, so not %s", from, listed(list), to)
+	case slices.Contains(never[from], to):
+		return fmt.Sprintf("%s must never see %s", from, to)
+	case narrow || slices.Contains(also[from], to) || below < at || slices.Contains(rooms, from) && to == parent:
+		return ""
+	}
+	return fmt.Sprintf("%s (level %d) may not see %s (level %d): imports go down only; hand it in as a value or a small interface", from, at, to, below)
+}
+
+// strange says why the file may not know that foreign package, or "".
+func strange(f *file, target string) string {
+	for _, l := range libraries {
+		if target != l.path && !strings.HasPrefix(target, l.path+"/") || f.test && l.tests {
+			continue
+		}
+		top, _, _ := strings.Cut(f.dir, "/")
+		if !slices.Contains(l.users, short(f.dir)) && !slices.Contains(l.users, top) {
+			return fmt.Sprintf("%s is known to %s only", l.path, listed(l.users))
+		}
+	}
+	return ""
+}
+
+func listed(names []string) string {
+	if len(names) == 0 {
+		return "nothing"
+	}
+	return strings.Join(names, ", ")
+}
+
+// TestPicture makes sure that the tables name only packages that have a place: a misspelt name would forbid or allow nothing.
+func TestPicture(t *testing.T) {
+	t.Parallel()
+	check := func(table string, names ...string) {
+		for _, n := range names {
+			if _, ok := levelOf(n); !ok {
+				t.Errorf("%s names %s, which has no level", table, n)
+			}
+		}
+	}
+	for name, m := range map[string]map[string][]string{"only": only, "also": also, "never": never, "seenBy": seenBy} {
+		for k, v := range m {
+			check(name, append([]string{k}, v...)...)
+		}
+	}
+	check("props", props...)
+	for _, l := range libraries {
+		check("libraries", l.users...)
+	}
+	seen := map[string]bool{}
+	for _, n := range slices.Concat(append(slices.Clone(levels), rooms)...) {
+		if seen[n] {
+			t.Errorf("%s has two places", n)
+		}
+		seen[n] = true
+	}
+}

@@ -1,0 +1,168 @@
+package archtest
+
+import (
+	"fmt"
+	"go/ast"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"coffer/internal/pg"
+	"coffer/internal/pg/pgtest"
+)
+
+// owners names for every table the one package that writes it; others may read it with a join.
+// Tables of a schema other than public are named schema.table, or schema.* for all of it.
+var owners = map[string]string{
+	"instance":         "pg",
+	"goose_db_version": "pg",
+	"idempotency":      "op",
+	"token":            "auth",
+	"category":         "ledger",
+	"category_mapping": "ledger",
+	"tag":              "ledger",
+}
+
+// writesAll is the package that restores a backup, and so must write every table.
+const writesAll = "archive"
+
+// writing finds what a statement writes: (1) the schema, (2) the table, or (3) that the table is not constant.
+var writing = regexp.MustCompile(`(?is)\b(?:` + strings.Join([]string{
+	`(?:insert\s+into|delete\s+from|merge\s+into|truncate(?:\s+table)?|(?:alter|drop)\s+table(?:\s+if\s+exists)?)\s+` + target,
+	`update\s+` + target + `(?:\s+(?:as\s+)?\w+)?\s+set\b`,
+	`copy\s+` + target + `\s*(?:\([^)]*\))?\s*\bfrom\b`,
+}, "|") + `)`)
+
+const target = `(?:only\s+)?(?:"?(\w+)"?\.)?(?:"?(\w+)"?|(` + hole + `|%(?:\[\d+\])?[svq]))`
+
+// ownerOf answers the owner of a table, or "" for a name that is no table of ours: a temporary one, or prose.
+func ownerOf(schema, table string) (name, owner string) {
+	name, schema = strings.ToLower(table), strings.ToLower(schema)
+	if schema != "" && schema != "public" {
+		name = schema + "." + name
+		if o, ok := owners[schema+".*"]; ok {
+			return name, o
+		}
+	}
+	return name, owners[name]
+}
+
+// writes checks that only the owner of a table writes it. It reads every text of the program, whoever will run it.
+func writes(_ *testing.T, tr *tree) []finding {
+	var out []finding
+	for _, f := range tr.shipped() {
+		pkg := short(f.dir)
+		if pkg == writesAll || isHelper(pkg) {
+			continue
+		}
+		report := func(at ast.Node, fn, schema, table string) {
+			if table == "" {
+				out = append(out, finding{
+					f.path, tr.line(at), "writes to a table that only the running program knows; name it, so that its owner can be checked",
+					strings.TrimSpace("write " + f.path + " " + fn),
+				})
+				return
+			}
+			if name, owner := ownerOf(schema, table); owner != "" && owner != pkg {
+				out = append(out, finding{
+					f.path, tr.line(at), fmt.Sprintf("writes %s, which is %s's: call a step of %s, or move the use case there", name, owner, owner), "write " + pkg + " " + name,
+				})
+			}
+		}
+		tr.texts(f, func(at ast.Node, fn, text string) {
+			for _, m := range writing.FindAllStringSubmatch(text, -1) {
+				for i := 1; i < len(m); i += 3 { // three groups for each way to write
+					if m[i+1] != "" || m[i+2] != "" {
+						report(at, fn, m[i], m[i+1])
+					}
+				}
+			}
+		})
+		tr.copies(f, report)
+	}
+	return out
+}
+
+// copies finds calls of CopyFrom, whose table is an identifier and not SQL.
+func (tr *tree) copies(f *file, report func(at ast.Node, fn, schema, table string)) {
+	for _, d := range f.syntax.Decls {
+		decl, ok := d.(*ast.FuncDecl)
+		if !ok {
+			continue
+		}
+		r := tr.reader(f, d)
+		ast.Inspect(decl, func(n ast.Node) bool {
+			call, ok := n.(*ast.CallExpr)
+			if !ok || len(call.Args) != 4 {
+				return true
+			}
+			if sel, ok := call.Fun.(*ast.SelectorExpr); !ok || sel.Sel.Name != "CopyFrom" {
+				return true
+			}
+			into := call.Args[1]
+			if name, ok := into.(*ast.Ident); ok && r.locals[name.Name] != nil {
+				into = r.locals[name.Name]
+			}
+			schema, table := "", ""
+			if lit, ok := into.(*ast.CompositeLit); ok && len(lit.Elts) > 0 {
+				parts := make([]string, len(lit.Elts))
+				for i, e := range lit.Elts {
+					parts[i] = r.text(e)
+				}
+				if !strings.Contains(strings.Join(parts, ""), hole) {
+					table = parts[len(parts)-1]
+					schema = strings.Join(parts[:len(parts)-1], ".")
+				}
+			}
+			report(call, enclosing(decl), schema, table)
+			return true
+		})
+	}
+}
+
+// TestOwners holds the map of owners against the migrated schema, both ways.
+func TestOwners(t *testing.T) {
+	t.Parallel()
+	tables, err := pg.Values[string](t.Context(), pgtest.New(t), `
+		select case schemaname when 'public' then tablename else schemaname || '.' || tablename end
+		from pg_tables where schemaname not in ('pg_catalog', 'information_schema')`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range unowned(tables, owners) {
+		t.Error(f)
+	}
+	// The control: a table without an owner, an owner without a table, an owner that is no package.
+	control := unowned([]string{"tag", "stray", "queue.job"}, map[string]string{"tag": "ledger", "ghost": "ledger", "queue.*": "job", "tag2": "nobody"})
+	want := []string{"ghost", "stray", "tag2", "tag2"}
+	var got []string
+	for _, f := range control {
+		name, _, _ := strings.Cut(f, ":")
+		got = append(got, name)
+	}
+	if slices.Sort(got); !slices.Equal(got, want) {
+		t.Errorf("the control gave %q, want %q", got, want)
+	}
+}
+
+// unowned says which tables have no owner, and which owners no table.
+func unowned(tables []string, owners map[string]string) []string {
+	var out []string
+	for _, name := range tables {
+		schema, _, _ := strings.Cut(name, ".")
+		if owners[name] == "" && owners[schema+".*"] == "" {
+			out = append(out, name+": has no owner; name the one package that writes it in archtest's owners")
+		}
+	}
+	for name, owner := range owners {
+		prefix, all := strings.CutSuffix(name, "*")
+		if !slices.ContainsFunc(tables, func(t string) bool { return t == name || all && strings.HasPrefix(t, prefix) }) {
+			out = append(out, name+": has an owner, but there is no such table")
+		}
+		if _, ok := levelOf(owner); !ok {
+			out = append(out, name+": belongs to "+owner+", which is no package of ours")
+		}
+	}
+	return out
+}

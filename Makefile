@@ -1,0 +1,156 @@
+# `make` runs every check; `make help` lists the targets.
+#
+# Tools are pinned in tools/<name>/go.mod, each in a module of its own so that its
+# dependencies never mix with those of the product, and are built into .bin/ once.
+
+SHELL := bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := check
+.DELETE_ON_ERROR:
+
+# What `coffer --version` says. Both are given from outside where there is no git, as in an image.
+VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
+COMMIT  ?= $(shell git rev-parse -q --verify HEAD 2>/dev/null || echo unknown)
+OUT     ?= .bin/coffer
+
+# The server that tests make their databases on.
+export COFFER_TEST_DATABASE_URL ?= postgres://postgres@127.0.0.1:5432/postgres
+# The database of `make run`, on the server of the PG… variables.
+export PGHOST ?= 127.0.0.1
+export PGPORT ?= 5432
+export PGUSER ?= postgres
+export COFFER_DATABASE_URL ?= postgres://$(PGUSER)@$(PGHOST):$(PGPORT)/coffer
+export COFFER_LISTEN ?= 127.0.0.1:8080
+
+FUZZTIME ?= 30s
+BENCH    ?= ./bench/...
+
+# The same source, version and Go release give the same bytes, wherever it is built: no cgo,
+# no paths, no version control stamp, no build id. Tools, vet and linters compile with the
+# same flags, so that what one compiled the next finds in the cache.
+GO    := CGO_ENABLED=0 GOFLAGS="-trimpath -buildvcs=false"
+BUILD := $(GO) go build \
+	-ldflags "-s -w -buildid= -X coffer/internal/app.Version=$(VERSION) -X coffer/internal/app.Commit=$(COMMIT)"
+
+TOOLS := $(patsubst tools/%/go.mod,.bin/%,$(wildcard tools/*/go.mod))
+NODE  := $(patsubst %/package.json,%/node_modules/.package-lock.json,$(wildcard test/*/package.json))
+
+# Go files that people write: not those that npm packages bring, nor test data.
+GOFILES = find . -name '*.go' -not -path '*/node_modules/*' -not -path '*/testdata/*' -not -path './.bin/*' -print0
+
+##@ Checks
+
+.PHONY: check
+check: fmt-check vet lint openapi build test ## all checks (this is what plain `make` does)
+
+.PHONY: fmt-check
+fmt-check: .bin/gofumpt ## fail if a Go file is not formatted
+	@bad=$$($(GOFILES) | xargs -0r .bin/gofumpt -l); \
+	if [ -n "$$bad" ]; then echo "not formatted; run make fmt:" >&2; echo "$$bad" >&2; exit 1; fi
+
+.PHONY: vet
+vet: ## go vet, and go.mod as `go mod tidy` leaves it
+	go mod tidy -diff
+	$(GO) go vet ./...
+
+.PHONY: lint
+lint: .bin/golangci-lint .bin/deadcode ## linters and dead code
+	$(GO) .bin/golangci-lint run ./...
+	@dead=$$($(GO) .bin/deadcode -test ./...); \
+	if [ -n "$$dead" ]; then echo "nothing reaches these, not even a test; remove them:" >&2; echo "$$dead" >&2; exit 1; fi
+	@if grep -l '"resolved"' test/*/package-lock.json; then \
+		echo "the lock files above name a registry; see test/openapi/.npmrc" >&2; exit 1; fi
+
+.PHONY: openapi
+openapi: test/openapi/node_modules/.package-lock.json ## lint the OpenAPI document
+	npm --prefix test/openapi run --silent lint -- ../../api/openapi.yaml
+
+.PHONY: contract
+contract: ## fail on a breaking change of the OpenAPI document since BASE (default: the last release)
+	@base=$${BASE:-$$(git describe --tags --abbrev=0 --match 'v*' 2>/dev/null || true)}; \
+	if [ -z "$$base" ]; then echo "no release yet: nothing to keep compatible with"; exit 0; fi; \
+	old=$$(mktemp --suffix=.yaml); trap 'rm -f "$$old"' EXIT; \
+	$(MAKE) --no-print-directory .bin/oasdiff; \
+	git show "$$base:api/openapi.yaml" > "$$old"; \
+	.bin/oasdiff breaking --fail-on ERR "$$old" api/openapi.yaml
+
+.PHONY: test
+test: $(NODE) ## all tests, with the race detector
+	go test -race ./...
+
+.PHONY: fuzz
+fuzz: ## every fuzz target for FUZZTIME (30s)
+	@find . -name '*_test.go' -not -path '*/node_modules/*' -print0 \
+	| xargs -0r grep -HoE '^func Fuzz[A-Za-z0-9_]*' | sort \
+	| while IFS=: read -r file func; do \
+		echo "== $$(dirname "$$file") $${func#func }"; \
+		go test -run '^$$' -fuzz "^$${func#func }\$$" -fuzztime $(FUZZTIME) "$$(dirname "$$file")" </dev/null; \
+	done
+
+.PHONY: long
+long: $(NODE) ## the rounds that are too long for every change: full tests, then 30 minutes of each fuzz target
+	COFFER_TEST_LONG=1 go test -race -count=1 -shuffle=on -timeout 12h ./...
+	$(MAKE) fuzz FUZZTIME=30m
+
+.PHONY: vuln
+vuln: .bin/govulncheck ## known vulnerabilities in what the binary calls (asks the Go vulnerability database)
+	.bin/govulncheck ./...
+
+##@ Work
+
+.PHONY: build
+build: ## the binary, reproducibly, as .bin/coffer (OUT=)
+	$(BUILD) -o $(OUT) ./cmd/coffer
+
+.PHONY: run
+run: db build .env ## the server on 127.0.0.1:8080, with a database of its own
+	set -a; . ./.env; exec $(OUT) serve
+
+.PHONY: db
+db: ## make the local database `coffer`, unless it is there
+	@psql -XAtq -d postgres -c "select 1 from pg_database where datname = 'coffer'" | grep -q 1 \
+	|| { createdb coffer && echo "made database coffer on $(PGHOST):$(PGPORT)"; }
+
+# Secrets for `make run` and compose. Made once: with another key, what is sealed stays sealed.
+.env:
+	@umask 077; printf 'POSTGRES_PASSWORD=%s\nCOFFER_ENCRYPTION_KEY=%s\n' \
+		"$$(od -An -N24 -tx1 /dev/urandom | tr -d ' \n')" "$$(head -c 32 /dev/urandom | base64)" > $@
+	@echo "made .env with new secrets; keep it safe and out of version control"
+
+.PHONY: fmt
+fmt: .bin/gofumpt ## format all Go files
+	@$(GOFILES) | xargs -0r .bin/gofumpt -w
+
+.PHONY: update
+update: ## write the golden files anew; review the diff
+	go test ./internal/app -run "Golden|Stories" -update
+
+.PHONY: bench
+bench: ## run the measuring programs (BENCH=./bench/name for one)
+	@for p in $$(go list -f '{{if eq .Name "main"}}{{.ImportPath}}{{end}}' $(BENCH)); do \
+		echo "== $$p"; go run "$$p"; \
+	done
+
+.PHONY: tools
+tools: $(TOOLS) ## build the pinned tools into .bin/
+
+.PHONY: node
+node: $(NODE) ## install the npm packages that tests use
+
+.PHONY: clean
+clean: ## remove what was built or installed (not .env, not the database)
+	rm -rf .bin test/*/node_modules
+
+.PHONY: help
+help: ## this list
+	@awk -F ':.*## ' '/^##@/ { print "\n" substr($$0, 5) } /^[a-z-]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+.bin/%: tools/%/go.mod tools/%/go.sum
+	@echo "building $* (once)"
+	@mkdir -p .bin
+	@$(GO) go build -C tools/$* -ldflags "-s -w" -o $(CURDIR)/$@ tool
+
+# npm writes this file last; its age says whether the lock file was changed since.
+test/%/node_modules/.package-lock.json: test/%/package.json test/%/package-lock.json
+	cd test/$* && npm ci --no-audit --no-fund
+	@touch $@

@@ -42,7 +42,6 @@ var exceptions = map[string]string{
 	"float internal/rest/gate.go":   "x/time/rate counts the tokens of a bucket in floats",
 	"float internal/app/metrics.go": "Prometheus measures in floats",
 
-	"file internal/app/idempotency_test.go": "owed: to be split by what it is about",
 }
 
 // TestHouse holds every rule against the repository.

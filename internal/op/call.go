@@ -3,6 +3,7 @@ package op
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -81,6 +82,9 @@ func (r *Runner) Call(ctx context.Context, o *Op, c Call) (Answer, error) {
 	answer, err := r.guarded(ctx, o, &c)
 	if err != nil && pg.Away(err) {
 		err = errs.Wrap(err, errs.Unavailable, "the database cannot be reached at the moment; try again")
+	}
+	if errors.Is(err, context.Canceled) {
+		err = errs.Wrap(err, errs.Unavailable, "the call was broken off") // by its caller, who will not read this, or by our own stop
 	}
 	face := errs.Public(err, c.RequestID)
 	r.report(ctx, o, &c, answer, err, face, time.Since(start))
@@ -230,21 +234,24 @@ func Match(ctx context.Context, record any) error {
 	if err != nil {
 		return err
 	}
-	if Matches(c.IfMatch, etag(b)) {
+	if Matches(c.IfMatch, etag(b), true) {
 		return nil
 	}
 	return errs.New(errs.PreconditionFailed, "the record has changed since you read it; read it again and repeat your change with its new ETag")
 }
 
-// Matches reports whether a header that lists entity tags (If-Match, If-None-Match) names this one.
-func Matches(header, tag string) bool {
+// Matches reports whether a header that lists entity tags names this one. If-Match compares strongly, which a weak tag (W/) never passes; If-None-Match does not.
+func Matches(header, tag string, strong bool) bool {
 	for part := range strings.SplitSeq(header, ",") {
-		part = strings.TrimPrefix(strings.TrimSpace(part), "W/")
-		if part == tag || part == "*" {
+		part = strings.TrimSpace(part)
+		if !strong {
+			part = strings.TrimPrefix(part, "W/")
+		}
+		if part == tag {
 			return true
 		}
 	}
-	return false
+	return header == "*"
 }
 
 // report writes the call's one log line. What callers sent and what banks wrote is not in it.
@@ -256,7 +263,7 @@ func (r *Runner) report(ctx context.Context, o *Op, c *Call, a Answer, err error
 	}
 	if face != nil {
 		code = string(face.Code)
-		if face.Code.Status() >= http.StatusInternalServerError {
+		if face.Code.Status() >= http.StatusInternalServerError && !errors.Is(err, context.Canceled) {
 			level = slog.LevelError
 			attrs = append(attrs, slog.String("error", err.Error()))
 		}

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"net/http"
 	"time"
+	"unicode/utf8"
 
 	"coffer/internal/errs"
 	"coffer/internal/pg"
@@ -48,8 +49,8 @@ type storedAnswer struct {
 // once runs the op unless this actor's key has an answer already, and stores the answer in the transaction of the effect: both are there, or neither is.
 // A refusal (4xx) is an answer too; its effects are undone to the savepoint and the refusal is stored alone.
 func once(ctx context.Context, tx pg.Tx, o *Op, c *Call, args []byte) (Answer, error) {
-	if len(c.IdempotencyKey) > MaxIdempotencyKey {
-		return Answer{}, errs.New(errs.ValidationError, "Idempotency-Key must have at most %d characters", MaxIdempotencyKey)
+	if key := c.IdempotencyKey; !utf8.ValidString(key) || utf8.RuneCountInString(key) > MaxIdempotencyKey {
+		return Answer{}, errs.New(errs.ValidationError, "Idempotency-Key must be text of at most %d characters", MaxIdempotencyKey)
 	}
 	sum := sha256.Sum256(fmt.Appendf(nil, "%s\x00%s\x00%s", c.Surface, o.Route, args))
 	locked, err := pg.Value[bool](ctx, tx, `select pg_try_advisory_xact_lock(hashtextextended($1, 0))`, c.Actor.ID.String()+" "+c.IdempotencyKey)

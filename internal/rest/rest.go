@@ -187,7 +187,7 @@ func send(w http.ResponseWriter, r *http.Request, a op.Answer, produces string) 
 	}
 	if a.ETag != "" {
 		h.Set("ETag", a.ETag)
-		if seen := r.Header.Get("If-None-Match"); r.Method == http.MethodGet && seen != "" && op.Matches(seen, a.ETag) {
+		if seen := r.Header.Get("If-None-Match"); r.Method == http.MethodGet && seen != "" && op.Matches(seen, a.ETag, false) {
 			w.WriteHeader(http.StatusNotModified)
 			return
 		}

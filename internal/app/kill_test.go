@@ -1,0 +1,441 @@
+package app_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net"
+	"net/http"
+	"net/http/httptrace"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"coffer/internal/pg"
+	"coffer/internal/pg/pgtest"
+)
+
+const (
+	killCreates = 1000
+	killSends   = 3 // of each create, at the same time, with one Idempotency-Key
+	killKills   = 20
+	killWorkers = 20 // creates under way at the same time
+)
+
+// killBinary builds the program as the Makefile does, so that it shares the Makefile's build cache.
+func killBinary(t *testing.T) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "coffer")
+	build := exec.CommandContext(t.Context(), "go", "build", "-trimpath", "-buildvcs=false", "-o", path, "coffer/cmd/coffer")
+	build.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("build: %v\n%s", err, out)
+	}
+	return path
+}
+
+// killPort finds a free port below those that the system gives to outgoing connections: while the server is down nobody else can come to hold it.
+func killPort(t *testing.T) int {
+	t.Helper()
+	for range 100 {
+		port := 20_000 + rand.N(12_000)
+		l, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", port))
+		if err != nil {
+			continue
+		}
+		if err := l.Close(); err != nil {
+			t.Fatal(err)
+		}
+		return port
+	}
+	t.Fatal("no free port")
+	return 0
+}
+
+// A killServer is `coffer serve`, started again after each kill, always at the same address.
+type killServer struct {
+	binary   string
+	env      []string
+	address  string
+	log      killLog
+	process  *exec.Cmd
+	starting []time.Duration
+}
+
+// A killLog takes what the server writes, over all its lives.
+type killLog struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (l *killLog) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.Write(p)
+}
+
+func (l *killLog) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.String()
+}
+
+func newKillServer(t *testing.T, database string) *killServer {
+	t.Helper()
+	s := &killServer{binary: killBinary(t), address: fmt.Sprintf("127.0.0.1:%d", killPort(t))}
+	s.env = slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, "COFFER_") })
+	s.env = append(s.env,
+		"COFFER_DATABASE_URL="+database, "COFFER_LISTEN="+s.address, "COFFER_LOG_LEVEL=WARN",
+		"COFFER_RATE_PER_MINUTE=10000000", "COFFER_RATE_BURST=1000000")
+	t.Cleanup(func() {
+		if s.process != nil && s.process.ProcessState == nil {
+			_ = s.process.Process.Kill() // it may have ended by itself
+			_ = s.process.Wait()         // says that it was killed
+		}
+		if t.Failed() {
+			text := s.log.String()
+			t.Logf("the server's log, its last part:\n%s", text[max(0, len(text)-4000):])
+		}
+	})
+	if err := s.start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// start runs the program and returns when it is ready.
+func (s *killServer) start(ctx context.Context) error {
+	began := time.Now()
+	s.process = exec.Command(s.binary, "serve")
+	s.process.Env, s.process.Stderr = s.env, &s.log
+	if err := s.process.Start(); err != nil {
+		return err
+	}
+	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: 5 * time.Second}
+	for {
+		r, err := hammerSend(ctx, client, http.MethodGet, "http://"+s.address+"/api/v1/health/ready", "", "")
+		if err == nil && r.Status == http.StatusOK {
+			s.starting = append(s.starting, time.Since(began))
+			return nil
+		}
+		if time.Since(began) > 30*time.Second || ctx.Err() != nil {
+			return fmt.Errorf("the server is not ready after %v: %d %s %w", time.Since(began), r.Status, r.Body, err)
+		}
+		hammerPause(ctx, 10*time.Millisecond)
+	}
+}
+
+// kill ends the process without a word, and makes sure that it was this that ended it.
+func (s *killServer) kill() error {
+	if err := s.process.Process.Signal(syscall.SIGKILL); err != nil {
+		return fmt.Errorf("kill: %w", err)
+	}
+	_ = s.process.Wait() // its error is the signal, which the next line looks at
+	if how, ok := s.process.ProcessState.Sys().(syscall.WaitStatus); !ok || how.Signal() != syscall.SIGKILL {
+		return fmt.Errorf("the server was not killed, it ended by itself: %v", s.process.ProcessState)
+	}
+	return nil
+}
+
+// stop asks the process to end, as an operator does.
+func (s *killServer) stop(t *testing.T) {
+	t.Helper()
+	if err := s.process.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	stuck := time.AfterFunc(20*time.Second, func() { _ = s.process.Process.Kill() }) // Wait then says so
+	defer stuck.Stop()
+	if err := s.process.Wait(); err != nil {
+		t.Errorf("after SIGTERM: %v", err)
+	}
+}
+
+// A killLoad sends creates and counts what happens to them.
+type killLoad struct {
+	client *http.Client
+	url    string
+	key    string
+
+	life      atomic.Int64                // how many times the server was killed
+	written   atomic.Int64                // requests that were sent whole and have no answer yet
+	cut       [killKills + 1]atomic.Int64 // of these, by the life of the server that got them, those whose answer never came
+	refused   atomic.Int64                // attempts that found no server
+	running   atomic.Int64                // answers IDEMPOTENCY_IN_PROGRESS
+	busy      atomic.Int64                // answers 503 and 429
+	completed chan struct{}               // one for each create that has all its answers
+	answers   [killCreates][]hammerReply  // by create, one for each sender
+}
+
+// A killConn knows to which life of the server it leads.
+type killConn struct {
+	net.Conn
+	life int64
+}
+
+func newKillLoad(t *testing.T, server *killServer, key string) *killLoad {
+	t.Helper()
+	l := &killLoad{client: hammerClient(t), url: "http://" + server.address + "/api/v1", key: key, completed: make(chan struct{}, killCreates)}
+	l.client.Transport.(*http.Transport).DialContext = func(ctx context.Context, network, address string) (net.Conn, error) {
+		life := l.life.Load() // counted between the end of one process and the start of the next
+		c, err := (&net.Dialer{}).DialContext(ctx, network, address)
+		return &killConn{c, life}, err
+	}
+	return l
+}
+
+// attempt makes one request and watches whether it was under way when the server died.
+func (l *killLoad) attempt(ctx context.Context, body, idempotency string) (hammerReply, error) {
+	const (
+		fresh = iota
+		sent
+		over
+	)
+	var state, life atomic.Int64
+	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
+		GotConn: func(info httptrace.GotConnInfo) { life.Store(info.Conn.(*killConn).life) },
+		WroteRequest: func(info httptrace.WroteRequestInfo) {
+			if info.Err == nil && state.CompareAndSwap(fresh, sent) { // the answer can be there before the hook runs
+				l.written.Add(1)
+			}
+		},
+	})
+	var headers []string
+	if idempotency != "" {
+		headers = []string{"Idempotency-Key", idempotency}
+	}
+	r, err := hammerSend(ctx, l.client, http.MethodPost, l.url+"/tags", l.key, body, headers...)
+	switch was := state.Swap(over); {
+	case was == sent:
+		l.written.Add(-1)
+		if err != nil {
+			l.cut[life.Load()].Add(1)
+		}
+	case err != nil:
+		l.refused.Add(1)
+	}
+	return r, err
+}
+
+// send repeats a request until it gets an answer that is one.
+func (l *killLoad) send(ctx context.Context, body, idempotency string) (hammerReply, error) {
+	for {
+		r, err := l.attempt(ctx, body, idempotency)
+		switch {
+		case ctx.Err() != nil:
+			return r, fmt.Errorf("gave up: last answer %d %s: %w", r.Status, r.Body, errors.Join(ctx.Err(), err))
+		case err != nil:
+		case r.Status == http.StatusConflict && r.Code() == "IDEMPOTENCY_IN_PROGRESS":
+			l.running.Add(1)
+		case r.Status == http.StatusServiceUnavailable, r.Status == http.StatusTooManyRequests:
+			l.busy.Add(1)
+		default:
+			return r, nil
+		}
+		hammerPause(ctx, 20*time.Millisecond)
+	}
+}
+
+// create sends one create several times at once and keeps all answers.
+func (l *killLoad) create(ctx context.Context, n int) error {
+	slug := fmt.Sprintf("kill-%04d", n)
+	body := fmt.Sprintf(`{"slug":%q,"name":"Kill %d","description":%q}`, slug, n, strings.Repeat("x", rand.N(900)))
+	replies, failures := make([]hammerReply, killSends), make([]error, killSends)
+	var group sync.WaitGroup
+	for i := range killSends {
+		group.Go(func() { replies[i], failures[i] = l.send(ctx, body, "once-"+slug) })
+	}
+	group.Wait()
+	l.answers[n] = replies
+	return errors.Join(failures...)
+}
+
+// run makes all creates, some at a time, and closes completed when no more will come.
+func (l *killLoad) run(ctx context.Context, t *testing.T) {
+	t.Helper()
+	var next atomic.Int64
+	var group sync.WaitGroup
+	for range killWorkers {
+		group.Go(func() {
+			for n := next.Add(1) - 1; n < killCreates; n = next.Add(1) - 1 {
+				if err := l.create(ctx, int(n)); err != nil {
+					t.Errorf("create %d: %v", n, err)
+					return
+				}
+				l.completed <- struct{}{}
+			}
+		})
+	}
+	group.Wait()
+	close(l.completed)
+}
+
+// killAlong kills the server again and again, spread over the run by the number of completed creates, and answers how many requests were under way each time.
+func (l *killLoad) killAlong(ctx context.Context, t *testing.T, s *killServer) []int64 {
+	t.Helper()
+	var inFlight []int64
+	done, step := 0, killCreates/(killKills+1)
+	for k := range killKills {
+		for at := k*step + step/2 + rand.N(step); done < at; done++ {
+			if _, more := <-l.completed; !more {
+				return inFlight
+			}
+		}
+		for deadline := time.Now().Add(10 * time.Second); l.written.Load() < killWorkers/2 && time.Now().Before(deadline); {
+			hammerPause(ctx, 100*time.Microsecond)
+		}
+		hammerPause(ctx, 2*time.Millisecond) // any moment of theirs will do: no synchronisation, but chance
+		n := l.written.Load()
+		if err := s.kill(); err != nil {
+			t.Error(err)
+			return inFlight
+		}
+		l.life.Add(1)
+		inFlight = append(inFlight, n)
+		if err := s.start(ctx); err != nil {
+			t.Error(err)
+			return inFlight
+		}
+	}
+	return inFlight
+}
+
+// TestKillCreatesOnce sends 1,000 creates, each three times at once with one Idempotency-Key, while the server is killed twenty times.
+// Every create must happen once, and all who asked for it must get the same answer.
+func TestKillCreatesOnce(t *testing.T) {
+	t.Parallel()
+	database := pgtest.URL(t)
+	direct := newHammerServer(t, database) // makes the key, and looks at the database afterwards
+	key, _ := hammerKey(t, direct.App, "kill")
+	server := newKillServer(t, database)
+	ctx, cancel := context.WithTimeout(t.Context(), hammerPatience)
+	defer cancel()
+	load := newKillLoad(t, server, key)
+	start := time.Now()
+	var running sync.WaitGroup
+	running.Go(func() { load.run(ctx, t) })
+	inFlight := load.killAlong(ctx, t, server)
+	if len(inFlight) < killKills {
+		cancel() // the server may be gone: nobody needs to ask it any longer
+	}
+	running.Wait()
+	took := time.Since(start)
+
+	if len(inFlight) != killKills {
+		t.Fatalf("%d kills, want %d", len(inFlight), killKills)
+	}
+	var cut []int64
+	for i, n := range inFlight {
+		cut = append(cut, load.cut[i].Load())
+		if n == 0 || cut[i] == 0 {
+			t.Errorf("kill %d: %d requests were under way and %d lost their answer; it has to hit some", i+1, n, cut[i])
+		}
+	}
+	replayed, recovered := load.check(t, direct.App.DB)
+	if replayed == 0 || recovered == 0 {
+		t.Errorf("%d answers were stored ones, and %d creates lost their first answer: the kills missed the moment between effect and answer", replayed, recovered)
+	}
+	server.stop(t)
+	if text := server.log.String(); strings.Contains(text, "level=ERROR") || strings.Contains(text, "panic") {
+		t.Error("the server's log has errors")
+	}
+	t.Logf("%d creates × %d in %.1f s; %d kills with in flight %v, of which cut %v; %d attempts found no server, %d in progress, %d 503 or 429; %d stored answers, %d creates whose first answer was lost; starts %v … %v",
+		killCreates, killSends, took.Seconds(), len(inFlight), inFlight, cut, load.refused.Load(), load.running.Load(), load.busy.Load(),
+		replayed, recovered, slices.Min(server.starting).Round(time.Millisecond), slices.Max(server.starting).Round(time.Millisecond))
+}
+
+// check holds what the senders were told against each other and against the database.
+// It answers how many answers were stored ones, and how many creates nobody saw run, because the answer of the run was lost in a kill.
+func (l *killLoad) check(t *testing.T, db *pg.DB) (replayed, recovered int) {
+	t.Helper()
+	type row struct {
+		ID   string `db:"id"`
+		Slug string `db:"slug"`
+	}
+	rows, err := pg.All[row](t.Context(), db, `select id::text as id, slug from tag where slug like 'kill-%' order by slug`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	stored := map[string]string{}
+	for _, r := range rows {
+		stored[r.Slug] = r.ID
+	}
+	if len(rows) != killCreates || len(stored) != killCreates {
+		t.Errorf("%d rows with %d slugs, want %d", len(rows), len(stored), killCreates)
+	}
+	kept, err := pg.Value[int](t.Context(), db, `select count(*) from idempotency`)
+	if err != nil || kept != killCreates {
+		t.Errorf("%d stored answers (%v), want %d", kept, err, killCreates)
+	}
+	for n, replies := range &l.answers {
+		slug, firsts := fmt.Sprintf("kill-%04d", n), 0
+		for _, r := range replies {
+			if r.Status != http.StatusCreated || r.Body != replies[0].Body || r.Header.Get("ETag") != replies[0].Header.Get("ETag") || r.Field("id") != stored[slug] || r.Field("slug") != slug {
+				t.Errorf("%s (row %s): %d %s\nanother: %d %s", slug, stored[slug], r.Status, r.Body, replies[0].Status, replies[0].Body)
+			}
+			if r.Replayed() {
+				replayed++
+			} else {
+				firsts++
+			}
+		}
+		if len(replies) != killSends || firsts > 1 {
+			t.Errorf("%s: %d answers of %d senders, %d of them claim to be the first", slug, len(replies), killSends, firsts)
+		}
+		if firsts == 0 {
+			recovered++
+		}
+	}
+	return replayed, recovered
+}
+
+// TestKillControl is the same load without a key: of three who ask for one tag two are refused, and three who ask for an API key make three.
+func TestKillControl(t *testing.T) {
+	t.Parallel()
+	const creates = 30
+	s := newHammerServer(t, pgtest.URL(t))
+	key, _ := hammerKey(t, s.App, "control")
+	client := hammerClient(t)
+	thrice := func(path, body string) []hammerReply {
+		replies := make([]hammerReply, killSends)
+		var group sync.WaitGroup
+		for i := range replies {
+			group.Go(func() {
+				var err error
+				if replies[i], err = hammerSend(t.Context(), client, http.MethodPost, s.URL+path, key, body); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		group.Wait()
+		return replies
+	}
+	var made, conflicts int
+	keys := map[string]bool{}
+	for n := range creates {
+		for _, r := range thrice("/tags", fmt.Sprintf(`{"slug":"control-%d"}`, n)) {
+			switch {
+			case r.Status == http.StatusCreated:
+				made++
+			case r.Status == http.StatusConflict && r.Code() == "SLUG_CONFLICT":
+				conflicts++
+			default:
+				t.Errorf("%d %s", r.Status, r.Body)
+			}
+		}
+	}
+	for _, r := range thrice("/api-keys", `{"name":"thrice","scope":"read_only"}`) {
+		keys[r.Field("id")] = true
+	}
+	if made != creates || conflicts != creates*(killSends-1) || len(keys) != killSends {
+		t.Errorf("%d made, %d refused, %d keys; want %d, %d, %d", made, conflicts, len(keys), creates, creates*(killSends-1), killSends)
+	}
+}

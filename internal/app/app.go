@@ -142,8 +142,13 @@ var operator = op.Actor{Type: op.User, ID: id.Must("00000000-0000-7000-8000-0000
 // local runs ops straight on the database, for the operator on the same machine.
 type local struct{ app *App }
 
-// Call implements cli.Caller.
+// Call implements cli.Caller. The command line was made from a menu without a database; what runs is the op of the same name that has one.
 func (l local) Call(ctx context.Context, o *op.Op, args map[string]any) ([]byte, error) {
+	for _, live := range l.app.Ops() {
+		if live.ID() == o.ID() {
+			o = live
+		}
+	}
 	a, err := l.app.Runner.Call(ctx, o, op.Call{Actor: operator, Surface: op.Command, Args: args, RequestID: id.Base62(16)})
 	return a.Body, err
 }

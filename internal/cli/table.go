@@ -64,7 +64,7 @@ func shown(s *op.Schema) []op.Prop {
 	var cols []op.Prop
 	for _, p := range s.Props {
 		switch {
-		case p.Type == "array" || p.Type == "object" || p.Format == "uuid", p.Name == "updated_at", strings.HasPrefix(p.Name, "parent_"):
+		case p.Type == "array" || p.Type == "object" && p.Values == nil || p.Format == "uuid", p.Name == "updated_at", strings.HasPrefix(p.Name, "parent_"):
 		case p.Name == "short_id":
 			cols = append([]op.Prop{p}, cols...)
 		default:

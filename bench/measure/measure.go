@@ -1,0 +1,139 @@
+// Package measure is what the measuring programs stand on: a scratch database, child processes, a lean HTTP client, CPU time and memory from /proc, medians and tables.
+// It must not know what is being measured nor which figure would be a good one; that is each program's.
+package measure
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"strings"
+	"time"
+
+	"coffer/internal/auth"
+	"coffer/internal/ledger"
+	"coffer/internal/pg"
+	"github.com/jackc/pgx/v5"
+)
+
+const (
+	tags = 200 // what a household that tags its trips and projects comes to; enough that reading one is a look-up, not a scan
+	keys = 10
+)
+
+// A Scratch is a migrated database with a small household in it that only this run uses.
+type Scratch struct {
+	URL  string
+	Key  string // an API key that may read
+	Slug string // a tag
+
+	name  string
+	admin *pgx.Conn
+}
+
+// AdminURL is the PostgreSQL on which scratch databases are made. It must run on this machine, because its CPU time is read from /proc.
+func AdminURL() string {
+	if u := os.Getenv("COFFER_TEST_DATABASE_URL"); u != "" {
+		return u
+	}
+	return "postgres://postgres@127.0.0.1:5432/postgres"
+}
+
+// NewScratch makes a scratch database. Drop removes it.
+func NewScratch(ctx context.Context) (*Scratch, error) {
+	at, err := url.Parse(AdminURL())
+	if err != nil {
+		return nil, errors.New("COFFER_TEST_DATABASE_URL is not a URL") // the parser's message can quote the password
+	}
+	admin, err := pgx.Connect(ctx, at.String())
+	if err != nil {
+		return nil, fmt.Errorf("no PostgreSQL at COFFER_TEST_DATABASE_URL: %w", err)
+	}
+	s := &Scratch{name: "coffer_bench_" + strings.ToLower(rand.Text()), admin: admin}
+	at.Path = s.name
+	if q := at.Query(); !q.Has("sslmode") {
+		q.Set("sslmode", "disable") // Debian's PostgreSQL offers TLS even on loopback; its cost would be laid on both sides of every comparison
+		at.RawQuery = q.Encode()
+	}
+	s.URL = at.String()
+	if _, err := admin.Exec(ctx, "create database "+s.name); err != nil {
+		return nil, fmt.Errorf("make a scratch database: %w", err)
+	}
+	if err := s.fill(ctx); err != nil {
+		s.Drop(ctx)
+		return nil, err
+	}
+	return s, nil
+}
+
+func (s *Scratch) fill(ctx context.Context) error {
+	db, err := pg.Open(ctx, s.URL, pg.Options{MaxConns: 2})
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	if _, err := db.Migrate(ctx); err != nil {
+		return err
+	}
+	err = db.InTx(ctx, func(tx pg.Tx) error {
+		for range keys {
+			k, err := auth.New(db).Create(ctx, tx, auth.CreateKey{Name: "bench", Scope: "read_only", ActorType: "user"})
+			if err != nil {
+				return err
+			}
+			s.Key = k.Secret
+		}
+		for i := range tags {
+			t, err := ledger.New().CreateTag(ctx, tx, ledger.CreateTag{
+				Slug: fmt.Sprintf("trip:place-%03d", i), Name: new("A journey"), Description: "Everything that it cost", Color: "#d97706", Icon: "plane",
+			})
+			if err != nil {
+				return err
+			}
+			s.Slug = t.Slug
+		}
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("fill the scratch database: %w", err)
+	}
+	// Otherwise autovacuum changes the statistics, and with them the plans, in the middle of the run.
+	if _, err := db.Exec(ctx, "vacuum analyze"); err != nil {
+		return fmt.Errorf("analyse the scratch database: %w", err)
+	}
+	return nil
+}
+
+// Drop removes the database, also when ctx has ended: an interrupted run must leave nothing behind.
+func (s *Scratch) Drop(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
+	defer cancel()
+	if _, err := s.admin.Exec(ctx, "drop database if exists "+s.name+" with (force)"); err != nil {
+		fmt.Fprintf(os.Stderr, "the scratch database %s is left behind: %v\n", s.name, err)
+	}
+	_ = s.admin.Close(ctx) // nothing is left to lose
+}
+
+// Backends are the processes that serve the scratch database's clients. The question is asked from outside of it, so the one who asks is not among them.
+func (s *Scratch) Backends(ctx context.Context) ([]int, error) {
+	rows, err := s.admin.Query(ctx, `select pid from pg_stat_activity where datname = $1 and backend_type = 'client backend'`, s.name)
+	if err != nil {
+		return nil, fmt.Errorf("list backends: %w", err)
+	}
+	pids, err := pgx.CollectRows(rows, pgx.RowTo[int])
+	if err != nil {
+		return nil, fmt.Errorf("list backends: %w", err)
+	}
+	return pids, nil
+}
+
+// Setting is one of PostgreSQL's settings as it shows it.
+func (s *Scratch) Setting(ctx context.Context, name string) (string, error) {
+	var v string
+	if err := s.admin.QueryRow(ctx, `select current_setting($1)`, name).Scan(&v); err != nil {
+		return "", fmt.Errorf("read setting %s: %w", name, err)
+	}
+	return v, nil
+}

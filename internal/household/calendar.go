@@ -1,0 +1,86 @@
+package household
+
+import "time"
+
+// A day is one page of the diary.
+type day struct {
+	date    time.Time
+	month   int // since the year 0, so that prices move with the calendar and not with Options
+	closed  bool
+	journey bool
+	busy    int     // its share of everyday rows, as a running sum over the diary
+	orders  []uint8 // standing orders that fall on it
+}
+
+func newDiary(start, end time.Time) []day {
+	var diary []day
+	busy := 0
+	for date := start; !date.After(end); date = date.AddDate(0, 0, 1) {
+		d := day{date: date, month: monthOf(date), closed: closed(date), journey: journey(date)}
+		busy += busyness(date)
+		d.busy = busy
+		for i := range orders {
+			if orders[i].due(date) {
+				d.orders = append(d.orders, uint8(i))
+			}
+		}
+		diary = append(diary, d)
+	}
+	return diary
+}
+
+// rows is how many rows the day's standing orders make.
+func (d *day) rows() int {
+	n := 0
+	for _, i := range d.orders {
+		n += orders[i].rows()
+	}
+	return n
+}
+
+func monthOf(date time.Time) int {
+	year, month, _ := date.Date()
+	return year*12 + int(month) - 1
+}
+
+// busyness weighs a day by its weekday and season.
+func busyness(date time.Time) int {
+	week := [7]int{70, 90, 95, 95, 105, 125, 140} // from Sunday
+	season := [12]int{88, 90, 96, 98, 100, 100, 106, 104, 97, 99, 106, 126}
+	percent := 100
+	if closed(date) && date.Weekday() != time.Sunday {
+		percent = 55
+	}
+	return week[date.Weekday()] * season[date.Month()-1] * percent / 100
+}
+
+// closed reports Sundays and the holidays with a fixed date, when German shops do not open.
+func closed(date time.Time) bool {
+	if date.Weekday() == time.Sunday {
+		return true
+	}
+	_, month, dayOf := date.Date()
+	switch int(month)*100 + dayOf {
+	case 101, 308, 501, 1003, 1225, 1226:
+		return true
+	}
+	return false
+}
+
+// journey reports the weeks that the household spends abroad: a ski week, a summer and an autumn holiday.
+func journey(date time.Time) bool {
+	_, month, dayOf := date.Date()
+	switch at := int(month)*100 + dayOf; {
+	case 203 <= at && at <= 210, 718 <= at && at <= 805, 1011 <= at && at <= 1018:
+		return true
+	}
+	return false
+}
+
+// workday moves a date on which banks rest back (by -1) or on (by +1), or leaves it (by 0).
+func workday(date time.Time, by int) time.Time {
+	for by != 0 && (date.Weekday() == time.Saturday || closed(date)) {
+		date = date.AddDate(0, 0, by)
+	}
+	return date
+}

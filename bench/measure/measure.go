@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"coffer/internal/auth"
-	"coffer/internal/ledger"
+	"coffer/internal/filing"
 	"coffer/internal/pg"
 	"github.com/jackc/pgx/v5"
 )
@@ -86,7 +86,7 @@ func (s *Scratch) fill(ctx context.Context) error {
 			s.Key = k.Secret
 		}
 		for i := range tags {
-			t, err := ledger.New().CreateTag(ctx, tx, ledger.CreateTag{
+			t, err := filing.New().CreateTag(ctx, tx, filing.CreateTag{
 				Slug: fmt.Sprintf("trip:place-%03d", i), Name: new("A journey"), Description: "Everything that it cost", Color: "#d97706", Icon: "plane",
 			})
 			if err != nil {

@@ -11,8 +11,12 @@ import (
 	"time"
 
 	"coffer/internal/auth"
+	"coffer/internal/counterparty"
 	"coffer/internal/errs"
+	"coffer/internal/feed"
+	"coffer/internal/filing"
 	"coffer/internal/id"
+	"coffer/internal/journal"
 	"coffer/internal/ledger"
 	"coffer/internal/mcp"
 	"coffer/internal/op"
@@ -35,6 +39,11 @@ type App struct {
 	DB      *pg.DB
 	Ring    *seal.Ring // nil without an encryption key
 	Auth    *auth.Auth
+	Journal *journal.Journal
+	Filing  *filing.Filing
+	Books   *ledger.Books
+	Others  *counterparty.Counterparties
+	Feed    *feed.Feed
 	Runner  *op.Runner
 	Tools   *mcp.Tools
 	Log     *slog.Logger
@@ -55,34 +64,49 @@ func Build(ctx context.Context, c Config, log *slog.Logger) (*App, error) {
 	if err != nil {
 		return nil, err
 	}
-	a := &App{Config: c, DB: db, Ring: ring, Log: log, Auth: auth.New(db), Metrics: prometheus.NewRegistry()}
-	a.system = &system{app: a}
+	a := parts(db)
+	a.Config, a.Ring, a.Log, a.Metrics = c, ring, log, prometheus.NewRegistry()
 	a.Runner = &op.Runner{DB: db, Log: log, Observe: observer(a.Metrics, db)}
 	a.Tools = &mcp.Tools{Ops: a.Ops(), Runner: a.Runner, Version: Version, Log: log}
 	return a, nil
 }
 
+// parts are the packages of the domain, each handed what it needs.
+func parts(db *pg.DB) *App {
+	a := &App{DB: db, Auth: auth.New(db), Journal: journal.New(db)}
+	a.system = &system{app: a}
+	a.Filing = filing.New(ledger.CategoryUser{}, counterparty.CategoryUser{}) // whatever else points at categories joins here
+	a.Books = ledger.New(db, a.Filing)
+	a.Others = counterparty.New(a.Filing, a.Books)
+	a.Feed = feed.New(a.Auth, a.Books)
+	a.Journal.Join(slices.Concat(a.Filing.Subjects(), a.Books.Subjects(), a.Others.Subjects())...)
+	return a
+}
+
 // Ops is every use case of the service.
 func (a *App) Ops() []*op.Op {
-	return slices.Concat(
-		a.system.ops(),
-		a.Auth.Ops(),
-		ledger.New( /* later packages that use categories stand here */ ).Ops(),
-	)
+	return slices.Concat(a.system.ops(), a.Auth.Ops(), a.Feed.Ops(), a.Filing.Ops(), a.Books.Ops(), a.Others.Ops(), a.Journal.Ops())
 }
 
 // Groups says what each noun of the menu is.
 var Groups = map[string]string{
-	"category": "What transactions are filed under: a tree of two levels.",
-	"health":   "Whether the service can work.",
-	"key":      "API keys: who may call, and what they may do.",
-	"setup":    "What a new installation still lacks.",
-	"tag":      "Open-ended labels for transactions.",
-	"version":  "Which build of the service this is.",
+	"account":      "Bank accounts, with their balances.",
+	"annotation":   "What happened to a transaction.",
+	"category":     "What transactions are filed under: a tree of two levels.",
+	"change":       "What was done, by whom, and how to undo it.",
+	"comment":      "What people and agents wrote about transactions.",
+	"counterparty": "The other side of charges, across banks.",
+	"health":       "Whether the service can work.",
+	"key":          "API keys: who may call, and what they may do.",
+	"setup":        "What a new installation still lacks.",
+	"tag":          "Open-ended labels for transactions.",
+	"transaction":  "Money that moved: find it, add it up, say what it was.",
+	"user":         "The people of the household.",
+	"version":      "Which build of the service this is.",
 }
 
 // Menu is every use case without a database behind it, for documents and help.
-func Menu() []*op.Op { return (&App{Auth: auth.New(nil), system: &system{}}).Ops() }
+func Menu() []*op.Op { return parts(nil).Ops() }
 
 // Raw is every route that is no op.
 func (a *App) Raw() []rest.Raw {

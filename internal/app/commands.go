@@ -98,6 +98,7 @@ func commands(c *cli.CLI, config Config) []*cobra.Command {
 		},
 	}
 	return []*cobra.Command{
+		devCommand(config),
 		{
 			Use: "serve", Short: "Migrate the database and serve", Args: cobra.NoArgs,
 			Example: "  COFFER_DATABASE_URL=postgres://coffer@127.0.0.1:5432/coffer coffer serve",

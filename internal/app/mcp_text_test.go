@@ -18,7 +18,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// Every tool's structured content is what its output schema says, no field more and no field less; a tool without a line here fails.
+// The structured content of tools is what their output schemas say, no field more and no field less. Stories hold every tool against its schema in passing; here the check itself is shown to be able to fail.
 func TestStructuredContentFitsItsSchema(t *testing.T) {
 	t.Parallel()
 	w := newToolWorld(t, nil)
@@ -31,10 +31,6 @@ func TestStructuredContentFitsItsSchema(t *testing.T) {
 		if tool.OutputSchema != nil {
 			schemas[tool.Name] = closedSchema(t, tool.OutputSchema)
 		}
-	}
-	untried := map[string]bool{}
-	for name := range schemas {
-		untried[name] = true
 	}
 	file := blockOf(t, callTool(t, session, "export_categories", nil))
 	for _, c := range []struct {
@@ -58,7 +54,6 @@ func TestStructuredContentFitsItsSchema(t *testing.T) {
 			t.Errorf("%s %v: %s", c.tool, c.args, blockOf(t, res))
 			continue
 		}
-		delete(untried, c.tool)
 		if err := schemas[c.tool].Validate(res.StructuredContent); err != nil {
 			t.Errorf("%s %v: %v", c.tool, c.args, err)
 		}
@@ -67,9 +62,6 @@ func TestStructuredContentFitsItsSchema(t *testing.T) {
 		if schemas[c.tool].Validate(broken) == nil || schemas[c.tool].Validate(map[string]any{}) == nil {
 			t.Errorf("control: the schema of %s takes anything", c.tool)
 		}
-	}
-	for name := range untried {
-		t.Errorf("%s was not tried", name)
 	}
 }
 

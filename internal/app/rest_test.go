@@ -8,6 +8,7 @@ import (
 
 	"coffer/internal/app"
 	"coffer/internal/auth"
+	"coffer/internal/pg"
 	"coffer/internal/pg/pgtest"
 )
 
@@ -96,11 +97,27 @@ func TestETags(t *testing.T) {
 func TestEveryPatchHonoursIfMatch(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
+	w.fillBooks(t)
 	k := w.newKey(t, auth.CreateKey{Name: "subject", Scope: "read_only", ActorType: "user"})
+	name := func(query string) string {
+		v, err := pg.Value[string](t.Context(), w.DB, query)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v
+	}
+	transaction := name(`select short_id from transaction order by id limit 1`)
+	w.send(t, exchange{method: "POST", path: "/api/v1/counterparties", key: w.key, body: `{"name":"Acme"}`})
+	w.send(t, exchange{method: "POST", path: "/api/v1/transactions/" + transaction + "/comments", key: w.key, body: `{"content":"hm"}`})
 	subjects := map[string][2]string{ // a record that exists, and a change that is valid
-		"tag.update":      {"/api/v1/tags/needs-review", `{"icon":"eye"}`},
-		"category.update": {"/api/v1/categories/home", `{"icon":"house"}`},
-		"key.update":      {"/api/v1/api-keys/" + k.ShortID, `{"name":"renamed"}`},
+		"tag.update":          {"/api/v1/tags/needs-review", `{"icon":"eye"}`},
+		"category.update":     {"/api/v1/categories/home", `{"icon":"house"}`},
+		"key.update":          {"/api/v1/api-keys/" + k.ShortID, `{"name":"renamed"}`},
+		"user.update":         {"/api/v1/users/" + name(`select short_id from member where name = 'Ada'`), `{"name":"Ada L."}`},
+		"account.update":      {"/api/v1/accounts/" + name(`select short_id from account limit 1`), `{"hidden":true}`},
+		"counterparty.update": {"/api/v1/counterparties/" + name(`select short_id from counterparty limit 1`), `{"mcc":"5411"}`},
+		"transaction.update":  {"/api/v1/transactions/" + transaction, `{"category":"home_rent"}`},
+		"comment.update":      {"/api/v1/transactions/" + transaction + "/comments/" + name(`select short_id from comment limit 1`), `{"content":"well"}`},
 	}
 	for _, o := range app.Menu() {
 		if o.Method != http.MethodPatch && o.Method != http.MethodPut {
@@ -116,6 +133,9 @@ func TestEveryPatchHonoursIfMatch(t *testing.T) {
 			t.Errorf("%s with a stale If-Match: %d %s", o.Name, r.status, r.body)
 		}
 		x.header["If-Match"] = w.send(t, exchange{method: "GET", path: s[0], key: w.key}).header.Get("ETag")
+		if o.Name == "comment.update" { // comments have no address of their own to read; a stale tag is refused all the same
+			continue
+		}
 		if r := w.send(t, x); r.status != 200 {
 			t.Errorf("%s with the right If-Match: %d %s", o.Name, r.status, r.body)
 		}

@@ -1,7 +1,6 @@
 package app_test
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -11,14 +10,13 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 	"testing"
 
 	"coffer/internal/app"
+	"coffer/internal/auth"
 	"coffer/internal/errs"
-	"coffer/internal/id"
 	"coffer/internal/op"
 	"github.com/google/go-cmp/cmp"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -115,22 +113,34 @@ func TestStories(t *testing.T) {
 	}
 }
 
+// prepare fills the books for a story that says [books] in its title.
+func (s *story) prepare(t *testing.T, w *world) {
+	t.Helper()
+	if strings.Contains(s.title, "[books]") {
+		w.fillBooks(t)
+		// Calls through tools count as an agent's whatever the key, so that these stories read the same on every surface an agent tells them.
+		w.key = w.newKey(t, auth.CreateKey{Name: "assistant", Scope: "full_access", ActorType: op.Agent}).Secret
+	}
+}
+
 // A player runs one step and answers the status and the body.
 type player func(*testing.T, *world, *op.Op, map[string]any) (int, string)
 
 func play(t *testing.T, s *story, run player) {
 	t.Helper()
 	w := newWorld(t)
+	s.prepare(t, w)
 	ids := &labels{}
 	for i, st := range s.steps {
 		o := opNamed(t, w.Ops(), st.op)
+		ids.meet(t, w, o, st, run)
 		status, body := run(t, w, o, ids.args(t, st.args))
 		got := ids.normal(t, o, pick(t, body, st.pick))
 		want := st.answer
 		if asTool := reflectsTool(o, body, run); asTool {
 			want = toolAnswer(t, o, st)
 			status = st.status // a tool result has none
-			if strings.Contains(got, `"error"`) != (st.status >= 400) {
+			if strings.HasPrefix(got, "{\n  \"error\": {") != (st.status >= 400) {
 				t.Errorf("step %d, %s: error or not differs from status %d", i+1, st.op, st.status)
 			}
 		}
@@ -147,11 +157,14 @@ func play(t *testing.T, s *story, run player) {
 func record(t *testing.T, s *story) {
 	t.Helper()
 	w, tools := newWorld(t), newWorld(t)
+	s.prepare(t, w)
+	s.prepare(t, tools)
 	ids, toolIDs := &labels{}, &labels{}
 	for _, st := range s.steps {
 		o := opNamed(t, w.Ops(), st.op)
 		status, body := playFunction(t, w, o, ids.args(t, st.args))
 		st.status, st.answer, st.tool = status, ids.normal(t, o, pick(t, body, st.pick)), ""
+		toolIDs.meet(t, tools, o, st, playTool)
 		_, body = playTool(t, tools, o, toolIDs.args(t, st.args))
 		got := toolIDs.normal(t, o, pick(t, body, st.pick))
 		if o.Tool != "" && status < 400 && (o.IsShaped() || status == http.StatusNoContent) {
@@ -177,6 +190,9 @@ func playFunction(t *testing.T, w *world, o *op.Op, args map[string]any) (int, s
 
 func playREST(t *testing.T, w *world, o *op.Op, args map[string]any) (int, string) {
 	t.Helper()
+	if o.Route == "" {
+		return playFunction(t, w, o, args)
+	}
 	x := exchange{method: o.Method, path: "/api/v1" + o.Path, key: w.key}
 	query, body := url.Values{}, map[string]any{}
 	for name, v := range args {
@@ -188,7 +204,13 @@ func playREST(t *testing.T, w *world, o *op.Op, args map[string]any) (int, strin
 			x.body = fmt.Sprint(v)
 			_, x.kind = o.TextBody()
 		case p != nil && p.In == op.InQuery, o.Method == http.MethodGet, o.Method == http.MethodDelete:
-			query.Set(name, fmt.Sprint(v))
+			if list, ok := v.([]any); ok {
+				for _, item := range list {
+					query.Add(name, fmt.Sprint(item))
+				}
+			} else {
+				query.Set(name, fmt.Sprint(v))
+			}
 		default:
 			body[name] = v
 		}
@@ -239,6 +261,12 @@ func checkStructured(t *testing.T, o *op.Op, text string, structured any) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("%s: text and structured content differ:\n%s", o.Tool, diff)
 	}
+	printed, _ := json.Marshal(o.ToolOutput())
+	var schema any
+	_ = json.Unmarshal(printed, &schema)
+	if err := closedSchema(t, schema).Validate(got); err != nil {
+		t.Errorf("%s: the answer is not what its schema says: %v", o.Tool, err)
+	}
 }
 
 // agent is an MCP session with that key.
@@ -273,8 +301,8 @@ func toolAnswer(t *testing.T, o *op.Op, st *step) string {
 	if o.Status == http.StatusNoContent && st.status < 400 {
 		return st.tool // {deleted, id}, where REST has no body
 	}
-	var v any
-	if json.Unmarshal([]byte(st.answer), &v) != nil {
+	v, ok := decode(st.answer)
+	if !ok {
 		return st.answer // text
 	}
 	var drop func(any) any
@@ -376,97 +404,6 @@ func pick(t *testing.T, body, path string) string {
 	}
 	b, _ := json.Marshal(v)
 	return string(b)
-}
-
-// labels give ids numbers in the order in which they appear, so that a story reads the same on every database.
-type labels struct {
-	shorts, full []string
-	cursor       string // the last one, $cursor in a step
-}
-
-var timestamp = regexp.MustCompile(`^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$`)
-
-func (l *labels) number(short, full string) int {
-	i := slices.Index(l.shorts, short)
-	if i < 0 {
-		l.shorts, l.full = append(l.shorts, short), append(l.full, full)
-		i = len(l.shorts) - 1
-	}
-	return i + 1
-}
-
-// args reads a step's arguments, with $N replaced by the Nth id.
-func (l *labels) args(t *testing.T, text string) map[string]any {
-	t.Helper()
-	for i := len(l.full); i > 0; i-- {
-		text = strings.ReplaceAll(text, fmt.Sprintf("$%d", i), l.full[i-1])
-	}
-	text = strings.ReplaceAll(text, "$cursor", l.cursor)
-	args, err := op.ParseObject([]byte(text))
-	if err != nil {
-		t.Fatalf("%s: %v", text, err)
-	}
-	return args
-}
-
-func (l *labels) normal(t *testing.T, _ *op.Op, body string) string {
-	t.Helper()
-	var v any
-	d := json.NewDecoder(strings.NewReader(body))
-	d.UseNumber()
-	if err := d.Decode(&v); err != nil {
-		return body // text, or nothing
-	}
-	return pretty(l.walk("", v))
-}
-
-func (l *labels) walk(key string, v any) any {
-	switch v := v.(type) {
-	case map[string]any:
-		for _, k := range slices.Sorted(mapKeys(v)) { // id comes before short_id
-			v[k] = l.walk(k, v[k])
-		}
-	case []any:
-		for i := range v {
-			v[i] = l.walk(key, v[i])
-		}
-	case string:
-		named := key == "id" || strings.HasSuffix(key, "_id")
-		if u, err := id.Parse(v); err == nil {
-			return fmt.Sprintf("<id %d>", l.number(u.Short(), v))
-		}
-		switch {
-		case named && id.IsShort(v):
-			return fmt.Sprintf("<short %d>", l.number(v, v))
-		case timestamp.MatchString(v):
-			return "<time>"
-		case key == "next_cursor" && v != "":
-			l.cursor = v
-			return "<cursor>"
-		case key == "key" || key == "key_prefix":
-			return "<" + key + ">"
-		}
-	}
-	return v
-}
-
-func mapKeys(m map[string]any) func(func(string) bool) {
-	return func(yield func(string) bool) {
-		for k := range m {
-			if !yield(k) {
-				return
-			}
-		}
-	}
-}
-
-func pretty(v any) string {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	e.SetIndent("", "  ")
-	_ = e.Encode(v)
-	return b.String()
 }
 
 // Every op of the menu is in some story: a use case that no file shows is a use case that nobody has read.

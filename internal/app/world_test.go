@@ -10,15 +10,20 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"coffer/internal/app"
 	"coffer/internal/auth"
+	"coffer/internal/feed"
+	"coffer/internal/ledger"
+	"coffer/internal/money"
 	"coffer/internal/op"
 	"coffer/internal/pg"
 	"coffer/internal/pg/pgtest"
 	"coffer/internal/seal"
+	"coffer/internal/text"
 )
 
 var update = flag.Bool("update", false, "write the goldens anew")
@@ -177,4 +182,56 @@ func firstDifference(want, got string) string {
 func itoa(n int) string {
 	b, _ := json.Marshal(n)
 	return string(b)
+}
+
+// fillBooks gives the world a small household: two accounts at one bank, six transactions, two currencies.
+func (w *world) fillBooks(t testing.TB) {
+	t.Helper()
+	ctx := op.WithActor(t.Context(), op.Actor{Type: op.System, Name: "test"})
+	day := func(s string) pg.Date {
+		d, err := pg.ParseDate(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return d
+	}
+	err := w.DB.InTx(ctx, func(tx pg.Tx) error {
+		owner, err := w.Auth.CreateUser(ctx, tx, auth.CreateUser{Name: "Ada", Role: "admin"})
+		if err != nil {
+			return err
+		}
+		connections, err := w.Feed.AddConnections(ctx, tx, []feed.NewConnection{{MemberID: owner.ID, Provider: "plaid", Institution: text.Name("First Bank")}})
+		if err != nil {
+			return err
+		}
+		accounts, err := w.Books.AddAccounts(ctx, tx, []ledger.NewAccount{
+			{ConnectionID: &connections[0], Provider: "plaid", ProviderID: "acc-1", Name: text.Name("Everyday"), Type: "depository", Currency: "EUR", BalanceCurrent: new(money.MustParse("1200.50"))},
+			{ConnectionID: &connections[0], Provider: "plaid", ProviderID: "acc-2", Name: text.Name("Dollars"), Type: "depository", Currency: "USD"},
+		})
+		if err != nil {
+			return err
+		}
+		row := func(n, account int, date, amount, name, merchant, primary, detailed string) ledger.Incoming {
+			return ledger.Incoming{
+				AccountID: accounts[account], ProviderID: itoa(n), Date: day(date), Amount: money.MustParse(amount), Currency: []money.Currency{"EUR", "USD"}[account],
+				Name: text.Name(name), MerchantName: text.Name(merchant), CategoryPrimary: text.Name(primary), CategoryDetailed: text.Name(detailed), PaymentChannel: "in store",
+			}
+		}
+		_, err = w.Books.Load(ctx, tx, slices.Values([]ledger.Incoming{
+			row(1, 0, "2026-03-01", "-3200.00", "SALARY ACME LTD", "", "INCOME", "INCOME_SALARY"),
+			row(2, 0, "2026-03-02", "54.20", "REWE SAGT DANKE 1123", "REWE", "FOOD_AND_DRINK", "FOOD_AND_DRINK_GROCERIES"),
+			row(3, 0, "2026-03-05", "4.80", "STARBUCKS #1123", "Starbucks", "FOOD_AND_DRINK", "FOOD_AND_DRINK_COFFEE"),
+			row(4, 0, "2026-04-01", "980.00", "RENT APRIL", "", "RENT_AND_UTILITIES", "RENT_AND_UTILITIES_RENT"),
+			row(5, 1, "2026-04-03", "12.00", "AMZN Mktp US*2K4RT1", "Amazon", "GENERAL_MERCHANDISE", "GENERAL_MERCHANDISE_ONLINE_MARKETPLACES"),
+			row(6, 0, "2026-04-04", "-4.80", "STARBUCKS #1123 REFUND", "Starbucks", "", ""),
+		}))
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	// Rows made in one transaction share a moment; one apart from the other, stories read the same each time.
+	if _, err := w.DB.Exec(ctx, `update account_balance set day = '2026-04-04'`); err != nil {
+		t.Fatal(err)
+	}
 }

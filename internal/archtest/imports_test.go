@@ -15,12 +15,13 @@ var levels = [][]string{
 	2:  {"op", "banksim", "modelsim"},
 	3:  {"auth", "job"},
 	4:  {"journal"},
-	5:  {"ledger"},
-	6:  {"counterparty"},
-	7:  {"rulebook", "report", "link", "setting"},
-	8:  {"feed", "workflow"},
-	9:  {"rest", "mcp", "cli"},
-	10: {"app", "archive", "archtest"},
+	5:  {"filing"},
+	6:  {"ledger"},
+	7:  {"counterparty"},
+	8:  {"rulebook", "report", "link", "setting"},
+	9:  {"feed", "workflow"},
+	10: {"rest", "mcp", "cli"},
+	11: {"app", "archive", "archtest"},
 }
 
 // rooms are packages below another: they stand on its level and see it.

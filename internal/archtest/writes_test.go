@@ -19,9 +19,20 @@ var owners = map[string]string{
 	"goose_db_version": "pg",
 	"idempotency":      "op",
 	"token":            "auth",
-	"category":         "ledger",
-	"category_mapping": "ledger",
-	"tag":              "ledger",
+	"category":         "filing",
+	"category_mapping": "filing",
+	"tag":              "filing",
+	"member":           "auth",
+	"connection":       "feed",
+	"account":          "ledger",
+	"account_balance":  "ledger",
+	"counterparty":     "counterparty",
+	"descriptor":       "ledger",
+	"transaction":      "ledger",
+	"transaction_tag":  "ledger",
+	"change":           "journal",
+	"entry":            "journal",
+	"comment":          "journal",
 }
 
 // writesAll is the package that restores a backup, and so must write every table.

@@ -2,7 +2,7 @@ package auth
 
 import "coffer/internal/op"
 
-// Ops is auth's menu. No tool is on it: an agent has no business with keys.
+// Ops is auth's menu. No tool for keys is on it: an agent has no business with them. Deleting a user is feed's, which sees what a user owns.
 func (a *Auth) Ops() []*op.Op {
 	return []*op.Op{
 		op.Reading(op.Spec{Name: "key.me", Route: "GET /keys/me", Scope: op.AnyKey, Summary: "Shows who the calling key is and what it may do."}, a.Me),
@@ -11,5 +11,12 @@ func (a *Auth) Ops() []*op.Op {
 		op.Reading(op.Spec{Name: "key.get", Route: "GET /api-keys/{id}", Scope: op.Full, Summary: "Shows one API key, without the key itself."}, a.Get),
 		op.Writing(op.Spec{Name: "key.update", Route: "PATCH /api-keys/{id}", Summary: "Changes an API key's name, actor name, expiry or daily limit."}, a.Patch),
 		op.Writing(op.Spec{Name: "key.revoke", Route: "DELETE /api-keys/{id}", Summary: "Revokes an API key from the next request on."}, a.Revoke),
+		op.Reading(op.Spec{
+			Name: "user.list", Route: "GET /users", Tool: "list_users", Summary: "Lists the members of the household.",
+			Agent: "Lists the members of the household. Use a member's id as user_id to find that person's transactions.",
+		}, a.Users),
+		op.Writing(op.Spec{Name: "user.create", Route: "POST /users", Summary: "Adds a member to the household."}, a.CreateUser),
+		op.Reading(op.Spec{Name: "user.get", Route: "GET /users/{id}", Summary: "Shows one member of the household."}, a.User),
+		op.Writing(op.Spec{Name: "user.update", Route: "PATCH /users/{id}", Summary: "Changes a member's name, e-mail address or role."}, a.PatchUser),
 	}
 }

@@ -123,26 +123,28 @@ func (u ID) Lean() ID {
 
 // String is the UUID's text.
 func (u ID) String() string {
-	var s [36]byte
-	hex.Encode(s[:8], u.b[:4])
-	s[8] = '-'
-	hex.Encode(s[9:13], u.b[4:6])
-	s[13] = '-'
-	hex.Encode(s[14:18], u.b[6:8])
-	s[18] = '-'
-	hex.Encode(s[19:23], u.b[8:10])
-	s[23] = '-'
-	hex.Encode(s[24:], u.b[10:])
-	return string(s[:])
+	u.lean = false
+	return string(u.Append(make([]byte, 0, 36)))
 }
 
-// MarshalText implements encoding.TextMarshaler.
-func (u ID) MarshalText() ([]byte, error) {
+// Append appends the id to b: the UUID's text, or the short id once Lean was called.
+func (u ID) Append(b []byte) []byte {
 	if u.lean {
-		return []byte(u.Short()), nil
+		return append(b, u.Short()...)
 	}
-	return []byte(u.String()), nil
+	for i, c := range u.b {
+		if i == 4 || i == 6 || i == 8 || i == 10 {
+			b = append(b, '-')
+		}
+		b = append(b, hexDigits[c>>4], hexDigits[c&15])
+	}
+	return b
 }
+
+const hexDigits = "0123456789abcdef"
+
+// MarshalText implements encoding.TextMarshaler.
+func (u ID) MarshalText() ([]byte, error) { return u.Append(nil), nil }
 
 // UnmarshalText implements encoding.TextUnmarshaler.
 func (u *ID) UnmarshalText(b []byte) (err error) {
@@ -161,3 +163,11 @@ func (u *ID) ScanUUID(v pgtype.UUID) error {
 
 // UUIDValue implements pgtype.UUIDValuer.
 func (u ID) UUIDValue() (pgtype.UUID, error) { return pgtype.UUID{Bytes: u.b, Valid: true}, nil }
+
+// Numbered is a UUID (version 8) for the nth part of something that has an id: it sorts with its whole, and its short id is the number.
+func Numbered(whole ID, n int64) ID {
+	u := ID{b: whole.b}
+	binary.BigEndian.PutUint64(u.b[8:], uint64(n)&(1<<62-1)|1<<63)
+	u.b[6] = u.b[6]&0x0f | 0x80
+	return u
+}

@@ -1,47 +1,48 @@
-// Package ledger keeps the books: categories and tags, and with them what every transaction is filed under.
-// It must not know where transactions come from nor what a rule is; packages that hang on a category hand themselves in as a CategoryUser.
+// Package ledger keeps the books: accounts with their balances, and transactions with what the household made of them.
+// It must not know where transactions come from nor what a rule is.
 package ledger
 
 import (
 	"context"
+	"slices"
 
+	"coffer/internal/filing"
 	"coffer/internal/id"
+	"coffer/internal/journal"
 	"coffer/internal/op"
 	"coffer/internal/pg"
 )
 
 // Books are one household's books.
 type Books struct {
-	users []CategoryUser
+	db     *pg.DB
+	filing *filing.Filing
 }
 
-// New makes Books. The users are asked before a category goes and told where its things go.
-func New(users ...CategoryUser) *Books {
-	return &Books{users: append([]CategoryUser{mappings{}}, users...)}
+// New makes Books, whose transactions are filed under those categories and tags.
+func New(db *pg.DB, f *filing.Filing) *Books { return &Books{db: db, filing: f} }
+
+// Subjects are the parts of the ledger that a revert can ask.
+func (b *Books) Subjects() []journal.Subject { return []journal.Subject{subject{b}} }
+
+// CategoryUser is the transactions of a category, which follow it into a merge. A merge is no statement about each of them, so whose the category is stays as it was.
+type CategoryUser struct{}
+
+// Uses implements filing.CategoryUser.
+func (CategoryUser) Uses(ctx context.Context, q pg.Querier, category id.ID) (int64, string, error) {
+	n, err := pg.Value[int64](ctx, q, `select count(*) from transaction where category_id = $1`, category)
+	return n, "transactions", err
 }
 
-// A CategoryUser is anything that points at categories and must follow when one is merged into another.
-type CategoryUser interface {
-	// Uses says how many things point at the category, and what they are in the plural: "rules".
-	Uses(ctx context.Context, q pg.Querier, category id.ID) (count int64, what string, err error)
-	// Move points what points at from[i] at into[i], for all i at once.
-	Move(ctx context.Context, tx pg.Tx, from, into []id.ID) error
-}
-
-// mappings are the rows that turn a bank's category into ours.
-type mappings struct{}
-
-func (mappings) Uses(ctx context.Context, q pg.Querier, category id.ID) (int64, string, error) {
-	n, err := pg.Value[int64](ctx, q, `select count(*) from category_mapping where category_id = $1`, category)
-	return n, "mappings of bank categories", err
-}
-
-func (mappings) Move(ctx context.Context, tx pg.Tx, from, into []id.ID) error {
-	_, err := pg.Exec(ctx, tx, `
-		update category_mapping m set category_id = v.into_id
-		from unnest($1::uuid[], $2::uuid[]) v (from_id, into_id) where m.category_id = v.from_id`, from, into)
-	return err
+// Move implements filing.CategoryUser.
+func (CategoryUser) Move(ctx context.Context, tx pg.Tx, from, into []id.ID) ([]journal.Entry, error) {
+	return pg.All[journal.Entry](ctx, tx, `
+		update transaction t set category_id = v.into_id, updated_at = clock_timestamp()
+		from unnest($1::uuid[], $2::uuid[]) v (from_id, into_id) where t.category_id = v.from_id
+		returning 0::bigint as id, 'transaction' as subject, t.id as subject_id, 'category' as field, null::uuid as ref,
+			v.from_id::text as before, v.into_id::text as after, t.category_source as before_source, t.category_source as after_source,
+			null::uuid as rule_id, null as note`, from, into)
 }
 
 // Ops is the ledger's menu.
-func (b *Books) Ops() []*op.Op { return append(b.tagOps(), b.categoryOps()...) }
+func (b *Books) Ops() []*op.Op { return slices.Concat(b.transactionOps(), b.accountOps()) }

@@ -224,6 +224,14 @@ func ActorOf(ctx context.Context) Actor {
 	return Actor{Type: System, Name: "coffer"}
 }
 
+// SurfaceOf is the road by which the call came that ctx belongs to, or "" when the service itself acts.
+func SurfaceOf(ctx context.Context) Surface {
+	if c, ok := ctx.Value(callKey{}).(*Call); ok {
+		return c.Surface
+	}
+	return ""
+}
+
 // Match holds the call's If-Match against the record as it is now, which the use case has locked. A use case behind PATCH or PUT calls it before it writes.
 func Match(ctx context.Context, record any) error {
 	c, ok := ctx.Value(callKey{}).(*Call)

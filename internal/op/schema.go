@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"reflect"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -86,7 +87,9 @@ type nullable interface{ inner() reflect.Type }
 var known = map[reflect.Type]Schema{
 	reflect.TypeFor[id.ID]():           {Type: "string", Format: "uuid"},
 	reflect.TypeFor[pg.Time]():         {Type: "string", Format: "date-time", Example: "2026-11-15T09:30:00.000000Z"},
+	reflect.TypeFor[pg.Date]():         {Type: "string", Format: "date", Example: "2026-11-15"},
 	reflect.TypeFor[money.Amount]():    {Type: "number", Format: "decimal", Description: "Exact, two decimals; positive is money out"},
+	reflect.TypeFor[money.Total]():     {Type: "number", Format: "decimal", Description: "Exact, two decimals"},
 	reflect.TypeFor[text.Untrusted]():  {Type: "string"},
 	reflect.TypeFor[json.RawMessage](): {},
 }
@@ -148,12 +151,26 @@ func (s *Schema) addFields(t reflect.Type) {
 			fs.Nullable = false // absent or a value; null is Null's
 		}
 		fs.describe(f)
+		if keep := f.Tag.Get("partial"); keep != "" {
+			fs.Items = fs.Items.partial(keep)
+		}
 		_, forced := f.Tag.Lookup("required")
 		s.Props = append(s.Props, Prop{
 			Schema: fs, Name: name, In: f.Tag.Get("in"),
 			Required: (!optional || forced) && fs.Default == nil,
 		})
 	}
+}
+
+// partial is the schema of a record of which a caller may choose fields: only those in keep always come.
+func (s *Schema) partial(keep string) *Schema {
+	p := *s
+	p.Name += "Fields"
+	p.Props = slices.Clone(s.Props)
+	for i := range p.Props {
+		p.Props[i].Required = slices.Contains(strings.Split(keep, ","), p.Props[i].Name)
+	}
+	return &p
 }
 
 // describe reads the tags of a field. On a list, what limits a single value limits each item.

@@ -12,6 +12,7 @@ import (
 	"coffer/internal/errs"
 	"coffer/internal/id"
 	"coffer/internal/money"
+	"coffer/internal/pg"
 	"coffer/internal/text"
 )
 
@@ -114,6 +115,10 @@ func (s *Schema) validateString(t string, add addFault) {
 	case s.Format == "uuid":
 		if _, err := id.Parse(t); err != nil {
 			add("format", "must be a UUID")
+		}
+	case s.Format == "date":
+		if _, err := pg.ParseDate(t); err != nil {
+			add("format", "must be a date, such as 2026-11-15")
 		}
 	case s.Format == "date-time":
 		if _, err := time.Parse(time.RFC3339Nano, t); err != nil {

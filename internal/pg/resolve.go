@@ -3,6 +3,7 @@ package pg
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 
 	"coffer/internal/errs"
@@ -67,4 +68,47 @@ func Redraw(ctx context.Context, tx Tx, constraint string, insert func(Tx) error
 		}
 	}
 	return err
+}
+
+// Split sorts names into UUIDs and the rest.
+func Split(refs []string) (texts []string, uuids []id.ID) {
+	texts, uuids = []string{}, []id.ID{}
+	for _, r := range refs {
+		if u, err := id.Parse(r); err == nil {
+			uuids = append(uuids, u)
+		} else {
+			texts = append(texts, r)
+		}
+	}
+	return texts, uuids
+}
+
+// Names finds what texts name, all in one query, and answers it under each text that was given. look takes UUIDs and texts and answers id, name and short_id; a name goes before a short id of the same shape.
+func Names(ctx context.Context, q Querier, refs []string, look string) (map[string]id.ID, error) {
+	type row struct {
+		ID    id.ID  `db:"id"`
+		Name  string `db:"name"`
+		Short string `db:"short_id"`
+	}
+	found := map[string]id.ID{}
+	if len(refs) == 0 {
+		return found, nil
+	}
+	texts, uuids := Split(refs)
+	for _, t := range slices.Clone(texts) {
+		texts = append(texts, strings.ToLower(t))
+	}
+	rows, err := All[row](ctx, q, look, uuids, texts)
+	if err != nil {
+		return nil, err
+	}
+	for _, ref := range refs {
+		for _, r := range rows {
+			_, taken := found[ref]
+			if strings.EqualFold(r.Name, ref) || r.ID.String() == strings.ToLower(ref) || !taken && r.Short == ref {
+				found[ref] = r.ID
+			}
+		}
+	}
+	return found, nil
 }

@@ -21,11 +21,14 @@ func (t Time) Time() time.Time { return t.t }
 // String is the wire form.
 func (t Time) String() string { return t.t.UTC().Format(wireTime) }
 
+// Append appends the wire form to b.
+func (t Time) Append(b []byte) []byte { return t.t.UTC().AppendFormat(b, wireTime) }
+
 // IsZero reports whether there is no instant.
 func (t Time) IsZero() bool { return t.t.IsZero() }
 
 // MarshalText implements encoding.TextMarshaler.
-func (t Time) MarshalText() ([]byte, error) { return []byte(t.String()), nil }
+func (t Time) MarshalText() ([]byte, error) { return t.Append(nil), nil }
 
 // UnmarshalText reads any RFC 3339 instant.
 func (t *Time) UnmarshalText(b []byte) error {

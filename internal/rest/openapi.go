@@ -121,9 +121,17 @@ func (d *document) parameters(o *op.Op) []op.Tree {
 			continue
 		}
 		t := op.Tree{{Key: "name", Value: p.Name}, {Key: "in", Value: p.In}}
-		t.Add("description", p.Description)
+		description := p.Description
+		if description == "" {
+			description = strings.ReplaceAll(strings.ToUpper(p.Name[:1])+p.Name[1:], "_", " ")
+		}
+		t.Add("description", description)
 		if p.Required {
 			t.Add("required", true)
+		}
+		if p.Type == "array" { // repeated, or comma-separated in one
+			t.Add("style", "form")
+			t.Add("explode", true)
 		}
 		s := *p.Schema
 		s.Description = ""

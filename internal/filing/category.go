@@ -1,4 +1,4 @@
-package ledger
+package filing
 
 import (
 	"context"
@@ -8,6 +8,7 @@ import (
 
 	"coffer/internal/errs"
 	"coffer/internal/id"
+	"coffer/internal/journal"
 	"coffer/internal/op"
 	"coffer/internal/pg"
 )
@@ -63,14 +64,14 @@ const (
 var categorySlugShape = regexp.MustCompile(`^[a-z0-9]+([-_][a-z0-9]+)*$`)
 
 // all are the live categories: primaries in their order, each before its children.
-func (b *Books) all(ctx context.Context, q pg.Querier) ([]Category, error) {
+func (f *Filing) all(ctx context.Context, q pg.Querier) ([]Category, error) {
 	return pg.All[Category](ctx, q, categoryRows+`
 		order by coalesce(p.sort_order, c.sort_order), coalesce(p.slug, c.slug), c.parent_id is not null, c.sort_order, c.slug`)
 }
 
 // Categories is the tree.
-func (b *Books) Categories(ctx context.Context, q pg.Querier, _ op.None) ([]CategoryNode, error) {
-	rows, err := b.all(ctx, q)
+func (f *Filing) Categories(ctx context.Context, q pg.Querier, _ op.None) ([]CategoryNode, error) {
+	rows, err := f.all(ctx, q)
 	if err != nil {
 		return nil, err
 	}
@@ -97,18 +98,18 @@ type CategoryRef struct {
 }
 
 // Category is one category.
-func (b *Books) Category(ctx context.Context, q pg.Querier, in CategoryRef) (Category, error) {
-	c, err := b.find(ctx, q, in.ID)
+func (f *Filing) Category(ctx context.Context, q pg.Querier, in CategoryRef) (Category, error) {
+	c, err := f.find(ctx, q, in.ID)
 	return c, pg.Found(err, "category", "GET /api/v1/categories lists them")
 }
 
-func (b *Books) find(ctx context.Context, q pg.Querier, ref string) (Category, error) {
+func (f *Filing) find(ctx context.Context, q pg.Querier, ref string) (Category, error) {
 	return pg.One[Category](ctx, q, categoryRows+` and (c.id = $1 or c.slug = $2 or c.short_id = $3) order by (c.slug = $2) desc limit 1`, pg.RefTo(ref).Args()...)
 }
 
-// named is find for a category that a field of the body names.
-func (b *Books) named(ctx context.Context, q pg.Querier, field, ref string) (Category, error) {
-	c, err := b.find(ctx, q, ref)
+// Named is the category that a field of a body names; INVALID_REFERENCE at that field if there is none.
+func (f *Filing) Named(ctx context.Context, q pg.Querier, field, ref string) (Category, error) {
+	c, err := f.find(ctx, q, ref)
 	return c, pg.Named(err, field, "category", "GET /api/v1/categories lists them")
 }
 
@@ -132,7 +133,7 @@ type CreateCategory struct {
 }
 
 // CreateCategory makes a category.
-func (b *Books) CreateCategory(ctx context.Context, tx pg.Tx, in CreateCategory) (Category, error) {
+func (f *Filing) CreateCategory(ctx context.Context, tx pg.Tx, in CreateCategory) (Category, error) {
 	slug, err := checkSlug(in.Slug, categorySlugShape, categorySlug)
 	if err != nil {
 		return Category{}, err
@@ -147,15 +148,18 @@ func (b *Books) CreateCategory(ctx context.Context, tx pg.Tx, in CreateCategory)
 	if err := changing(ctx, tx); err != nil {
 		return Category{}, err
 	}
-	place, err := b.place(ctx, tx, in.ParentID, in.Kind, "expense")
+	place, err := f.place(ctx, tx, in.ParentID, in.Kind, "expense")
 	if err != nil {
 		return Category{}, err
 	}
 	made := fresh{Slug: slug, Name: *name, Parent: place.parent, Kind: place.kind, Icon: in.Icon, Color: in.Color, SortOrder: in.SortOrder, Hidden: in.Hidden}
-	if err := b.insert(ctx, tx, []*fresh{&made}); err != nil {
+	if err := f.insert(ctx, tx, []*fresh{&made}); err != nil {
 		return Category{}, err
 	}
-	return b.Category(ctx, tx, CategoryRef{made.ID.String()})
+	if err := f.noteCreated(ctx, tx, "Made category "+slug, made.ID); err != nil {
+		return Category{}, err
+	}
+	return f.Category(ctx, tx, CategoryRef{made.ID.String()})
 }
 
 // placement is where in the tree a category stands: below a parent, or as a primary with a kind.
@@ -164,14 +168,14 @@ type placement struct {
 	kind   *string
 }
 
-func (b *Books) place(ctx context.Context, q pg.Querier, parent, kind *string, otherwise string) (placement, error) {
+func (f *Filing) place(ctx context.Context, q pg.Querier, parent, kind *string, otherwise string) (placement, error) {
 	if parent == nil {
 		if kind == nil {
 			kind = &otherwise
 		}
 		return placement{kind: kind}, nil
 	}
-	p, err := b.named(ctx, q, "parent_id", *parent)
+	p, err := f.Named(ctx, q, "parent_id", *parent)
 	if err != nil {
 		return placement{}, err
 	}
@@ -199,11 +203,11 @@ type PatchCategory struct {
 }
 
 // PatchCategory changes a category.
-func (b *Books) PatchCategory(ctx context.Context, tx pg.Tx, in PatchCategory) (Category, error) {
+func (f *Filing) PatchCategory(ctx context.Context, tx pg.Tx, in PatchCategory) (Category, error) {
 	if err := changing(ctx, tx); err != nil {
 		return Category{}, err
 	}
-	c, err := b.Category(ctx, tx, CategoryRef{in.ID})
+	c, err := f.Category(ctx, tx, CategoryRef{in.ID})
 	if err != nil {
 		return Category{}, err
 	}
@@ -224,22 +228,25 @@ func (b *Books) PatchCategory(ctx context.Context, tx pg.Tx, in PatchCategory) (
 	if !in.ParentID.Set && c.ParentID != nil {
 		parent = new(c.ParentID.String())
 	}
-	place, err := b.place(ctx, tx, parent, in.Kind, c.Kind)
+	place, err := f.place(ctx, tx, parent, in.Kind, c.Kind)
 	if err != nil {
 		return Category{}, err
 	}
-	_, err = pg.Exec(ctx, tx, `
+	err = recorded(ctx, tx, categoryDefinition, []id.ID{c.ID}, "Changed category "+c.Slug, func() ([]journal.Entry, error) {
+		_, err := pg.Exec(ctx, tx, `
 		update category set
 			display_name = coalesce(@name, display_name), icon = coalesce(@icon, icon), color = coalesce(lower(@color), color),
 			sort_order = coalesce(@sort, sort_order), hidden = coalesce(@hidden, hidden), parent_id = @parent, kind = @kind, updated_at = clock_timestamp()
 		where id = @id`,
-		pg.Args{
-			"id": c.ID, "name": name, "icon": in.Icon, "color": in.Color, "sort": in.SortOrder, "hidden": hidden, "parent": place.parent, "kind": place.kind,
-		})
+			pg.Args{
+				"id": c.ID, "name": name, "icon": in.Icon, "color": in.Color, "sort": in.SortOrder, "hidden": hidden, "parent": place.parent, "kind": place.kind,
+			})
+		return nil, err
+	})
 	if err != nil {
 		return Category{}, treeFault(err)
 	}
-	return b.Category(ctx, tx, CategoryRef{c.ID.String()})
+	return f.Category(ctx, tx, CategoryRef{c.ID.String()})
 }
 
 // treeFault turns the database's refusal of a third level into words.
@@ -262,11 +269,11 @@ type DeleteCategory struct {
 }
 
 // DeleteCategory removes a category that nothing uses, or whose users have somewhere to go.
-func (b *Books) DeleteCategory(ctx context.Context, tx pg.Tx, in DeleteCategory) (op.Deleted, error) {
+func (f *Filing) DeleteCategory(ctx context.Context, tx pg.Tx, in DeleteCategory) (op.Deleted, error) {
 	if err := changing(ctx, tx); err != nil {
 		return op.Deleted{}, err
 	}
-	c, err := b.Category(ctx, tx, CategoryRef{in.ID})
+	c, err := f.Category(ctx, tx, CategoryRef{in.ID})
 	if err != nil {
 		return op.Deleted{}, err
 	}
@@ -274,23 +281,40 @@ func (b *Books) DeleteCategory(ctx context.Context, tx pg.Tx, in DeleteCategory)
 		return op.Deleted{}, errs.New(errs.SystemProtected, "the category %s came with the service and cannot be deleted; hide it instead (PATCH with archived: true)", c.Slug)
 	}
 	if in.MoveTo != nil {
-		into, err := b.named(ctx, tx, "move_to", *in.MoveTo)
+		into, err := f.Named(ctx, tx, "move_to", *in.MoveTo)
 		if err != nil {
 			return op.Deleted{}, err
 		}
-		return op.Deleted{Deleted: true, ID: c.ID}, b.merge(ctx, tx, []merge{{c, into}})
+		return op.Deleted{Deleted: true, ID: c.ID}, f.mergeRecorded(ctx, tx, merge{c, into})
 	}
-	uses, err := b.uses(ctx, tx, c.ID)
+	uses, err := f.uses(ctx, tx, c.ID)
 	if err != nil {
 		return op.Deleted{}, err
 	}
 	if uses != "" {
 		return op.Deleted{}, errs.New(errs.InUse, "the category %s is used by %s; say with move_to where they should go", c.Slug, uses)
 	}
-	return op.Deleted{Deleted: true, ID: c.ID}, b.retire(ctx, tx, []id.ID{c.ID})
+	err = recorded(ctx, tx, categoryDefinition, []id.ID{c.ID}, "Deleted category "+c.Slug, func() ([]journal.Entry, error) {
+		return nil, f.retire(ctx, tx, []id.ID{c.ID})
+	})
+	return op.Deleted{Deleted: true, ID: c.ID}, err
 }
 
-func (b *Books) uses(ctx context.Context, q pg.Querier, category id.ID) (string, error) {
+// noteCreated records categories that were just made.
+func (f *Filing) noteCreated(ctx context.Context, tx pg.Tx, summary string, ids ...id.ID) error {
+	now, err := categoryDefinition.Read(ctx, tx, ids)
+	if err != nil {
+		return err
+	}
+	var entries []journal.Entry
+	for _, u := range ids {
+		entries = append(entries, journal.Entry{Subject: journal.Category, SubjectID: u, Field: journal.FieldRecord, After: now[u], AfterSource: new(journal.Source(op.ActorOf(ctx)))})
+	}
+	_, err = journal.Record(ctx, tx, journal.Note{Summary: summary}, entries)
+	return err
+}
+
+func (f *Filing) uses(ctx context.Context, q pg.Querier, category id.ID) (string, error) {
 	var found []string
 	n, err := pg.Value[int64](ctx, q, `select count(*) from category where parent_id = $1 and deleted_at is null`, category)
 	if err != nil {
@@ -299,7 +323,7 @@ func (b *Books) uses(ctx context.Context, q pg.Querier, category id.ID) (string,
 	if n > 0 {
 		found = append(found, fmt.Sprintf("%d subcategories", n))
 	}
-	for _, u := range b.users {
+	for _, u := range f.users {
 		n, what, err := u.Uses(ctx, q, category)
 		if err != nil {
 			return "", err

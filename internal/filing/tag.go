@@ -1,12 +1,14 @@
-package ledger
+package filing
 
 import (
 	"context"
 	"regexp"
+	"slices"
 	"strings"
 
 	"coffer/internal/errs"
 	"coffer/internal/id"
+	"coffer/internal/journal"
 	"coffer/internal/op"
 	"coffer/internal/pg"
 	"coffer/internal/text"
@@ -54,24 +56,26 @@ const tagColumns = `id, short_id, slug, display_name, description, color, icon, 
 
 var tagSlug = regexp.MustCompile(`^[a-z0-9]+([-_:][a-z0-9]+)*$`)
 
-const slugHint = "words of a-z and 0-9 joined by - _ or :"
+// SlugHint says in words what a tag's slug must be.
+const SlugHint = "words of a-z and 0-9 joined by - _ or :"
 
 const (
-	maxSlug        = 64
+	// MaxSlug is how long a slug may be.
+	MaxSlug        = 64
 	maxDescription = 1000
 )
 
 // checkSlug folds a slug to lower case and says what is wrong with it.
 func checkSlug(slug string, shape *regexp.Regexp, hint string) (string, error) {
 	slug = strings.ToLower(slug)
-	if len(slug) > maxSlug || !shape.MatchString(slug) {
-		return "", errs.Field("slug", "pattern", "must be %s, at most %d characters", hint, maxSlug)
+	if len(slug) > MaxSlug || !shape.MatchString(slug) {
+		return "", errs.Field("slug", "pattern", "must be %s, at most %d characters", hint, MaxSlug)
 	}
 	return slug, nil
 }
 
 // Tags are all tags, by slug.
-func (b *Books) Tags(ctx context.Context, q pg.Querier, _ op.None) ([]Tag, error) {
+func (f *Filing) Tags(ctx context.Context, q pg.Querier, _ op.None) ([]Tag, error) {
 	return pg.All[Tag](ctx, q, `select `+tagColumns+` from tag where deleted_at is null order by slug`)
 }
 
@@ -81,7 +85,7 @@ type TagRef struct {
 }
 
 // Tag is one tag.
-func (b *Books) Tag(ctx context.Context, q pg.Querier, in TagRef) (Tag, error) {
+func (f *Filing) Tag(ctx context.Context, q pg.Querier, in TagRef) (Tag, error) {
 	t, err := pg.One[Tag](ctx, q, `
 		select `+tagColumns+` from tag
 		where deleted_at is null and (id = $1 or slug = $2 or short_id = $3)
@@ -90,8 +94,8 @@ func (b *Books) Tag(ctx context.Context, q pg.Querier, in TagRef) (Tag, error) {
 }
 
 // lockTag is Tag, with nobody else changing it until the transaction ends.
-func (b *Books) lockTag(ctx context.Context, tx pg.Tx, ref string) (Tag, error) {
-	t, err := b.Tag(ctx, tx, TagRef{ref})
+func (f *Filing) lockTag(ctx context.Context, tx pg.Tx, ref string) (Tag, error) {
+	t, err := f.Tag(ctx, tx, TagRef{ref})
 	if err != nil {
 		return Tag{}, err
 	}
@@ -112,8 +116,8 @@ type CreateTag struct {
 }
 
 // CreateTag makes a tag.
-func (b *Books) CreateTag(ctx context.Context, tx pg.Tx, in CreateTag) (Tag, error) {
-	slug, err := checkSlug(in.Slug, tagSlug, slugHint)
+func (f *Filing) CreateTag(ctx context.Context, tx pg.Tx, in CreateTag) (Tag, error) {
+	slug, err := checkSlug(in.Slug, tagSlug, SlugHint)
 	if err != nil {
 		return Tag{}, err
 	}
@@ -138,7 +142,25 @@ func (b *Books) CreateTag(ctx context.Context, tx pg.Tx, in CreateTag) (Tag, err
 	if pg.Violates(err, "tag_slug") {
 		return Tag{}, errs.New(errs.SlugConflict, "there is a tag with this slug already; choose another slug or change that tag")
 	}
+	if err != nil {
+		return Tag{}, err
+	}
+	entries, err := f.madeTags(ctx, tx, []id.ID{t.ID})
+	if err != nil {
+		return Tag{}, err
+	}
+	_, err = journal.Record(ctx, tx, journal.Note{Summary: "Made tag " + slug}, entries)
 	return t, err
+}
+
+// madeTags are the entries of tags that were just made.
+func (f *Filing) madeTags(ctx context.Context, tx pg.Tx, ids []id.ID) ([]journal.Entry, error) {
+	now, err := tagDefinition.Read(ctx, tx, ids)
+	var entries []journal.Entry
+	for _, u := range ids {
+		entries = append(entries, journal.Entry{Subject: journal.Tag, SubjectID: u, Field: journal.FieldRecord, After: now[u], AfterSource: new(journal.Source(op.ActorOf(ctx)))})
+	}
+	return entries, err
 }
 
 // PatchTag is the input of PatchTag.
@@ -152,8 +174,8 @@ type PatchTag struct {
 }
 
 // PatchTag changes a tag.
-func (b *Books) PatchTag(ctx context.Context, tx pg.Tx, in PatchTag) (Tag, error) {
-	t, err := b.lockTag(ctx, tx, in.Slug)
+func (f *Filing) PatchTag(ctx context.Context, tx pg.Tx, in PatchTag) (Tag, error) {
+	t, err := f.lockTag(ctx, tx, in.Slug)
 	if err != nil {
 		return Tag{}, err
 	}
@@ -167,24 +189,32 @@ func (b *Books) PatchTag(ctx context.Context, tx pg.Tx, in PatchTag) (Tag, error
 	if in.Description != nil {
 		in.Description = new(text.Prose(*in.Description, maxDescription).Plain())
 	}
-	return pg.One[Tag](ctx, tx, `
+	var after Tag
+	err = recorded(ctx, tx, tagDefinition, []id.ID{t.ID}, "Changed tag "+t.Slug, func() (_ []journal.Entry, err error) {
+		after, err = pg.One[Tag](ctx, tx, `
 		update tag set
 			display_name = coalesce(@name, display_name), description = coalesce(@description, description),
 			color = coalesce(lower(@color), color), icon = coalesce(@icon, icon), updated_at = clock_timestamp()
 		where id = @id returning `+tagColumns,
-		pg.Args{"id": t.ID, "name": name, "description": in.Description, "color": in.Color, "icon": in.Icon})
+			pg.Args{"id": t.ID, "name": name, "description": in.Description, "color": in.Color, "icon": in.Icon})
+		return nil, err
+	})
+	return after, err
 }
 
 // DeleteTag removes a tag; its slug is free again.
-func (b *Books) DeleteTag(ctx context.Context, tx pg.Tx, in TagRef) (op.Deleted, error) {
-	t, err := b.lockTag(ctx, tx, in.Slug)
+func (f *Filing) DeleteTag(ctx context.Context, tx pg.Tx, in TagRef) (op.Deleted, error) {
+	t, err := f.lockTag(ctx, tx, in.Slug)
 	if err != nil {
 		return op.Deleted{}, err
 	}
 	if t.IsSystem {
 		return op.Deleted{}, errs.New(errs.SystemProtected, "the tag %s belongs to the service and cannot be deleted; remove it from transactions instead", t.Slug)
 	}
-	_, err = pg.Exec(ctx, tx, `update tag set deleted_at = clock_timestamp(), updated_at = clock_timestamp() where id = $1`, t.ID)
+	err = recorded(ctx, tx, tagDefinition, []id.ID{t.ID}, "Deleted tag "+t.Slug, func() ([]journal.Entry, error) {
+		_, err := pg.Exec(ctx, tx, `update tag set deleted_at = clock_timestamp(), updated_at = clock_timestamp() where id = $1`, t.ID)
+		return nil, err
+	})
 	return op.Deleted{Deleted: true, ID: t.ID}, err
 }
 
@@ -197,4 +227,42 @@ func oneName(name, displayName *string) (*string, error) {
 		return nil, errs.Field("display_name", "conflict", "is another word for name; give one of them")
 	}
 	return name, nil
+}
+
+// Register makes the tags that do not exist yet, and answers their entries.
+func (f *Filing) Register(ctx context.Context, tx pg.Tx, refs []string) ([]journal.Entry, error) {
+	known, err := pg.Names(ctx, tx, refs, `select id, slug as name, short_id from tag where deleted_at is null and (id = any($1::uuid[]) or slug = any($2) or short_id = any($2))`)
+	if err != nil {
+		return nil, err
+	}
+	var slugs []string
+	for _, ref := range refs {
+		if _, ok := known[ref]; ok {
+			continue
+		}
+		if slug, err := checkSlug(ref, tagSlug, SlugHint); err == nil && !slices.Contains(slugs, slug) {
+			slugs = append(slugs, slug)
+		}
+	}
+	if len(slugs) == 0 {
+		return nil, nil
+	}
+	var ids []id.ID
+	err = pg.Redraw(ctx, tx, "tag_short_id", func(tx pg.Tx) (err error) {
+		fresh, shorts := make([]id.ID, len(slugs)), make([]string, len(slugs))
+		for i := range slugs {
+			fresh[i] = id.New()
+			shorts[i] = fresh[i].Short()
+		}
+		// Another call may be registering the same slug: whoever is first makes it, and only the maker records it.
+		ids, err = pg.Values[id.ID](ctx, tx, `
+			insert into tag (id, short_id, slug, display_name)
+			select v.id, v.short_id, v.slug, v.slug from unnest($1::uuid[], $2::text[], $3::text[]) v (id, short_id, slug)
+			on conflict (slug) where deleted_at is null do nothing returning id`, fresh, shorts, slugs)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return f.madeTags(ctx, tx, ids)
 }

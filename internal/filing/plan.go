@@ -1,4 +1,4 @@
-package ledger
+package filing
 
 import (
 	"context"
@@ -145,7 +145,7 @@ func columns(rows []*fresh) pg.Args {
 }
 
 // insert writes new categories, all in one statement, and draws their ids.
-func (b *Books) insert(ctx context.Context, tx pg.Tx, rows []*fresh) error {
+func (f *Filing) insert(ctx context.Context, tx pg.Tx, rows []*fresh) error {
 	if len(rows) == 0 {
 		return nil
 	}
@@ -164,7 +164,7 @@ func (b *Books) insert(ctx context.Context, tx pg.Tx, rows []*fresh) error {
 }
 
 // rewrite writes categories that the file changes, all in one statement.
-func (b *Books) rewrite(ctx context.Context, tx pg.Tx, rows []*fresh) error {
+func (f *Filing) rewrite(ctx context.Context, tx pg.Tx, rows []*fresh) error {
 	if len(rows) == 0 {
 		return nil
 	}

@@ -1,4 +1,4 @@
-package ledger
+package filing
 
 import (
 	"context"
@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	"coffer/internal/errs"
+	"coffer/internal/id"
+	"coffer/internal/journal"
 	"coffer/internal/op"
 	"coffer/internal/pg"
 	"coffer/internal/text"
@@ -17,8 +19,8 @@ import (
 var tsvColumns = []string{"slug", "display_name", "parent_slug", "icon", "color", "sort_order", "hidden", "merge_into"}
 
 // ExportCategories prints all categories as TSV. merge_into is always empty: it is a directive for the way back.
-func (b *Books) ExportCategories(ctx context.Context, q pg.Querier, _ op.None) (string, error) {
-	rows, err := b.all(ctx, q)
+func (f *Filing) ExportCategories(ctx context.Context, q pg.Querier, _ op.None) (string, error) {
+	rows, err := f.all(ctx, q)
 	if err != nil {
 		return "", err
 	}
@@ -52,6 +54,7 @@ type Import struct {
 	Unchanged int           `json:"unchanged"`
 	Errors    []ImportError `json:"errors"`
 	DryRun    bool          `json:"dry_run"`
+	ChangeID  *id.ID        `json:"change_id" doc:"The change that a revert undoes; null when nothing was written"`
 }
 
 // An ImportError is what is wrong with a line.
@@ -62,11 +65,11 @@ type ImportError struct {
 }
 
 // ImportCategories applies an edited export.
-func (b *Books) ImportCategories(ctx context.Context, tx pg.Tx, in ImportCategories) (Import, error) {
+func (f *Filing) ImportCategories(ctx context.Context, tx pg.Tx, in ImportCategories) (Import, error) {
 	if err := changing(ctx, tx); err != nil {
 		return Import{}, err
 	}
-	stored, err := b.all(ctx, tx)
+	stored, err := f.all(ctx, tx)
 	if err != nil {
 		return Import{}, err
 	}
@@ -87,23 +90,51 @@ func (b *Books) ImportCategories(ctx context.Context, tx pg.Tx, in ImportCategor
 	if in.DryRun {
 		return out, nil
 	}
-	if err := b.insert(ctx, tx, created); err != nil {
-		return Import{}, err
+	out.ChangeID, err = f.carryOut(ctx, tx, p, created, updated, merges)
+	return out, err
+}
+
+// carryOut writes what a plan found, as one change.
+func (f *Filing) carryOut(ctx context.Context, tx pg.Tx, p *plan, created, updated []*fresh, merges []*line) (*id.ID, error) {
+	if err := f.insert(ctx, tx, created); err != nil {
+		return nil, err
 	}
-	if err := b.rewrite(ctx, tx, updated); err != nil {
-		return Import{}, err
+	all, err := pg.Values[id.ID](ctx, tx, `select id from category where deleted_at is null order by id`)
+	if err != nil {
+		return nil, err
 	}
-	if len(merges) > 0 {
+	var made []journal.Entry
+	entries, err := categoryDefinition.Around(ctx, tx, all, journal.Source(op.ActorOf(ctx)), func() error {
+		if err := f.rewrite(ctx, tx, updated); err != nil || len(merges) == 0 {
+			return err
+		}
 		// What was just made may be what takes over, so both sides are read again with their ids.
-		now, err := b.all(ctx, tx)
+		now, err := f.all(ctx, tx)
 		if err != nil {
-			return Import{}, err
+			return err
 		}
-		if err := b.merge(ctx, tx, p.resolve(now, merges)); err != nil {
-			return Import{}, err
-		}
+		made, err = f.merge(ctx, tx, p.resolve(now, merges))
+		return err
+	})
+	if err != nil {
+		return nil, err
 	}
-	return out, nil
+	records, err := categoryDefinition.Read(ctx, tx, idsOf(created))
+	if err != nil {
+		return nil, err
+	}
+	for _, c := range created {
+		made = append(made, journal.Entry{Subject: journal.Category, SubjectID: c.ID, Field: journal.FieldRecord, After: records[c.ID], AfterSource: new(journal.Source(op.ActorOf(ctx)))})
+	}
+	return journal.Record(ctx, tx, journal.Note{Cause: journal.Import, Summary: "Imported categories"}, append(entries, made...))
+}
+
+func idsOf(rows []*fresh) []id.ID {
+	ids := make([]id.ID, len(rows))
+	for i, r := range rows {
+		ids[i] = r.ID
+	}
+	return ids
 }
 
 // A line is one category as the file wants it.
@@ -190,7 +221,7 @@ func (p *plan) readLine(number int, cell func(string) (string, bool)) {
 	given, _ := cell("slug")
 	slug, err := checkSlug(given, categorySlugShape, categorySlug)
 	if err != nil {
-		p.fault(number, errs.ValidationError, "slug must be %s, at most %d characters", categorySlug, maxSlug)
+		p.fault(number, errs.ValidationError, "slug must be %s, at most %d characters", categorySlug, MaxSlug)
 		return
 	}
 	if p.bySlug[slug] != nil {

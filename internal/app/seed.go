@@ -1,0 +1,172 @@
+package app
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"iter"
+	"time"
+
+	"coffer/internal/auth"
+	"coffer/internal/errs"
+	"coffer/internal/feed"
+	"coffer/internal/filing"
+	"coffer/internal/household"
+	"coffer/internal/id"
+	"coffer/internal/ledger"
+	"coffer/internal/op"
+	"coffer/internal/pg"
+	"github.com/spf13/cobra"
+)
+
+// devCommand holds what only developers need.
+func devCommand(config Config) *cobra.Command {
+	dev := &cobra.Command{Use: "dev", Short: "For developers: fill a database with a made-up household", Args: cobra.NoArgs, RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() }}
+	var o household.Options
+	seed := &cobra.Command{
+		Use: "seed", Short: "Fill an empty database with a made-up household", Args: cobra.NoArgs,
+		Long:    "Makes up a household of two with accounts at three banks and fills the database with its transactions. The same seed gives the same household.",
+		Example: "  coffer dev seed --transactions 1000000 --years 10",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			a, err := Build(cmd.Context(), config, config.logger())
+			if err != nil {
+				return err
+			}
+			defer a.DB.Close()
+			if err := a.ready(cmd.Context(), patience); err != nil {
+				return err
+			}
+			return a.Seed(cmd.Context(), household.New(o), cmd.ErrOrStderr())
+		},
+	}
+	seed.Flags().IntVar(&o.Transactions, "transactions", 10_000, "how many transactions")
+	seed.Flags().IntVar(&o.Years, "years", 3, "over how many years")
+	seed.Flags().Uint64Var(&o.Seed, "seed", 1, "which household")
+	dev.AddCommand(seed)
+	return dev
+}
+
+const seedBatch = 50_000
+
+// Seed fills an empty database with a household. Each batch commits, so that progress is real and memory flat.
+func (a *App) Seed(ctx context.Context, h *household.Household, progress io.Writer) error {
+	ctx = op.WithActor(ctx, op.Actor{Type: op.System, Name: "seed"})
+	if filled, err := pg.Value[bool](ctx, a.DB, `select exists (select from account)`); err != nil || filled {
+		if err == nil {
+			err = errs.New(errs.Conflict, "this database has accounts already; seed an empty one")
+		}
+		return err
+	}
+	start := time.Now()
+	var accounts []id.ID
+	err := a.DB.InTx(ctx, func(tx pg.Tx) (err error) {
+		accounts, err = a.seedAccounts(ctx, tx, h)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	done := 0
+	next, stop := iter.Pull(a.seedRows(h, accounts))
+	defer stop()
+	for done < h.Options.Transactions {
+		err := a.DB.InTx(ctx, func(tx pg.Tx) error {
+			n, err := a.Books.Load(ctx, tx, take(next, seedBatch))
+			done += int(n)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(progress, "\r%d of %d transactions, %s ", done, h.Options.Transactions, time.Since(start).Round(time.Second))
+	}
+	fmt.Fprintln(progress)
+	if err := a.DB.InTx(ctx, func(tx pg.Tx) error { return a.Books.BackfillBalances(ctx, tx) }); err != nil {
+		return err
+	}
+	_, err = a.DB.Exec(ctx, `vacuum analyze`)
+	return err
+}
+
+func (a *App) seedAccounts(ctx context.Context, tx pg.Tx, h *household.Household) ([]id.ID, error) {
+	members := make([]id.ID, len(h.Members))
+	for i, m := range h.Members {
+		u, err := a.Auth.CreateUser(ctx, tx, auth.CreateUser{Name: m.Name, Email: &m.Email, Role: "admin"})
+		if err != nil {
+			return nil, err
+		}
+		members[i] = u.ID
+	}
+	connections := make([]feed.NewConnection, len(h.Connections))
+	for i, c := range h.Connections {
+		connections[i] = feed.NewConnection{MemberID: members[c.Member], Provider: c.Provider, Institution: c.Institution}
+	}
+	ids, err := a.Feed.AddConnections(ctx, tx, connections)
+	if err != nil {
+		return nil, err
+	}
+	for _, slug := range []string{"shared", "reimbursable", "trip:summer"} {
+		if _, err := a.Filing.CreateTag(ctx, tx, filing.CreateTag{Slug: slug}); err != nil {
+			return nil, err
+		}
+	}
+	accounts := make([]ledger.NewAccount, len(h.Accounts))
+	for i, c := range h.Accounts {
+		accounts[i] = ledger.NewAccount{
+			ConnectionID: &ids[c.Connection], Provider: h.Connections[c.Connection].Provider, ProviderID: c.ProviderID, Name: c.Name, OfficialName: c.OfficialName,
+			Type: c.Type, Subtype: c.Subtype, Mask: c.Mask, Currency: c.Currency, BalanceCurrent: c.Current, BalanceAvailable: c.Available, BalanceLimit: c.Limit,
+		}
+		if c.Owner != household.None {
+			accounts[i].OwnerID = &members[c.Owner]
+		}
+	}
+	return a.Books.AddAccounts(ctx, tx, accounts)
+}
+
+// seedRows are the household's transactions as the books take them: the last month waits for review, and some carry tags.
+func (a *App) seedRows(h *household.Household, accounts []id.ID) iter.Seq[ledger.Incoming] {
+	review := h.Options.End.AddDate(0, -1, 0)
+	return func(yield func(ledger.Incoming) bool) {
+		n := 0
+		for r := range h.Transactions() {
+			n++
+			in := ledger.Incoming{
+				AccountID: accounts[r.AccountIndex], ProviderID: r.ProviderID, Date: pg.Day(r.Date), Amount: r.Amount, Currency: r.Currency, Name: r.Name, MerchantName: r.MerchantName,
+				CategoryPrimary: r.RawPrimary, CategoryDetailed: r.RawDetailed, PaymentChannel: r.PaymentChannel, Pending: r.Pending,
+			}
+			if r.AuthorizedDate != nil {
+				in.AuthorizedDate = new(pg.Day(*r.AuthorizedDate))
+			}
+			if r.Datetime != nil {
+				in.Datetime = new(pg.At(*r.Datetime))
+			}
+			if r.Date.After(review) {
+				in.Tags = append(in.Tags, "needs-review")
+			}
+			if n%3 == 0 {
+				in.Tags = append(in.Tags, "shared")
+			}
+			if n%50 == 0 {
+				in.Tags = append(in.Tags, "reimbursable")
+			}
+			if r.Kind == household.Foreign && r.Date.Month() == time.August {
+				in.Tags = append(in.Tags, "trip:summer")
+			}
+			if !yield(in) {
+				return
+			}
+		}
+	}
+}
+
+// take is the next n rows of what is being pulled.
+func take(next func() (ledger.Incoming, bool), n int) iter.Seq[ledger.Incoming] {
+	return func(yield func(ledger.Incoming) bool) {
+		for range n {
+			r, ok := next()
+			if !ok || !yield(r) {
+				return
+			}
+		}
+	}
+}

@@ -1,0 +1,148 @@
+package auth
+
+import (
+	"context"
+
+	"coffer/internal/errs"
+	"coffer/internal/id"
+	"coffer/internal/op"
+	"coffer/internal/pg"
+)
+
+// A User is a member of the household.
+type User struct {
+	ID        id.ID   `json:"id" db:"id"`
+	ShortID   string  `json:"short_id,omitempty" db:"short_id" required:"true"`
+	Name      string  `json:"name" db:"name"`
+	Email     *string `json:"email" db:"email"`
+	Role      string  `json:"role" db:"role" enum:"admin,member,viewer" doc:"viewer reads; member changes the books; admin also looks after users, keys and settings"`
+	CreatedAt pg.Time `json:"created_at" db:"created_at"`
+	UpdatedAt pg.Time `json:"updated_at" db:"updated_at"`
+}
+
+const (
+	userColumns = `id, short_id, name, email, role, created_at, updated_at`
+	admin       = "admin"
+)
+
+// Users are all members, oldest first.
+func (a *Auth) Users(ctx context.Context, q pg.Querier, _ op.None) ([]User, error) {
+	return pg.All[User](ctx, q, `select `+userColumns+` from member where deleted_at is null order by id`)
+}
+
+// A UserRef names a member.
+type UserRef struct {
+	ID string `json:"id" minLength:"1" doc:"The member's UUID or short id"`
+}
+
+// User is one member.
+func (a *Auth) User(ctx context.Context, q pg.Querier, in UserRef) (User, error) {
+	u, err := a.FindUser(ctx, q, in.ID)
+	return u, pg.Found(err, "user", listsUsers)
+}
+
+const listsUsers = "GET /api/v1/users lists them"
+
+// FindUser is the member with that UUID or short id, or pg.ErrNoRow, for callers who know what the name stands for.
+func (a *Auth) FindUser(ctx context.Context, q pg.Querier, ref string) (User, error) {
+	return pg.One[User](ctx, q, `select `+userColumns+` from member where deleted_at is null and (id = $1 or short_id = $2)`, pg.RefTo(ref).IDArgs()...)
+}
+
+// KeepUser is FindUser, with nobody changing or removing the member until the transaction ends: for whoever gives the member something.
+func (a *Auth) KeepUser(ctx context.Context, tx pg.Tx, ref string) (User, error) {
+	return pg.One[User](ctx, tx, `select `+userColumns+` from member where deleted_at is null and (id = $1 or short_id = $2) for share`, pg.RefTo(ref).IDArgs()...)
+}
+
+// lockUser is User, with nobody else changing the member or any admin until the transaction ends: whether one is the last admin is a question about all of them.
+func (a *Auth) lockUser(ctx context.Context, tx pg.Tx, ref string) (u User, lastAdmin bool, err error) {
+	u, err = a.User(ctx, tx, UserRef{ref})
+	if err != nil {
+		return User{}, false, err
+	}
+	rows, err := pg.All[User](ctx, tx, `select `+userColumns+` from member where deleted_at is null and (id = $1 or role = 'admin') order by id for update`, u.ID)
+	if err != nil {
+		return User{}, false, err
+	}
+	admins, found := 0, false
+	for _, r := range rows {
+		if r.Role == admin {
+			admins++
+		}
+		if r.ID.Equal(u.ID) {
+			u, found = r, true
+		}
+	}
+	if !found { // removed while we waited
+		return User{}, false, pg.Found(pg.ErrNoRow, "user", listsUsers)
+	}
+	return u, u.Role == admin && admins == 1, nil
+}
+
+// CreateUser is the input of CreateUser.
+type CreateUser struct {
+	Name  string  `json:"name" minLength:"1" maxLength:"200" format:"line" example:"Robin"`
+	Email *string `json:"email,omitempty" minLength:"1" maxLength:"254" pattern:"^[^@\\s]+@[^@\\s]+$" hint:"be an e-mail address" format:"line" example:"robin@example.com"`
+	Role  string  `json:"role,omitempty" enum:"admin,member,viewer" default:"member"`
+}
+
+// CreateUser adds a member to the household.
+func (a *Auth) CreateUser(ctx context.Context, tx pg.Tx, in CreateUser) (User, error) {
+	var u User
+	err := pg.Redraw(ctx, tx, "member_short_id", func(tx pg.Tx) (err error) {
+		fresh := id.New()
+		u, err = pg.One[User](ctx, tx, `
+			insert into member (id, short_id, name, email, role) values (@id, @short, @name, @email, @role)
+			returning `+userColumns, pg.Args{"id": fresh, "short": fresh.Short(), "name": in.Name, "email": in.Email, "role": in.Role})
+		return err
+	})
+	return u, emailTaken(err)
+}
+
+// PatchUser is the input of PatchUser.
+type PatchUser struct {
+	ID    string          `json:"id" minLength:"1" doc:"The member's UUID or short id"`
+	Name  *string         `json:"name,omitempty" minLength:"1" maxLength:"200" format:"line"`
+	Email op.Null[string] `json:"email,omitzero" minLength:"1" maxLength:"254" pattern:"^[^@\\s]+@[^@\\s]+$" hint:"be an e-mail address" format:"line"`
+	Role  *string         `json:"role,omitempty" enum:"admin,member,viewer" doc:"The last admin stays one"`
+}
+
+// PatchUser changes a member.
+func (a *Auth) PatchUser(ctx context.Context, tx pg.Tx, in PatchUser) (User, error) {
+	u, lastAdmin, err := a.lockUser(ctx, tx, in.ID)
+	if err != nil {
+		return User{}, err
+	}
+	if err := op.Match(ctx, u); err != nil {
+		return User{}, err
+	}
+	if lastAdmin && in.Role != nil && *in.Role != admin {
+		return User{}, errs.New(errs.LastAdmin, "this is the last admin; make another member admin first")
+	}
+	u, err = pg.One[User](ctx, tx, `
+		update member set
+			name = coalesce(@name, name), email = case when @email_given then @email else email end,
+			role = coalesce(@role, role), updated_at = clock_timestamp()
+		where id = @id returning `+userColumns,
+		pg.Args{"id": u.ID, "name": in.Name, "email_given": in.Email.Set, "email": in.Email.Value, "role": in.Role})
+	return u, emailTaken(err)
+}
+
+func emailTaken(err error) error {
+	if pg.Violates(err, "member_email") {
+		return errs.New(errs.Conflict, "another member has this e-mail address already")
+	}
+	return err
+}
+
+// RemoveUser takes a member out of the household. What the member owns is for the caller to have seen to.
+func (a *Auth) RemoveUser(ctx context.Context, tx pg.Tx, ref string) (User, error) {
+	u, lastAdmin, err := a.lockUser(ctx, tx, ref)
+	if err != nil {
+		return User{}, err
+	}
+	if lastAdmin {
+		return User{}, errs.New(errs.LastAdmin, "the last admin cannot be deleted; make another member admin first")
+	}
+	_, err = pg.Exec(ctx, tx, `update member set deleted_at = clock_timestamp(), updated_at = clock_timestamp() where id = $1`, u.ID)
+	return u, err
+}

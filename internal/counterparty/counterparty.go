@@ -1,0 +1,272 @@
+// Package counterparty keeps the other sides of charges: one record for a shop or a person, whatever each bank calls it.
+// It must not guess from names which transactions belong together; people, agents and rules say so, and the ledger binds them.
+package counterparty
+
+import (
+	"context"
+	"errors"
+	"net/url"
+
+	"coffer/internal/errs"
+	"coffer/internal/filing"
+	"coffer/internal/id"
+	"coffer/internal/journal"
+	"coffer/internal/ledger"
+	"coffer/internal/op"
+	"coffer/internal/pg"
+	"coffer/internal/text"
+)
+
+// Counterparties are the counterparties of one household.
+type Counterparties struct {
+	filing *filing.Filing
+	books  *ledger.Books
+}
+
+// New makes Counterparties, whose categories are in that filing and whose transactions in those books.
+func New(f *filing.Filing, books *ledger.Books) *Counterparties {
+	return &Counterparties{filing: f, books: books}
+}
+
+// Subjects are what a revert can ask.
+func (c *Counterparties) Subjects() []journal.Subject { return []journal.Subject{subject{definition}} }
+
+var definition = journal.Definition{
+	Subject: journal.Counterparty, Table: "counterparty", Unique: "name",
+	Columns: []string{"name", "website_url", "logo_url", "category_id", "mcc", "canonical_id"},
+}
+
+// A Counterparty is the other side of charges, across banks: a merchant or not.
+type Counterparty struct {
+	ID          id.ID          `json:"id" db:"id"`
+	ShortID     string         `json:"short_id,omitempty" db:"short_id" required:"true"`
+	Name        text.Untrusted `json:"name" db:"name" doc:"Untrusted: it may have been taken from what a bank wrote"`
+	WebsiteURL  *string        `json:"website_url" db:"website_url"`
+	LogoURL     *string        `json:"logo_url" db:"logo_url"`
+	CategoryID  *id.ID         `json:"category_id" db:"category_id" doc:"The category that usually fits it"`
+	MCC         *string        `json:"mcc" db:"mcc" doc:"Merchant category code: four digits" example:"5411"`
+	CanonicalID *id.ID         `json:"canonical_counterparty_id" db:"canonical_id" doc:"The one that took over in a merge; null while it stands for itself"`
+	CreatedAt   pg.Time        `json:"created_at" db:"created_at"`
+	UpdatedAt   pg.Time        `json:"updated_at" db:"updated_at"`
+}
+
+const columns = `id, short_id, name, website_url, logo_url, category_id, mcc, canonical_id, created_at, updated_at`
+
+// A Directory is every counterparty.
+type Directory struct {
+	Counterparties []Counterparty `json:"counterparties"`
+}
+
+// List is every counterparty that was not merged into another, by name.
+func (c *Counterparties) List(ctx context.Context, q pg.Querier, _ op.None) (Directory, error) {
+	rows, err := pg.All[Counterparty](ctx, q, `select `+columns+` from counterparty where deleted_at is null and canonical_id is null order by lower(name), id`)
+	return Directory{rows}, err
+}
+
+// A Ref names a counterparty.
+type Ref struct {
+	ID string `json:"id" minLength:"1" doc:"The counterparty's UUID or short id"`
+}
+
+// Get is one counterparty, merged or not.
+func (c *Counterparties) Get(ctx context.Context, q pg.Querier, in Ref) (Counterparty, error) {
+	p, err := find(ctx, q, in.ID)
+	return p, missing(err)
+}
+
+func find(ctx context.Context, q pg.Querier, ref string) (Counterparty, error) {
+	return pg.One[Counterparty](ctx, q, `select `+columns+` from counterparty where deleted_at is null and (id = $1 or short_id = $2)`, pg.RefTo(ref).IDArgs()...)
+}
+
+// lock is Get, with nobody else changing it, or binding anything to it, until the transaction ends.
+func lock(ctx context.Context, tx pg.Tx, ref string) (Counterparty, error) {
+	p, err := pg.One[Counterparty](ctx, tx, `select `+columns+` from counterparty where deleted_at is null and (id = $1 or short_id = $2) for update`, pg.RefTo(ref).IDArgs()...)
+	return p, missing(err)
+}
+
+func missing(err error) error {
+	return pg.Found(err, "counterparty", lists)
+}
+
+const lists = "GET /api/v1/counterparties lists them"
+
+// recorded runs a write of counterparties and records what it did to them, with what followed from it, as one change.
+func recorded(ctx context.Context, tx pg.Tx, ids []id.ID, summary string, write func() ([]journal.Entry, error)) error {
+	var more []journal.Entry
+	entries, err := definition.Around(ctx, tx, ids, journal.Source(op.ActorOf(ctx)), func() (err error) {
+		more, err = write()
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	_, err = journal.Record(ctx, tx, journal.Note{Summary: summary}, append(entries, more...))
+	return err
+}
+
+// CreateCounterparty is the input of Create.
+type CreateCounterparty struct {
+	Name       string  `json:"name" minLength:"1" maxLength:"200" format:"line" example:"Corner Bakery"`
+	WebsiteURL *string `json:"website_url,omitempty" minLength:"1" maxLength:"2000" pattern:"^https?://[^/\\s]\\S*$" hint:"be an http or https URL" example:"https://bakery.example"`
+	LogoURL    *string `json:"logo_url,omitempty" minLength:"1" maxLength:"2000" pattern:"^https?://[^/\\s]\\S*$" hint:"be an http or https URL"`
+	CategoryID *string `json:"category_id,omitempty" minLength:"1" doc:"Slug, short id or UUID"`
+	MCC        *string `json:"mcc,omitempty" pattern:"^[0-9]{4}$" hint:"be four digits" doc:"Merchant category code" example:"5462"`
+}
+
+// Create makes a counterparty.
+func (c *Counterparties) Create(ctx context.Context, tx pg.Tx, in CreateCounterparty) (Counterparty, error) {
+	if err := checkURLs(in.WebsiteURL, in.LogoURL); err != nil {
+		return Counterparty{}, err
+	}
+	category, err := c.category(ctx, tx, in.CategoryID)
+	if err != nil {
+		return Counterparty{}, err
+	}
+	p, err := insert(ctx, tx, pg.Args{"name": in.Name, "website": in.WebsiteURL, "logo": in.LogoURL, "category": category, "mcc": in.MCC})
+	if errors.Is(err, pg.ErrNoRow) {
+		return Counterparty{}, errNameTaken()
+	}
+	if err != nil {
+		return Counterparty{}, err
+	}
+	made, err := madeEntry(ctx, tx, p.ID)
+	if err != nil {
+		return Counterparty{}, err
+	}
+	_, err = journal.Record(ctx, tx, journal.Note{Summary: "Made counterparty " + p.ShortID}, []journal.Entry{made})
+	return p, err
+}
+
+// insert makes a row of those values, or answers pg.ErrNoRow when a live one has the name.
+func insert(ctx context.Context, tx pg.Tx, values pg.Args) (Counterparty, error) {
+	var p Counterparty
+	err := pg.Redraw(ctx, tx, "counterparty_short_id", func(tx pg.Tx) (err error) {
+		fresh := id.New()
+		values["id"], values["short"] = fresh, fresh.Short()
+		p, err = pg.One[Counterparty](ctx, tx, `
+			insert into counterparty (id, short_id, name, website_url, logo_url, category_id, mcc)
+			values (@id, @short, @name, @website, @logo, @category, @mcc)
+			on conflict (lower(name)) where deleted_at is null do nothing
+			returning `+columns, values)
+		return err
+	})
+	return p, err
+}
+
+// madeEntry is the entry of a counterparty that was just made.
+func madeEntry(ctx context.Context, tx pg.Tx, made id.ID) (journal.Entry, error) {
+	now, err := definition.Read(ctx, tx, []id.ID{made})
+	return journal.Entry{
+		Subject: journal.Counterparty, SubjectID: made, Field: journal.FieldRecord, After: now[made], AfterSource: new(journal.Source(op.ActorOf(ctx))),
+	}, err
+}
+
+// PatchCounterparty is the input of Patch.
+type PatchCounterparty struct {
+	ID         string          `json:"id" minLength:"1" doc:"The counterparty's UUID or short id"`
+	Name       *string         `json:"name,omitempty" minLength:"1" maxLength:"200" format:"line"`
+	WebsiteURL op.Null[string] `json:"website_url,omitzero" minLength:"1" maxLength:"2000" pattern:"^https?://[^/\\s]\\S*$" hint:"be an http or https URL"`
+	LogoURL    op.Null[string] `json:"logo_url,omitzero" minLength:"1" maxLength:"2000" pattern:"^https?://[^/\\s]\\S*$" hint:"be an http or https URL"`
+	CategoryID op.Null[string] `json:"category_id,omitzero" minLength:"1" doc:"Slug, short id or UUID"`
+	MCC        op.Null[string] `json:"mcc,omitzero" pattern:"^[0-9]{4}$" hint:"be four digits" doc:"Merchant category code"`
+}
+
+// Patch changes a counterparty.
+func (c *Counterparties) Patch(ctx context.Context, tx pg.Tx, in PatchCounterparty) (Counterparty, error) {
+	p, err := lock(ctx, tx, in.ID)
+	if err != nil {
+		return Counterparty{}, err
+	}
+	if err := op.Match(ctx, p); err != nil {
+		return Counterparty{}, err
+	}
+	if err := checkURLs(in.WebsiteURL.Value, in.LogoURL.Value); err != nil {
+		return Counterparty{}, err
+	}
+	category, err := c.category(ctx, tx, in.CategoryID.Value)
+	if err != nil {
+		return Counterparty{}, err
+	}
+	var after Counterparty
+	err = recorded(ctx, tx, []id.ID{p.ID}, "Changed counterparty "+p.ShortID, func() (_ []journal.Entry, err error) {
+		after, err = pg.One[Counterparty](ctx, tx, `
+			update counterparty set
+				name = coalesce(@name, name),
+				website_url = case when @website_given then @website else website_url end,
+				logo_url = case when @logo_given then @logo else logo_url end,
+				category_id = case when @category_given then @category::uuid else category_id end,
+				mcc = case when @mcc_given then @mcc else mcc end,
+				updated_at = clock_timestamp()
+			where id = @id returning `+columns, pg.Args{
+			"id": p.ID, "name": in.Name, "website_given": in.WebsiteURL.Set, "website": in.WebsiteURL.Value, "logo_given": in.LogoURL.Set, "logo": in.LogoURL.Value,
+			"category_given": in.CategoryID.Set, "category": category, "mcc_given": in.MCC.Set, "mcc": in.MCC.Value,
+		})
+		return nil, err
+	})
+	if pg.Violates(err, "counterparty_name") {
+		return Counterparty{}, errNameTaken()
+	}
+	return after, err
+}
+
+func errNameTaken() error {
+	return errs.New(errs.Conflict, "another counterparty has this name already (it may have been merged); use that one, or choose another name")
+}
+
+// category is the id of the category that a caller named, or nil for none.
+func (c *Counterparties) category(ctx context.Context, q pg.Querier, ref *string) (*id.ID, error) {
+	if ref == nil {
+		return nil, nil //nolint:nilnil // the comment says so
+	}
+	found, err := c.filing.Named(ctx, q, "category_id", *ref)
+	return &found.ID, err
+}
+
+// checkURLs refuses what only looks like a link to a website: people will click on it.
+func checkURLs(website, logo *string) error {
+	for _, f := range []struct {
+		name  string
+		value *string
+	}{{"website_url", website}, {"logo_url", logo}} {
+		if f.value == nil {
+			continue
+		}
+		u, err := url.Parse(*f.value)
+		if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || u.User != nil || !op.IsLine(*f.value) {
+			return errs.Field(f.name, "pattern", "must be an http or https URL with a host and no user name")
+		}
+	}
+	return nil
+}
+
+// Delete is a tombstone that a revert lifts, for a counterparty that nothing is bound to. Those that were merged into it go with it: they lead nowhere else.
+func (c *Counterparties) Delete(ctx context.Context, tx pg.Tx, in Ref) (op.Deleted, error) {
+	p, err := lock(ctx, tx, in.ID)
+	if err != nil {
+		return op.Deleted{}, err
+	}
+	// Two halves, because each has a partial index.
+	bound, err := pg.Value[int64](ctx, tx, `
+		select (select count(*) from transaction where counterparty_id = $1 and deleted_at is null)
+			+ (select count(*) from transaction where counterparty_id = $1 and deleted_at is not null)`, p.ID)
+	if err != nil {
+		return op.Deleted{}, err
+	}
+	if bound > 0 {
+		return op.Deleted{}, errs.New(errs.InUse, "%d transactions are bound to this counterparty (deleted ones count); unlink them, or merge it into another counterparty instead", bound)
+	}
+	ids, err := family(ctx, tx, p.ID)
+	if err != nil {
+		return op.Deleted{}, err
+	}
+	err = recorded(ctx, tx, ids, "Deleted counterparty "+p.ShortID, func() ([]journal.Entry, error) {
+		_, err := pg.Exec(ctx, tx, `update counterparty set deleted_at = clock_timestamp(), updated_at = clock_timestamp() where id = any($1)`, ids)
+		return nil, err
+	})
+	return op.Deleted{Deleted: true, ID: p.ID}, err
+}
+
+// family are a counterparty and those that were merged into it, locked.
+func family(ctx context.Context, tx pg.Tx, head id.ID) ([]id.ID, error) {
+	return pg.Values[id.ID](ctx, tx, `select id from counterparty where deleted_at is null and (id = $1 or canonical_id = $1) order by id for update`, head)
+}

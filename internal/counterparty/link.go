@@ -1,0 +1,238 @@
+package counterparty
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"coffer/internal/errs"
+	"coffer/internal/id"
+	"coffer/internal/journal"
+	"coffer/internal/ledger"
+	"coffer/internal/op"
+	"coffer/internal/pg"
+)
+
+// LinkTransactions is the input of Link.
+type LinkTransactions struct {
+	ID             string   `json:"id" minLength:"1" doc:"The counterparty's UUID or short id"`
+	TransactionIDs []string `json:"transaction_ids" minItems:"1" maxItems:"50" minLength:"1" doc:"Short ids or UUIDs"`
+	Force          bool     `json:"force,omitempty" doc:"Bind also what a person unlinked; never what is bound"`
+}
+
+// A LinkedCounterparty is a Counterparty with what a link did.
+type LinkedCounterparty struct {
+	Counterparty
+	Linked       int    `json:"linked" doc:"How many transactions were bound to it just now"`
+	AlreadyBound int    `json:"already_bound" doc:"How many were bound before, to it or to another, and stay as they are"`
+	Held         int    `json:"held" doc:"How many a person unlinked, so that they stay without a counterparty"`
+	ChangeID     *id.ID `json:"change_id" doc:"The change that a revert undoes; null when nothing changed"`
+}
+
+// Link binds transactions that have no counterparty to this one.
+func (c *Counterparties) Link(ctx context.Context, tx pg.Tx, in LinkTransactions) (LinkedCounterparty, error) {
+	ids, err := transactions(ctx, tx, in.TransactionIDs)
+	if err != nil {
+		return LinkedCounterparty{}, err
+	}
+	p, err := keep(ctx, tx, in.ID)
+	if err != nil {
+		return LinkedCounterparty{}, err
+	}
+	return c.link(ctx, tx, p, nil, ids, in.Force)
+}
+
+// keep is Get, with nobody changing or deleting it until the transaction ends; others may bind to it meanwhile. One that was merged takes nothing more.
+func keep(ctx context.Context, tx pg.Tx, ref string) (Counterparty, error) {
+	p, err := pg.One[Counterparty](ctx, tx, `select `+columns+` from counterparty where deleted_at is null and (id = $1 or short_id = $2) for share`, pg.RefTo(ref).IDArgs()...)
+	if err != nil {
+		return Counterparty{}, missing(err)
+	}
+	if p.CanonicalID != nil {
+		return Counterparty{}, errs.New(errs.Conflict, "this counterparty was merged into %s; link to that one", p.CanonicalID.Short())
+	}
+	return p, nil
+}
+
+// transactions resolves names, each transaction once. One that names nothing stops everything.
+func transactions(ctx context.Context, q pg.Querier, refs []string) ([]id.ID, error) {
+	found, err := ledger.ResolveTransactions(ctx, q, refs)
+	if err != nil {
+		return nil, err
+	}
+	var ids []id.ID
+	for i, u := range found {
+		if u.IsZero() {
+			e := errs.New(errs.NotFound, "transaction_ids[%d]: there is no such transaction; nothing was changed. GET /api/v1/transactions lists them", i)
+			e.Details = []errs.Detail{{Field: fmt.Sprintf("transaction_ids[%d]", i), Code: "reference", Message: "there is no such transaction"}}
+			return nil, e
+		}
+		if !slices.ContainsFunc(ids, u.Equal) {
+			ids = append(ids, u)
+		}
+	}
+	return ids, nil
+}
+
+// link binds and records it, together with what was made for it, as one change.
+func (c *Counterparties) link(ctx context.Context, tx pg.Tx, p Counterparty, made []journal.Entry, ids []id.ID, force bool) (LinkedCounterparty, error) {
+	value := p.ID.String()
+	edits := make([]ledger.Edit, len(ids))
+	for i, u := range ids {
+		edits[i] = ledger.Edit{Transaction: u, Field: journal.FieldCounterparty, Value: &value, Fill: true}
+	}
+	outcomes, entries, err := c.books.Apply(ctx, tx, edits, force)
+	if err != nil {
+		return LinkedCounterparty{}, err
+	}
+	out := LinkedCounterparty{Counterparty: p}
+	for _, o := range outcomes {
+		switch o {
+		case ledger.Changed:
+			out.Linked++
+		case ledger.Held:
+			out.Held++
+		default:
+			out.AlreadyBound++
+		}
+	}
+	out.ChangeID, err = journal.Record(ctx, tx, journal.Note{Summary: fmt.Sprintf("Linked %d transactions to counterparty %s", out.Linked, p.ShortID)}, append(made, entries...))
+	return out, err
+}
+
+// AssignCounterparty is the input of assign_counterparty.
+type AssignCounterparty struct {
+	ID             *string  `json:"id,omitempty" minLength:"1" doc:"The counterparty's short id or UUID; give id or name"`
+	Name           *string  `json:"name,omitempty" minLength:"1" maxLength:"200" format:"line" doc:"The counterparty's name, whatever its case; it is made if there is none"`
+	TransactionIDs []string `json:"transaction_ids" minItems:"1" maxItems:"50" minLength:"1" doc:"Short ids or UUIDs"`
+	Force          bool     `json:"force,omitempty" doc:"Bind also what a person unlinked; never what is bound"`
+}
+
+// An AssignedCounterparty is a LinkedCounterparty that may have been made for it.
+type AssignedCounterparty struct {
+	LinkedCounterparty
+	Created bool `json:"created" doc:"It was made by this call"`
+}
+
+// Assign is Link for a counterparty that may have to be made first.
+func (c *Counterparties) Assign(ctx context.Context, tx pg.Tx, in AssignCounterparty) (AssignedCounterparty, error) {
+	if (in.ID == nil) == (in.Name == nil) {
+		return AssignedCounterparty{}, errs.Field("id", "conflict", "must be given, or name, and not both")
+	}
+	ids, err := transactions(ctx, tx, in.TransactionIDs)
+	if err != nil {
+		return AssignedCounterparty{}, err
+	}
+	var p Counterparty
+	var made []journal.Entry
+	if in.ID != nil {
+		p, err = keep(ctx, tx, *in.ID)
+	} else {
+		p, made, err = named(ctx, tx, *in.Name)
+	}
+	if err != nil {
+		return AssignedCounterparty{}, err
+	}
+	out, err := c.link(ctx, tx, p, made, ids, in.Force)
+	return AssignedCounterparty{out, len(made) > 0}, err
+}
+
+// named is the counterparty of that name, or the one that it was merged into. Of several callers that bring a new name one makes it, with the entry that says so, and the others wait for that one.
+func named(ctx context.Context, tx pg.Tx, name string) (Counterparty, []journal.Entry, error) {
+	p, err := insert(ctx, tx, pg.Args{"name": name, "website": nil, "logo": nil, "category": nil, "mcc": nil})
+	if err == nil {
+		made, err := madeEntry(ctx, tx, p.ID)
+		return p, []journal.Entry{made}, err
+	}
+	if !errors.Is(err, pg.ErrNoRow) {
+		return Counterparty{}, nil, err
+	}
+	ref, err := pg.Value[id.ID](ctx, tx, `select coalesce(canonical_id, id) from counterparty where lower(name) = lower($1) and deleted_at is null for share`, name)
+	if err != nil {
+		return Counterparty{}, nil, missing(err)
+	}
+	p, err = keep(ctx, tx, ref.String())
+	return p, nil, err
+}
+
+// UnlinkTransaction is the input of Unlink.
+type UnlinkTransaction struct {
+	ID            string `json:"id" minLength:"1" doc:"The counterparty's UUID or short id"`
+	TransactionID string `json:"transaction_id" minLength:"1" doc:"The transaction's UUID or short id"`
+	Force         bool   `json:"force,omitempty" doc:"Unlink also what a person linked"`
+}
+
+// Unlink takes the counterparty off a transaction that is bound to it.
+func (c *Counterparties) Unlink(ctx context.Context, tx pg.Tx, in UnlinkTransaction) (op.Deleted, error) {
+	p, err := c.Get(ctx, tx, Ref{in.ID})
+	if err != nil {
+		return op.Deleted{}, err
+	}
+	ids, err := ledger.ResolveTransactions(ctx, tx, []string{in.TransactionID})
+	if err != nil {
+		return op.Deleted{}, err
+	}
+	out, err := c.unlink(ctx, tx, p, ids, in.Force)
+	switch {
+	case err != nil:
+		return op.Deleted{}, err
+	case out.NotBound > 0:
+		return op.Deleted{}, errs.New(errs.NotFound, "no such transaction is bound to this counterparty; GET /api/v1/transactions?counterparty_id= lists those that are")
+	case out.Held > 0:
+		return op.Deleted{}, errs.New(errs.Conflict, "a person linked this transaction and holds it; say force: true to unlink it all the same")
+	}
+	return op.Deleted{Deleted: true, ID: ids[0]}, nil
+}
+
+// UnlinkTransactions is the input of unlink_counterparty_transactions.
+type UnlinkTransactions struct {
+	ID             string   `json:"id" minLength:"1" doc:"The counterparty's short id or UUID"`
+	TransactionIDs []string `json:"transaction_ids" minItems:"1" maxItems:"50" minLength:"1" doc:"Short ids or UUIDs"`
+	Force          bool     `json:"force,omitempty" doc:"Unlink also what a person linked"`
+}
+
+// Unlinked is what an unlinking did.
+type Unlinked struct {
+	ID       id.ID  `json:"id" doc:"The counterparty"`
+	Unlinked int    `json:"unlinked" doc:"How many transactions have no counterparty now"`
+	NotBound int    `json:"not_bound" doc:"How many were not bound to this counterparty and stay as they are"`
+	Held     int    `json:"held" doc:"How many a person linked, so that they stay bound"`
+	ChangeID *id.ID `json:"change_id" doc:"The change that a revert undoes; null when nothing changed"`
+}
+
+// UnlinkMany is Unlink for many, with counts in place of refusals.
+func (c *Counterparties) UnlinkMany(ctx context.Context, tx pg.Tx, in UnlinkTransactions) (Unlinked, error) {
+	p, err := c.Get(ctx, tx, Ref{in.ID})
+	if err != nil {
+		return Unlinked{}, err
+	}
+	ids, err := transactions(ctx, tx, in.TransactionIDs)
+	if err != nil {
+		return Unlinked{}, err
+	}
+	return c.unlink(ctx, tx, p, ids, in.Force)
+}
+
+func (c *Counterparties) unlink(ctx context.Context, tx pg.Tx, p Counterparty, ids []id.ID, force bool) (Unlinked, error) {
+	bound, err := pg.Values[id.ID](ctx, tx, `select id from transaction where id = any($1) and counterparty_id = $2 order by id for update`, ids, p.ID)
+	if err != nil {
+		return Unlinked{}, err
+	}
+	edits := make([]ledger.Edit, len(bound))
+	for i, u := range bound {
+		edits[i] = ledger.Edit{Transaction: u, Field: journal.FieldCounterparty}
+	}
+	outcomes, entries, err := c.books.Apply(ctx, tx, edits, force)
+	if err != nil {
+		return Unlinked{}, err
+	}
+	out := Unlinked{ID: p.ID, Unlinked: len(entries), NotBound: len(ids) - len(bound)}
+	for _, o := range outcomes {
+		if o == ledger.Held {
+			out.Held++
+		}
+	}
+	out.ChangeID, err = journal.Record(ctx, tx, journal.Note{Summary: fmt.Sprintf("Unlinked %d transactions from counterparty %s", out.Unlinked, p.ShortID)}, entries)
+	return out, err
+}

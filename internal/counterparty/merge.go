@@ -1,0 +1,148 @@
+package counterparty
+
+import (
+	"context"
+	"slices"
+
+	"coffer/internal/errs"
+	"coffer/internal/filing"
+	"coffer/internal/id"
+	"coffer/internal/journal"
+	"coffer/internal/ledger"
+	"coffer/internal/op"
+	"coffer/internal/pg"
+)
+
+// MergeCounterparty is the input of Merge.
+type MergeCounterparty struct {
+	ID   string `json:"id" minLength:"1" doc:"The counterparty that goes: UUID or short id"`
+	Into string `json:"into" minLength:"1" doc:"The counterparty that takes over: UUID or short id"`
+}
+
+// Merge moves all transactions of one counterparty to another, which takes over, and answers that one. The first stays readable and leads to it; so do those that were merged into the first before.
+func (c *Counterparties) Merge(ctx context.Context, tx pg.Tx, in MergeCounterparty) (Counterparty, error) {
+	from, into, err := lockBoth(ctx, tx, in)
+	if err != nil {
+		return Counterparty{}, err
+	}
+	switch {
+	case from.ID.Equal(into.ID):
+		return Counterparty{}, errs.New(errs.Conflict, "a counterparty cannot be merged into itself")
+	case from.CanonicalID != nil:
+		return Counterparty{}, errs.New(errs.Conflict, "this counterparty was merged already, into %s", from.CanonicalID.Short())
+	case into.CanonicalID != nil:
+		return Counterparty{}, errs.New(errs.Conflict, "into was merged itself, into %s; merge into that one", into.CanonicalID.Short())
+	}
+	ids, err := family(ctx, tx, from.ID)
+	if err != nil {
+		return Counterparty{}, err
+	}
+	err = recorded(ctx, tx, ids, "Merged counterparty "+from.ShortID+" into "+into.ShortID, func() ([]journal.Entry, error) {
+		_, err := pg.Exec(ctx, tx, `update counterparty set canonical_id = $2, updated_at = clock_timestamp() where id = any($1)`, ids, into.ID)
+		if err != nil {
+			return nil, err
+		}
+		return c.move(ctx, tx, from.ID, into.ID)
+	})
+	return into, err
+}
+
+// lockBoth finds both sides of a merge and locks them in one order, so that two merges never wait for each other in a circle.
+func lockBoth(ctx context.Context, tx pg.Tx, in MergeCounterparty) (from, into Counterparty, err error) {
+	if from, err = find(ctx, tx, in.ID); err != nil {
+		return from, into, missing(err)
+	}
+	if into, err = find(ctx, tx, in.Into); err != nil {
+		return from, into, pg.Named(err, "into", "counterparty", lists)
+	}
+	if err := definition.Lock(ctx, tx, []id.ID{from.ID, into.ID}); err != nil {
+		return from, into, err
+	}
+	if from, err = find(ctx, tx, in.ID); err != nil {
+		return from, into, missing(err)
+	}
+	into, err = find(ctx, tx, in.Into)
+	return from, into, pg.Named(err, "into", "counterparty", lists)
+}
+
+// move binds all that is bound to one counterparty, deleted transactions too, to another. A merge is no statement about each of them, so whose the binding is stays as it was, and nothing is held against it.
+func (c *Counterparties) move(ctx context.Context, tx pg.Tx, from, into id.ID) ([]journal.Entry, error) {
+	type binding struct {
+		ID     id.ID   `db:"id"`
+		Source *string `db:"counterparty_source"`
+	}
+	// Two halves, because each has a partial index.
+	bound, err := pg.All[binding](ctx, tx, `
+		select id, counterparty_source from transaction
+		where counterparty_id = $1 and id in (
+			select id from transaction where counterparty_id = $1 and deleted_at is null
+			union all select id from transaction where counterparty_id = $1 and deleted_at is not null)
+		order by id for update`, from)
+	if err != nil {
+		return nil, err
+	}
+	value := into.String()
+	edits := make([]ledger.Edit, len(bound))
+	for i, t := range bound {
+		edits[i] = ledger.Edit{Transaction: t.ID, Field: journal.FieldCounterparty, Value: &value, Source: t.Source}
+	}
+	_, entries, err := c.books.Apply(ctx, tx, edits, true)
+	return entries, err
+}
+
+// subject is how counterparties take part in reverts.
+type subject struct{ journal.Definition }
+
+// Apply implements journal.Subject. A merge that comes back must not lead to one that was merged or deleted since, nor away from one that others lead to: two that lead to each other would both be out of sight.
+func (s subject) Apply(ctx context.Context, tx pg.Tx, entries []journal.Entry) ([]journal.Skipped, error) {
+	ids, records := make([]id.ID, len(entries)), make([]*string, len(entries))
+	for i, e := range entries {
+		ids[i], records[i] = e.SubjectID, e.After
+	}
+	astray, err := pg.Values[id.ID](ctx, tx, `
+		select v.id from unnest($1::uuid[], $2::text[]) v (id, record)
+		cross join lateral (select (v.record::jsonb ->> 'canonical_id')::uuid) r (canonical_id)
+		where r.canonical_id is not null and exists (
+			select from counterparty p
+			where p.id <> all($1) and (
+				p.id = r.canonical_id and (p.canonical_id is not null or p.deleted_at is not null)
+				or p.canonical_id = v.id and p.deleted_at is null))`, ids, records)
+	if err != nil {
+		return nil, err
+	}
+	var left []journal.Skipped
+	entries = slices.DeleteFunc(slices.Clone(entries), func(e journal.Entry) bool {
+		blocked := slices.ContainsFunc(astray, e.SubjectID.Equal)
+		if blocked {
+			left = append(left, journal.Skip(e, "conflict"))
+		}
+		return blocked
+	})
+	more, err := s.Definition.Apply(ctx, tx, entries)
+	return append(left, more...), err
+}
+
+// A CategoryUser is how counterparties take part in what becomes of categories: they follow a merge.
+type CategoryUser struct{}
+
+var _ filing.CategoryUser = CategoryUser{}
+
+// Uses implements filing.CategoryUser.
+func (CategoryUser) Uses(ctx context.Context, q pg.Querier, category id.ID) (int64, string, error) {
+	n, err := pg.Value[int64](ctx, q, `select count(*) from counterparty where category_id = $1 and deleted_at is null`, category)
+	return n, "counterparties", err
+}
+
+// Move implements filing.CategoryUser.
+func (CategoryUser) Move(ctx context.Context, tx pg.Tx, from, into []id.ID) ([]journal.Entry, error) {
+	ids, err := pg.Values[id.ID](ctx, tx, `select id from counterparty where category_id = any($1) order by id for update`, from)
+	if err != nil {
+		return nil, err
+	}
+	return definition.Around(ctx, tx, ids, journal.Source(op.ActorOf(ctx)), func() error {
+		_, err := pg.Exec(ctx, tx, `
+			update counterparty p set category_id = v.into_id, updated_at = clock_timestamp()
+			from unnest($1::uuid[], $2::uuid[]) v (from_id, into_id) where p.category_id = v.from_id`, from, into)
+		return err
+	})
+}

@@ -1,0 +1,90 @@
+// Package feed owns the connections to banks, and with them whose they are.
+// It must not know what a transaction means; that is the ledger's and the rules'.
+package feed
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"coffer/internal/auth"
+	"coffer/internal/errs"
+	"coffer/internal/id"
+	"coffer/internal/ledger"
+	"coffer/internal/op"
+	"coffer/internal/pg"
+)
+
+// Feed holds the connections of one household.
+type Feed struct {
+	auth  *auth.Auth
+	books *ledger.Books
+}
+
+// New makes a Feed for those members and those books.
+func New(a *auth.Auth, books *ledger.Books) *Feed { return &Feed{auth: a, books: books} }
+
+// Ops is feed's menu.
+func (f *Feed) Ops() []*op.Op {
+	return []*op.Op{
+		op.Writing(op.Spec{
+			Name: "user.delete", Route: "DELETE /users/{id}", Summary: "Removes a member from the household; connections and accounts go to reassign_to.",
+		}, f.DeleteUser),
+	}
+}
+
+// DeleteUser is the input of DeleteUser.
+type DeleteUser struct {
+	ID         string  `json:"id" minLength:"1" doc:"The member's UUID or short id"`
+	ReassignTo *string `json:"reassign_to,omitempty" minLength:"1" doc:"The member who takes over connections and accounts: UUID or short id; needed when there are any"`
+}
+
+// DeleteUser removes a member who owns nothing, or whose connections and accounts have somewhere to go. It lives here because only feed sees both members and connections.
+func (f *Feed) DeleteUser(ctx context.Context, tx pg.Tx, in DeleteUser) (op.Deleted, error) {
+	u, err := f.auth.RemoveUser(ctx, tx, in.ID)
+	if err != nil {
+		return op.Deleted{}, err
+	}
+	if in.ReassignTo != nil {
+		return op.Deleted{Deleted: true, ID: u.ID}, f.reassign(ctx, tx, u.ID, *in.ReassignTo)
+	}
+	owned, err := f.owned(ctx, tx, u.ID)
+	if err != nil {
+		return op.Deleted{}, err
+	}
+	if owned != "" {
+		return op.Deleted{}, errs.New(errs.InUse, "this member owns %s; say with reassign_to which member takes over", owned)
+	}
+	return op.Deleted{Deleted: true, ID: u.ID}, nil
+}
+
+// owned says what belongs to a member, or "".
+func (f *Feed) owned(ctx context.Context, q pg.Querier, member id.ID) (string, error) {
+	type count struct {
+		Connections int `db:"connections"`
+		Accounts    int `db:"accounts"`
+	}
+	n, err := pg.One[count](ctx, q, `
+		select (select count(*) from connection where member_id = $1) as connections, (select count(*) from account where owner_id = $1) as accounts`, member)
+	var parts []string
+	if n.Connections > 0 {
+		parts = append(parts, fmt.Sprintf("connections (%d)", n.Connections))
+	}
+	if n.Accounts > 0 {
+		parts = append(parts, fmt.Sprintf("accounts (%d)", n.Accounts))
+	}
+	return strings.Join(parts, " and "), err
+}
+
+// reassign gives all that a member owned to another. The member is gone already, so the same name again names nobody.
+func (f *Feed) reassign(ctx context.Context, tx pg.Tx, from id.ID, ref string) error {
+	into, err := f.auth.KeepUser(ctx, tx, ref)
+	if err != nil {
+		return pg.Named(err, "reassign_to", "other user", "GET /api/v1/users lists them")
+	}
+	_, err = pg.Exec(ctx, tx, `update connection set member_id = $2, updated_at = clock_timestamp() where member_id = $1`, from, into.ID)
+	if err != nil {
+		return err
+	}
+	return f.books.ReassignOwner(ctx, tx, from, into.ID)
+}

@@ -1,0 +1,77 @@
+// Package filing keeps what transactions are filed under: the tree of categories and the tags.
+// It must not know transactions, rules or anything else that hangs on a category; such packages hand themselves in as a CategoryUser.
+package filing
+
+import (
+	"context"
+
+	"coffer/internal/id"
+	"coffer/internal/journal"
+	"coffer/internal/op"
+	"coffer/internal/pg"
+)
+
+// Filing is one household's categories and tags.
+type Filing struct {
+	users []CategoryUser
+}
+
+// New makes a Filing. The users are asked before a category goes and told where its things go.
+func New(users ...CategoryUser) *Filing {
+	return &Filing{users: append([]CategoryUser{mappings{}}, users...)}
+}
+
+// Ops is the menu of categories and tags.
+func (f *Filing) Ops() []*op.Op { return append(f.tagOps(), f.categoryOps()...) }
+
+// Subjects are the parts that a revert can ask.
+func (f *Filing) Subjects() []journal.Subject {
+	return []journal.Subject{tagDefinition, categoryDefinition}
+}
+
+var (
+	tagDefinition = journal.Definition{
+		Subject: journal.Tag, Table: "tag", Unique: "slug", Columns: []string{"slug", "display_name", "description", "color", "icon"},
+	}
+	categoryDefinition = journal.Definition{
+		Subject: journal.Category, Table: "category", Unique: "slug",
+		Columns: []string{"slug", "display_name", "parent_id", "kind", "icon", "color", "sort_order", "hidden"},
+	}
+)
+
+// recorded runs a write of definitions and records what it did to them, with what followed from it, as one change.
+func recorded(ctx context.Context, tx pg.Tx, d journal.Definition, ids []id.ID, summary string, write func() ([]journal.Entry, error)) error {
+	var more []journal.Entry
+	entries, err := d.Around(ctx, tx, ids, journal.Source(op.ActorOf(ctx)), func() (err error) {
+		more, err = write()
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	_, err = journal.Record(ctx, tx, journal.Note{Summary: summary}, append(entries, more...))
+	return err
+}
+
+// A CategoryUser is anything that points at categories and must follow when one is merged into another.
+type CategoryUser interface {
+	// Uses says how many things point at the category, and what they are in the plural: "rules".
+	Uses(ctx context.Context, q pg.Querier, category id.ID) (count int64, what string, err error)
+	// Move points what points at from[i] at into[i], for all i at once, and answers entries for what the journal should know.
+	Move(ctx context.Context, tx pg.Tx, from, into []id.ID) ([]journal.Entry, error)
+}
+
+// mappings are the rows that turn a bank's category into ours.
+type mappings struct{}
+
+func (mappings) Uses(ctx context.Context, q pg.Querier, category id.ID) (int64, string, error) {
+	n, err := pg.Value[int64](ctx, q, `select count(*) from category_mapping where category_id = $1`, category)
+	return n, "mappings of bank categories", err
+}
+
+func (mappings) Move(ctx context.Context, tx pg.Tx, from, into []id.ID) ([]journal.Entry, error) {
+	_, err := pg.Exec(ctx, tx, `
+		update category_mapping m set category_id = v.into_id
+		from unnest($1::uuid[], $2::uuid[]) v (from_id, into_id) where m.category_id = v.from_id`, from, into)
+	return nil, err
+}

@@ -1,0 +1,264 @@
+package journal
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"coffer/internal/errs"
+	"coffer/internal/id"
+	"coffer/internal/op"
+	"coffer/internal/pg"
+)
+
+// A Change is one act: what was done, by whom, and whether it was undone.
+type Change struct {
+	ID           id.ID   `json:"id" db:"id"`
+	ShortID      string  `json:"short_id,omitempty" db:"short_id" required:"true"`
+	Cause        string  `json:"cause" db:"cause" enum:"api,tool,rule,sync,import,workflow_run,revert"`
+	Summary      string  `json:"summary" db:"summary"`
+	ActorType    string  `json:"actor_type" db:"actor_type" enum:"user,agent,system"`
+	ActorID      *id.ID  `json:"actor_id" db:"actor_id"`
+	ActorName    string  `json:"actor_name" db:"actor_name"`
+	Transactions int     `json:"transactions" db:"transactions" doc:"How many transactions it touched"`
+	Entries      int     `json:"entries" db:"entries" doc:"How many fields it touched"`
+	Reverts      *id.ID  `json:"reverts" db:"reverts" doc:"The change that this one undid"`
+	RevertedBy   *id.ID  `json:"reverted_by" db:"reverted_by" doc:"The change that undid this one"`
+	CreatedAt    pg.Time `json:"created_at" db:"created_at"`
+}
+
+const changeRows = `
+	select c.id, c.short_id, c.cause, c.summary, c.actor_type, c.actor_id, c.actor_name, c.transactions, c.entries, c.reverts, r.id as reverted_by, c.created_at
+	from change c left join change r on r.reverts = c.id`
+
+// ListChanges asks for a page of changes.
+type ListChanges struct {
+	Cause     *string  `json:"cause,omitempty" enum:"api,tool,rule,sync,import,workflow_run,revert"`
+	ActorType *string  `json:"actor_type,omitempty" enum:"user,agent,system"`
+	Since     *pg.Time `json:"since,omitempty" doc:"Only changes from then on"`
+	Cursor    string   `json:"cursor,omitempty" maxLength:"1024" doc:"next_cursor of the page before"`
+	Limit     int      `json:"limit,omitempty" minimum:"1" maximum:"500" default:"50" doc:"How many on a page"`
+}
+
+// Changes is a page of changes, newest first.
+type Changes struct {
+	Changes    []Change `json:"changes"`
+	NextCursor string   `json:"next_cursor" doc:"Empty on the last page"`
+	HasMore    bool     `json:"has_more"`
+}
+
+// toolChanges is where a tool's page ends early: at some 60 kB.
+const toolChanges = 150
+
+// List is a page of changes.
+func (j *Journal) List(ctx context.Context, q pg.Querier, in ListChanges) (Changes, error) {
+	filters := in
+	filters.Cursor, filters.Limit = "", 0
+	pager, err := j.db.Pager(ctx, "changes", filters)
+	if err != nil {
+		return Changes{}, err
+	}
+	if op.SurfaceOf(ctx) == op.Tool {
+		in.Limit = min(in.Limit, toolChanges)
+	}
+	var where pg.Where
+	where.If(in.Cause != nil, "c.cause = $?", in.Cause)
+	where.If(in.ActorType != nil, "c.actor_type = $?", in.ActorType)
+	where.If(in.Since != nil, "c.created_at >= $?", in.Since)
+	if in.Cursor != "" {
+		at, err := pager.Decode(in.Cursor, 1)
+		if err != nil {
+			return Changes{}, err
+		}
+		where.And("c.id < $?::uuid", at[0])
+	}
+	rows, err := pg.All[Change](ctx, q, fmt.Sprintf(`%s %s order by c.id desc limit %d`, changeRows, where.SQL(), in.Limit+1), where.Args()...)
+	if err != nil {
+		return Changes{}, err
+	}
+	out := Changes{Changes: rows}
+	if len(rows) > in.Limit {
+		out.Changes, out.HasMore = rows[:in.Limit], true
+		out.NextCursor, err = pager.Encode(rows[in.Limit-1].ID.String())
+	}
+	return out, err
+}
+
+// A ChangeRef names a change.
+type ChangeRef struct {
+	ChangeID string `json:"change_id" minLength:"1" doc:"The change's UUID or short id"`
+}
+
+// Get is one change.
+func (j *Journal) Get(ctx context.Context, q pg.Querier, in ChangeRef) (Change, error) {
+	c, err := pg.One[Change](ctx, q, changeRows+` where c.id = $1 or c.short_id = $2`, pg.RefTo(in.ChangeID).IDArgs()...)
+	return c, pg.Found(err, "change", "GET /api/v1/changes lists them")
+}
+
+// RevertChange is the input of Revert.
+type RevertChange struct {
+	ChangeID string `json:"change_id" minLength:"1" doc:"The change's UUID or short id"`
+	DryRun   bool   `json:"dry_run,omitempty" doc:"Say what would happen and write nothing"`
+}
+
+// A Reverted says what a revert did.
+type Reverted struct {
+	Change   *Change   `json:"change" doc:"The change that the revert itself is; null when nothing was left to undo, and on a dry run"`
+	Reverted int       `json:"reverted" doc:"How many fields went back"`
+	Skipped  []Skipped `json:"skipped" doc:"The fields that were left, and why"`
+	DryRun   bool      `json:"dry_run"`
+}
+
+// Revert undoes a change: every field that nobody has touched since goes back to what it was, with whose it was.
+func (j *Journal) Revert(ctx context.Context, tx pg.Tx, in RevertChange) (Reverted, error) {
+	c, err := j.Get(ctx, tx, ChangeRef{in.ChangeID})
+	if err != nil {
+		return Reverted{}, err
+	}
+	if c.RevertedBy != nil {
+		return Reverted{}, errs.New(errs.Conflict, "this change was reverted already; reverted_by names the change that did, and reverting that one brings it back")
+	}
+	if err := j.lock(ctx, tx, c.ID); err != nil {
+		return Reverted{}, err
+	}
+	entries, later, err := j.undoing(ctx, tx, c.ID)
+	if err != nil {
+		return Reverted{}, err
+	}
+	out := Reverted{Skipped: []Skipped{}, DryRun: in.DryRun}
+	var done []Entry
+	undo := func(tx pg.Tx) error {
+		done, out.Skipped = nil, out.Skipped[:0]
+		for _, s := range j.all() {
+			mine := slices.DeleteFunc(slices.Clone(entries), func(e Entry) bool { return !takes(s, e) })
+			if err := undo(ctx, tx, s, mine, later, &done, &out.Skipped); err != nil {
+				return err
+			}
+		}
+		out.Reverted = len(done)
+		if in.DryRun {
+			return errDry
+		}
+		return nil
+	}
+	if err := pg.Savepoint(ctx, tx, undo); err != nil && !errors.Is(err, errDry) {
+		return Reverted{}, err
+	}
+	slices.SortFunc(out.Skipped, func(a, b Skipped) int { return int(a.entry - b.entry) })
+	if in.DryRun {
+		return out, nil
+	}
+	made, err := Record(ctx, tx, Note{Cause: Revert, Summary: "Reverted: " + c.Summary, Reverts: &c.ID}, done)
+	if pg.Violates(err, "change_reverted_once") {
+		return Reverted{}, errs.New(errs.Conflict, "someone else is reverting this change")
+	}
+	if err != nil || made == nil {
+		return out, err
+	}
+	change, err := j.Get(ctx, tx, ChangeRef{made.String()})
+	out.Change = &change
+	return out, err
+}
+
+var errDry = errors.New("dry run")
+
+// all are the owners in one order, with the journal's own comments last: what a comment stands on must be back before it.
+func (j *Journal) all() []Subject {
+	list := slices.SortedFunc(maps.Values(j.subjects), func(a, b Subject) int { return strings.Compare(a.Kind(), b.Kind()) })
+	return append(list, comments{})
+}
+
+// takes says whether the entry is the owner's to apply. Comments are entries of their transaction, and the journal's own.
+func takes(s Subject, e Entry) bool {
+	_, own := s.(comments)
+	return s.Kind() == e.Subject && own == (e.Field == FieldComment)
+}
+
+// lock keeps others from touching the change's subjects until the transaction ends, so that what undoing finds stays true.
+func (j *Journal) lock(ctx context.Context, tx pg.Tx, change id.ID) error {
+	type row struct {
+		Subject string  `db:"subject"`
+		IDs     []id.ID `db:"ids"`
+	}
+	rows, err := pg.All[row](ctx, tx, `select subject, array_agg(distinct subject_id) as ids from entry where change_id = $1 group by subject order by subject`, change)
+	if err != nil {
+		return err
+	}
+	for _, r := range rows {
+		if s := j.subjects[r.Subject]; s != nil {
+			if err := s.Lock(ctx, tx, r.IDs); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// undo has an owner set its fields back, and sorts them into done and skipped.
+func undo(ctx context.Context, tx pg.Tx, s Subject, entries []Entry, later map[int64]bool, done *[]Entry, skipped *[]Skipped) error {
+	var mine []Entry
+	for _, e := range entries {
+		if later[e.ID] {
+			*skipped = append(*skipped, Skip(e, "changed_since"))
+			continue
+		}
+		e.Before, e.After, e.BeforeSource, e.AfterSource = e.After, e.Before, e.AfterSource, e.BeforeSource
+		e.Note, e.RuleID = nil, nil
+		mine = append(mine, e)
+	}
+	if len(mine) == 0 {
+		return nil
+	}
+	left, err := s.Apply(ctx, tx, mine)
+	if err != nil {
+		return err
+	}
+	gone := map[int64]bool{}
+	for _, l := range left {
+		gone[l.entry] = true
+	}
+	*skipped = append(*skipped, left...)
+	for _, e := range mine {
+		if !gone[e.ID] {
+			*done = append(*done, e)
+		}
+	}
+	return nil
+}
+
+// undoing are the entries of a change, one for each field (the first before, the last after), and which of those fields have later entries of other changes.
+func (j *Journal) undoing(ctx context.Context, tx pg.Tx, change id.ID) ([]Entry, map[int64]bool, error) {
+	type row struct {
+		Entry
+		Later bool `db:"later"`
+	}
+	rows, err := pg.All[row](ctx, tx, `
+		select distinct on (e.subject_id, e.field, e.ref)
+			e.id, e.subject, e.subject_id, e.field, e.ref, e.before, e.before_source, e.rule_id, e.note,
+			l.after, l.after_source, l.later
+		from entry e
+		cross join lateral (
+			select x.after, x.after_source, exists (
+				select from entry y
+				where y.subject_id = x.subject_id and y.field = x.field and y.ref is not distinct from x.ref and y.id > x.id) as later
+			from entry x
+			where x.change_id = e.change_id and x.subject_id = e.subject_id and x.field = e.field and x.ref is not distinct from e.ref
+			order by x.id desc limit 1) l
+		where e.change_id = $1
+		order by e.subject_id, e.field, e.ref, e.id`, change)
+	if err != nil {
+		return nil, nil, err
+	}
+	entries, later := make([]Entry, len(rows)), map[int64]bool{}
+	for i, r := range rows {
+		entries[i] = r.Entry
+		if r.Later {
+			later[r.ID] = true
+		}
+	}
+	slices.SortFunc(entries, func(a, b Entry) int { return int(a.ID - b.ID) })
+	return entries, later, nil
+}

@@ -1,0 +1,214 @@
+package journal
+
+import (
+	"context"
+
+	"coffer/internal/errs"
+	"coffer/internal/id"
+	"coffer/internal/op"
+	"coffer/internal/pg"
+	"coffer/internal/text"
+)
+
+// A Comment is what someone wrote about a transaction.
+type Comment struct {
+	ID            id.ID          `json:"id" db:"id"`
+	ShortID       string         `json:"short_id,omitempty" db:"short_id" required:"true"`
+	TransactionID id.ID          `json:"transaction_id" db:"transaction_id"`
+	Content       text.Untrusted `json:"content" db:"content"`
+	AuthorType    string         `json:"author_type" db:"author_type" enum:"user,agent,system"`
+	AuthorID      *id.ID         `json:"author_id" db:"author_id"`
+	AuthorName    string         `json:"author_name" db:"author_name"`
+	CreatedAt     pg.Time        `json:"created_at" db:"created_at"`
+	UpdatedAt     pg.Time        `json:"updated_at" db:"updated_at"`
+}
+
+const (
+	commentColumns = `id, short_id, transaction_id, content, author_type, author_id, author_name, created_at, updated_at`
+	// MaxComment is how long a comment may be.
+	MaxComment = 10_000
+)
+
+// A TransactionRef names a transaction.
+type TransactionRef struct {
+	TransactionID string `json:"transaction_id" minLength:"1" doc:"The transaction's UUID or short id"`
+}
+
+// transaction is the id of a stored transaction that a caller named, deleted or not.
+func (j *Journal) transaction(ctx context.Context, q pg.Querier, ref string) (id.ID, error) {
+	found, err := pg.Value[id.ID](ctx, q, `select id from transaction where id = $1 or short_id = $2`, pg.RefTo(ref).IDArgs()...)
+	return found, pg.Found(err, "transaction", "GET /api/v1/transactions lists them")
+}
+
+// CommentList is every comment of a transaction.
+type CommentList struct {
+	Comments   []Comment `json:"comments"`
+	NextCursor string    `json:"next_cursor" doc:"Always empty: all comments come at once"`
+	HasMore    bool      `json:"has_more"`
+}
+
+// Comments are the comments of a transaction, oldest first.
+func (j *Journal) Comments(ctx context.Context, q pg.Querier, in TransactionRef) (CommentList, error) {
+	t, err := j.transaction(ctx, q, in.TransactionID)
+	if err != nil {
+		return CommentList{}, err
+	}
+	rows, err := pg.All[Comment](ctx, q, `select `+commentColumns+` from comment where transaction_id = $1 and deleted_at is null order by id`, t)
+	return CommentList{Comments: rows}, err
+}
+
+// AddComment is the input of AddComment.
+type AddComment struct {
+	TransactionID string  `json:"transaction_id" minLength:"1" doc:"The transaction's UUID or short id"`
+	Content       string  `json:"content" minLength:"1" maxLength:"10000"`
+	Note          *string `json:"note,omitempty" maxLength:"1000" doc:"Why, for the timeline"`
+}
+
+// AddComment writes a comment.
+func (j *Journal) AddComment(ctx context.Context, tx pg.Tx, in AddComment) (Comment, error) {
+	t, err := j.transaction(ctx, tx, in.TransactionID)
+	if err != nil {
+		return Comment{}, err
+	}
+	made, err := Write(ctx, tx, []Draft{{Transaction: t, Content: in.Content, Note: in.Note}})
+	if err != nil {
+		return Comment{}, err
+	}
+	if _, err := Record(ctx, tx, Note{Summary: "Added a comment"}, made); err != nil {
+		return Comment{}, err
+	}
+	return pg.One[Comment](ctx, tx, `select `+commentColumns+` from comment where id = $1`, made[0].Ref)
+}
+
+// A Draft is a comment to be written.
+type Draft struct {
+	Transaction id.ID
+	Content     string
+	Rule        *id.ID
+	Note        *string
+}
+
+// Write stores comments by the call's actor, all in one statement, and answers their entries, which its caller records.
+func Write(ctx context.Context, tx pg.Tx, drafts []Draft) ([]Entry, error) {
+	if len(drafts) == 0 {
+		return nil, nil
+	}
+	actor := op.ActorOf(ctx)
+	n := len(drafts)
+	ids, shorts, subjects, contents := make([]id.ID, n), make([]string, n), make([]id.ID, n), make([]string, n)
+	entries := make([]Entry, n)
+	for i, d := range drafts {
+		subjects[i], contents[i] = d.Transaction, text.Prose(d.Content, MaxComment).Plain()
+		if contents[i] == "" {
+			return nil, errs.Field("content", "empty", "must not be empty")
+		}
+	}
+	err := pg.Redraw(ctx, tx, "comment_short_id", func(tx pg.Tx) error {
+		for i := range drafts {
+			ids[i] = id.New()
+			shorts[i] = ids[i].Short()
+		}
+		_, err := pg.Exec(ctx, tx, `
+			insert into comment (id, short_id, transaction_id, content, author_type, author_id, author_name)
+			select v.id, v.short_id, v.transaction_id, v.content, @type, @actor, @name
+			from unnest(@ids::uuid[], @shorts::text[], @subjects::uuid[], @contents::text[]) v (id, short_id, transaction_id, content)`,
+			pg.Args{"ids": ids, "shorts": shorts, "subjects": subjects, "contents": contents, "type": actor.Type, "actor": actor.ID, "name": actor.Name})
+		return err
+	})
+	for i, d := range drafts {
+		entries[i] = Entry{
+			Subject: Transaction, SubjectID: d.Transaction, Field: FieldComment, Ref: &ids[i], After: &contents[i], AfterSource: new(Source(actor)), RuleID: d.Rule, Note: d.Note,
+		}
+	}
+	return entries, err
+}
+
+// A CommentRef names a comment of a transaction.
+type CommentRef struct {
+	TransactionID string `json:"transaction_id" minLength:"1" doc:"The transaction's UUID or short id"`
+	CommentID     string `json:"comment_id" minLength:"1" doc:"The comment's UUID or short id"`
+}
+
+func (j *Journal) lockComment(ctx context.Context, tx pg.Tx, in CommentRef) (Comment, error) {
+	t, err := j.transaction(ctx, tx, in.TransactionID)
+	if err != nil {
+		return Comment{}, err
+	}
+	c, err := pg.One[Comment](ctx, tx, `
+		select `+commentColumns+` from comment where (id = $1 or short_id = $2) and transaction_id = $3 and deleted_at is null for update`,
+		append(pg.RefTo(in.CommentID).IDArgs(), t)...)
+	if err != nil {
+		return Comment{}, pg.Found(err, "comment", "GET /api/v1/transactions/{id}/comments lists them")
+	}
+	if a := op.ActorOf(ctx); a.Type == op.Agent && c.AuthorType != op.Agent {
+		return Comment{}, errs.New(errs.Forbidden, "an agent cannot change what a person wrote; add a comment instead")
+	}
+	return c, nil
+}
+
+// PatchComment is the input of PatchComment.
+type PatchComment struct {
+	TransactionID string `json:"transaction_id" minLength:"1" doc:"The transaction's UUID or short id"`
+	CommentID     string `json:"comment_id" minLength:"1" doc:"The comment's UUID or short id"`
+	Content       string `json:"content" minLength:"1" maxLength:"10000"`
+}
+
+// PatchComment changes a comment's text.
+func (j *Journal) PatchComment(ctx context.Context, tx pg.Tx, in PatchComment) (Comment, error) {
+	c, err := j.lockComment(ctx, tx, CommentRef{in.TransactionID, in.CommentID})
+	if err != nil {
+		return Comment{}, err
+	}
+	if err := op.Match(ctx, c); err != nil {
+		return Comment{}, err
+	}
+	content := text.Prose(in.Content, MaxComment).Plain()
+	if content == "" {
+		return Comment{}, errs.Field("content", "empty", "must not be empty")
+	}
+	after, err := pg.One[Comment](ctx, tx, `update comment set content = $2, updated_at = clock_timestamp() where id = $1 returning `+commentColumns, c.ID, content)
+	if err != nil {
+		return Comment{}, err
+	}
+	_, err = Record(ctx, tx, Note{Summary: "Changed a comment"}, []Entry{c.entry(ctx, new(c.Content.Plain()), &content)})
+	return after, err
+}
+
+// DeleteComment takes a comment away; a revert brings it back.
+func (j *Journal) DeleteComment(ctx context.Context, tx pg.Tx, in CommentRef) (op.Deleted, error) {
+	c, err := j.lockComment(ctx, tx, in)
+	if err != nil {
+		return op.Deleted{}, err
+	}
+	if _, err := pg.Exec(ctx, tx, `update comment set deleted_at = clock_timestamp(), updated_at = clock_timestamp() where id = $1`, c.ID); err != nil {
+		return op.Deleted{}, err
+	}
+	_, err = Record(ctx, tx, Note{Summary: "Deleted a comment"}, []Entry{c.entry(ctx, new(c.Content.Plain()), nil)})
+	return op.Deleted{Deleted: true, ID: c.ID}, err
+}
+
+func (c Comment) entry(ctx context.Context, before, after *string) Entry {
+	source := Source(op.ActorOf(ctx))
+	return Entry{Subject: Transaction, SubjectID: c.TransactionID, Field: FieldComment, Ref: &c.ID, Before: before, After: after, BeforeSource: &c.AuthorType, AfterSource: &source}
+}
+
+// comments are the journal's own subject.
+type comments struct{}
+
+func (comments) Kind() string { return Transaction }
+
+// Lock does nothing: the transactions that comments stand on are locked by their owner.
+func (comments) Lock(context.Context, pg.Tx, []id.ID) error { return nil }
+
+// Apply sets comments to their text after, or takes them away.
+func (comments) Apply(ctx context.Context, tx pg.Tx, entries []Entry) ([]Skipped, error) {
+	ids, contents := make([]*id.ID, len(entries)), make([]*string, len(entries))
+	for i, e := range entries {
+		ids[i], contents[i] = e.Ref, e.After
+	}
+	_, err := pg.Exec(ctx, tx, `
+		update comment c set
+			content = coalesce(v.content, c.content), deleted_at = case when v.content is null then clock_timestamp() end, updated_at = clock_timestamp()
+		from unnest($1::uuid[], $2::text[]) v (id, content) where c.id = v.id`, ids, contents)
+	return nil, err
+}

@@ -1,0 +1,179 @@
+package ledger
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"coffer/internal/errs"
+	"coffer/internal/id"
+	"coffer/internal/journal"
+	"coffer/internal/op"
+	"coffer/internal/pg"
+)
+
+// PatchTransaction is the input of PatchTransaction.
+type PatchTransaction struct {
+	TransactionID  string          `json:"transaction_id" minLength:"1" doc:"The transaction's UUID or short id"`
+	Category       op.Null[string] `json:"category,omitzero" minLength:"1" doc:"Slug, short id or UUID; null clears it, and with it the hold"`
+	CounterpartyID op.Null[string] `json:"counterparty_id,omitzero" minLength:"1" doc:"null takes it away"`
+	Comment        *string         `json:"comment,omitempty" minLength:"1" maxLength:"10000" doc:"A comment to add"`
+	Force          bool            `json:"force,omitempty" doc:"Set fields that a person holds, too"`
+}
+
+// PatchTransaction changes what a transaction means: its category, its counterparty, and a comment beside, in one change.
+func (b *Books) PatchTransaction(ctx context.Context, tx pg.Tx, in PatchTransaction) (Transaction, error) {
+	t, err := b.lockTransaction(ctx, tx, in.TransactionID)
+	if err != nil {
+		return Transaction{}, err
+	}
+	if err := op.Match(ctx, t); err != nil {
+		return Transaction{}, err
+	}
+	operation := Operation{TransactionID: in.TransactionID, Category: in.Category, CounterpartyID: in.CounterpartyID, Comment: in.Comment}
+	results, _, err := b.operate(ctx, tx, []Operation{operation}, in.Force, "Changed a transaction")
+	if err != nil {
+		return Transaction{}, err
+	}
+	switch r := results[0]; r.Status {
+	case "error":
+		return Transaction{}, &errs.Error{Code: r.Error.Code, Message: r.Error.Message}
+	case "held":
+		return Transaction{}, errs.New(errs.Conflict, "a person set %s and holds it; say force: true to set it all the same", r.Held[0])
+	}
+	return b.Transaction(ctx, tx, TransactionRef{t.ID.String()})
+}
+
+// lockTransaction is Transaction, with nobody else changing it until the transaction ends.
+func (b *Books) lockTransaction(ctx context.Context, tx pg.Tx, ref string) (Transaction, error) {
+	_, err := pg.Value[id.ID](ctx, tx, `select id from transaction where id = $1 or short_id = $2 for update`, pg.RefTo(ref).IDArgs()...)
+	if err != nil {
+		return Transaction{}, pg.Found(err, "transaction", "GET /api/v1/transactions lists them")
+	}
+	return b.Transaction(ctx, tx, TransactionRef{ref})
+}
+
+// DeleteTransaction is a tombstone: the transaction leaves lists and totals, and a restore or a revert brings it back.
+func (b *Books) DeleteTransaction(ctx context.Context, tx pg.Tx, in TransactionRef) (op.Deleted, error) {
+	t, err := b.setDeleted(ctx, tx, in.TransactionID, new(time.Now().UTC().Format("2006-01-02 15:04:05.000000+00")), "Deleted a transaction")
+	return op.Deleted{Deleted: true, ID: t}, err
+}
+
+// RestoreTransaction lifts the tombstone.
+func (b *Books) RestoreTransaction(ctx context.Context, tx pg.Tx, in TransactionRef) (Transaction, error) {
+	t, err := b.setDeleted(ctx, tx, in.TransactionID, nil, "Restored a transaction")
+	if err != nil {
+		return Transaction{}, err
+	}
+	return b.Transaction(ctx, tx, TransactionRef{t.String()})
+}
+
+func (b *Books) setDeleted(ctx context.Context, tx pg.Tx, ref string, at *string, summary string) (id.ID, error) {
+	t, err := b.lockTransaction(ctx, tx, ref)
+	if err != nil || (t.DeletedAt != nil) == (at != nil) {
+		return t.ID, err
+	}
+	outcomes, entries, err := b.Apply(ctx, tx, []Edit{{Transaction: t.ID, Field: journal.FieldDeleted, Value: at}}, false)
+	if err != nil {
+		return t.ID, err
+	}
+	if outcomes[0] == Held {
+		return t.ID, errs.New(errs.Conflict, "a person deleted this transaction; only a person can restore it")
+	}
+	_, err = journal.Record(ctx, tx, journal.Note{Summary: summary}, entries)
+	return t.ID, err
+}
+
+// BatchCategorize is the input of BatchCategorize.
+type BatchCategorize struct {
+	TransactionIDs []string `json:"transaction_ids" minItems:"1" maxItems:"500" minLength:"1" doc:"Short ids or UUIDs"`
+	CategoryID     string   `json:"category_id" minLength:"1" doc:"Slug, short id or UUID"`
+	Force          bool     `json:"force,omitempty" doc:"Set fields that a person holds, too"`
+}
+
+// A Filed says how many transactions a batch changed.
+type Filed struct {
+	Updated  int    `json:"updated" doc:"How many have the category now that had another or none"`
+	Held     int    `json:"held" doc:"How many a person holds"`
+	ChangeID *id.ID `json:"change_id" doc:"The change that a revert undoes; null when nothing changed"`
+}
+
+// BatchCategorize files many transactions under one category.
+func (b *Books) BatchCategorize(ctx context.Context, tx pg.Tx, in BatchCategorize) (Filed, error) {
+	c, err := b.filing.Named(ctx, tx, "category_id", in.CategoryID)
+	if err != nil {
+		return Filed{}, err
+	}
+	ids, err := ResolveTransactions(ctx, tx, in.TransactionIDs)
+	if err != nil {
+		return Filed{}, err
+	}
+	edits := make([]Edit, len(ids))
+	value := c.ID.String()
+	for i, u := range ids {
+		if u.IsZero() {
+			return Filed{}, noTransaction(fmt.Sprintf("transaction_ids[%d]", i))
+		}
+		edits[i] = Edit{Transaction: u, Field: journal.FieldCategory, Value: &value}
+	}
+	outcomes, entries, err := b.Apply(ctx, tx, edits, in.Force)
+	if err != nil {
+		return Filed{}, err
+	}
+	var out Filed
+	for _, o := range outcomes {
+		switch o {
+		case Changed:
+			out.Updated++
+		case Held:
+			out.Held++
+		}
+	}
+	out.ChangeID, err = journal.Record(ctx, tx, journal.Note{Summary: fmt.Sprintf("Filed %d transactions under %s", out.Updated, c.Slug)}, entries)
+	return out, err
+}
+
+// TagTransaction is the input of AddTag.
+type TagTransaction struct {
+	TransactionID string  `json:"transaction_id" minLength:"1" doc:"The transaction's UUID or short id"`
+	TagSlug       string  `json:"tag_slug" minLength:"1" maxLength:"64" doc:"An unknown slug is registered"`
+	Note          *string `json:"note,omitempty" maxLength:"1000" doc:"Why, for the timeline"`
+	Force         bool    `json:"force,omitempty" doc:"Put it back even if a person took it off"`
+}
+
+// AddTag puts a tag on a transaction.
+func (b *Books) AddTag(ctx context.Context, tx pg.Tx, in TagTransaction) (Transaction, error) {
+	return b.tag(ctx, tx, Operation{TransactionID: in.TransactionID, TagsToAdd: []string{in.TagSlug}, Note: in.Note}, in.Force, "Added tag "+in.TagSlug)
+}
+
+// UntagTransaction is the input of RemoveTag.
+type UntagTransaction struct {
+	TransactionID string  `json:"transaction_id" minLength:"1" doc:"The transaction's UUID or short id"`
+	TagSlug       string  `json:"tag_slug" minLength:"1" maxLength:"64" doc:"The tag's slug"`
+	Note          *string `json:"note,omitempty" maxLength:"1000" doc:"Why, for the timeline"`
+	Force         bool    `json:"force,omitempty" doc:"Take it off even if a person put it on"`
+}
+
+// RemoveTag takes a tag off a transaction. Taking off what is not on it changes nothing.
+func (b *Books) RemoveTag(ctx context.Context, tx pg.Tx, in UntagTransaction) (op.Deleted, error) {
+	t, err := b.tag(ctx, tx, Operation{TransactionID: in.TransactionID, TagsToRemove: []string{in.TagSlug}, Note: in.Note}, in.Force, "Removed tag "+in.TagSlug)
+	return op.Deleted{Deleted: true, ID: t.ID}, err
+}
+
+func (b *Books) tag(ctx context.Context, tx pg.Tx, o Operation, force bool, summary string) (Transaction, error) {
+	t, err := b.lockTransaction(ctx, tx, o.TransactionID)
+	if err != nil {
+		return Transaction{}, err
+	}
+	results, _, err := b.operate(ctx, tx, []Operation{o}, force, summary)
+	if err != nil {
+		return Transaction{}, err
+	}
+	switch r := results[0]; r.Status {
+	case "error":
+		return Transaction{}, &errs.Error{Code: r.Error.Code, Message: r.Error.Message}
+	case "held":
+		return Transaction{}, errs.New(errs.Conflict, "a person decided about this tag and holds it; say force: true to change it all the same")
+	}
+	return b.Transaction(ctx, tx, TransactionRef{t.ID.String()})
+}

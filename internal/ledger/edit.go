@@ -1,0 +1,334 @@
+package ledger
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"coffer/internal/id"
+	"coffer/internal/journal"
+	"coffer/internal/op"
+	"coffer/internal/pg"
+)
+
+// An Edit is one field of one transaction that someone wants to have another value.
+type Edit struct {
+	Transaction id.ID
+	Field       string // of journal's: category, counterparty, tag, deleted
+	Tag         *id.ID
+	Value       *string // the category's or counterparty's id; "present" for a tag; a time for deleted; nil clears
+	Source      *string // whose the field is then; nil takes it from the call's actor
+	Rule        *id.ID
+	Note        *string
+	Fill        bool // only where nothing is bound
+}
+
+// An Outcome is what became of an Edit.
+type Outcome string
+
+// The outcomes.
+const (
+	Changed   Outcome = "changed"
+	Unchanged Outcome = "unchanged"
+	Held      Outcome = "held"
+	Bound     Outcome = "already_bound"
+	Missing   Outcome = "missing"
+)
+
+// present is the value of a tag that is there.
+const present = "present"
+
+// state is what the editable fields of a transaction are now.
+type state struct {
+	ID                 id.ID   `db:"id"`
+	Category           *string `db:"category"`
+	CategorySource     *string `db:"category_source"`
+	Counterparty       *string `db:"counterparty"`
+	CounterpartySource *string `db:"counterparty_source"`
+	Deleted            *string `db:"deleted"`
+	DeletedSource      *string `db:"deleted_source"`
+}
+
+type tagState struct {
+	Transaction id.ID  `db:"transaction_id"`
+	Tag         id.ID  `db:"tag_id"`
+	Present     bool   `db:"present"`
+	Source      string `db:"source"`
+}
+
+type tagKey struct{ transaction, tag id.ID }
+
+// current is the locked state of some transactions.
+type current struct {
+	rows map[id.ID]*state
+	tags map[tagKey]tagState
+}
+
+// lock reads and locks what the edits are about, in the order of ids, so that two writers never wait for each other in a circle.
+func lock(ctx context.Context, tx pg.Tx, ids, tags []id.ID) (*current, error) {
+	rows, err := pg.All[state](ctx, tx, `
+		select id, category_id::text as category, category_source, counterparty_id::text as counterparty, counterparty_source, deleted_at::text as deleted, deleted_source
+		from transaction where id = any($1) order by id for update`, ids)
+	if err != nil {
+		return nil, err
+	}
+	c := &current{rows: make(map[id.ID]*state, len(rows)), tags: map[tagKey]tagState{}}
+	for i := range rows {
+		c.rows[rows[i].ID] = &rows[i]
+	}
+	if len(tags) == 0 {
+		return c, nil
+	}
+	held, err := pg.All[tagState](ctx, tx, `select transaction_id, tag_id, present, source from transaction_tag where transaction_id = any($1) and tag_id = any($2)`, ids, tags)
+	for _, t := range held {
+		c.tags[tagKey{t.Transaction, t.Tag}] = t
+	}
+	return c, err
+}
+
+// field is the value and source of what an edit is about.
+func (c *current) field(e Edit) (value, source *string) {
+	s := c.rows[e.Transaction]
+	switch e.Field {
+	case journal.FieldCategory:
+		return s.Category, s.CategorySource
+	case journal.FieldCounterparty:
+		return s.Counterparty, s.CounterpartySource
+	case journal.FieldDeleted:
+		return s.Deleted, s.DeletedSource
+	}
+	t, ok := c.tags[tagKey{e.Transaction, *e.Tag}]
+	if !ok {
+		return nil, nil
+	}
+	if t.Present {
+		value = new(present)
+	}
+	return value, &t.Source
+}
+
+// set makes the state what an edit wants, so that a later edit of the same field sees it.
+func (c *current) set(e Edit, value, source *string) {
+	s := c.rows[e.Transaction]
+	switch e.Field {
+	case journal.FieldCategory:
+		s.Category, s.CategorySource = value, source
+	case journal.FieldCounterparty:
+		s.Counterparty, s.CounterpartySource = value, source
+	case journal.FieldDeleted:
+		s.Deleted, s.DeletedSource = value, source
+	default:
+		t := tagState{Transaction: e.Transaction, Tag: *e.Tag, Present: value != nil}
+		if source != nil {
+			t.Source = *source
+		}
+		c.tags[tagKey{e.Transaction, *e.Tag}] = t
+	}
+}
+
+// Apply makes edits, whoever wants them: a person, an agent, a rule. It locks, decides, writes in a few statements whatever their number, and answers an outcome for each and the entries that its caller records.
+func (b *Books) Apply(ctx context.Context, tx pg.Tx, edits []Edit, force bool) ([]Outcome, []journal.Entry, error) {
+	actor := op.ActorOf(ctx)
+	ids, tags := targets(edits)
+	now, err := lock(ctx, tx, ids, tags)
+	if err != nil {
+		return nil, nil, err
+	}
+	outcomes := make([]Outcome, len(edits))
+	var entries []journal.Entry
+	for i, e := range edits {
+		if now.rows[e.Transaction] == nil {
+			outcomes[i] = Missing
+			continue
+		}
+		value, source := now.field(e)
+		want := sourceOf(e, actor)
+		outcomes[i] = decide(e, actor, value, source, want, force)
+		if outcomes[i] != Changed {
+			continue
+		}
+		now.set(e, e.Value, want)
+		entries = append(entries, journal.Entry{
+			Subject: journal.Transaction, SubjectID: e.Transaction, Field: e.Field, Ref: e.Tag,
+			Before: value, After: e.Value, BeforeSource: source, AfterSource: want, RuleID: e.Rule, Note: e.Note,
+		})
+	}
+	return outcomes, entries, b.store(ctx, tx, now, entries)
+}
+
+// sourceOf is whose the field will be. Clearing a category clears the hold with it; a tag or counterparty that a person took away stays known as theirs, so that no rule puts it back.
+func sourceOf(e Edit, actor op.Actor) *string {
+	source := e.Source
+	if source == nil {
+		source = new(journal.Source(actor))
+	}
+	if e.Value == nil && (e.Field == journal.FieldCategory || e.Field == journal.FieldDeleted) {
+		return nil
+	}
+	return source
+}
+
+func decide(e Edit, actor op.Actor, value, source, want *string, force bool) Outcome {
+	same := equal(value, e.Value)
+	switch {
+	case same && (equal(source, want) || want == nil || *want != op.User || e.Value == nil && source == nil):
+		return Unchanged // a person who confirms what a rule set takes the field over; nobody else does
+	case e.Fill && value != nil:
+		return Bound
+	case journal.Held(source, actor, force):
+		return Held
+	}
+	return Changed
+}
+
+func equal(a, b *string) bool { return a == nil && b == nil || a != nil && b != nil && *a == *b }
+
+func targets(edits []Edit) (ids, tags []id.ID) {
+	for _, e := range edits {
+		ids = append(ids, e.Transaction)
+		if e.Tag != nil {
+			tags = append(tags, *e.Tag)
+		}
+	}
+	order := func(a, b id.ID) int { return strings.Compare(a.String(), b.String()) }
+	slices.SortFunc(ids, order)
+	slices.SortFunc(tags, order)
+	return slices.Compact(ids), slices.Compact(tags)
+}
+
+// store writes the rows and tags that entries changed, each kind in one statement.
+func (b *Books) store(ctx context.Context, tx pg.Tx, now *current, entries []journal.Entry) error {
+	rows, tags := map[id.ID]bool{}, map[tagKey]bool{}
+	for _, e := range entries {
+		if e.Field == journal.FieldTag {
+			tags[tagKey{e.SubjectID, *e.Ref}] = true
+		}
+		rows[e.SubjectID] = true
+	}
+	if err := storeRows(ctx, tx, now, rows); err != nil {
+		return err
+	}
+	return storeTags(ctx, tx, now, tags)
+}
+
+func storeRows(ctx context.Context, tx pg.Tx, now *current, rows map[id.ID]bool) error {
+	if len(rows) == 0 {
+		return nil
+	}
+	n := len(rows)
+	ids, categories, categorySources := make([]id.ID, 0, n), make([]*string, 0, n), make([]*string, 0, n)
+	counterparties, counterpartySources, deleted, deletedSources := make([]*string, 0, n), make([]*string, 0, n), make([]*string, 0, n), make([]*string, 0, n)
+	for u := range rows {
+		s := now.rows[u]
+		ids, categories, categorySources = append(ids, u), append(categories, s.Category), append(categorySources, s.CategorySource)
+		counterparties, counterpartySources = append(counterparties, s.Counterparty), append(counterpartySources, s.CounterpartySource)
+		deleted, deletedSources = append(deleted, s.Deleted), append(deletedSources, s.DeletedSource)
+	}
+	_, err := pg.Exec(ctx, tx, `
+		update transaction t set
+			category_id = v.category::uuid, category_source = v.category_source, counterparty_id = v.counterparty::uuid, counterparty_source = v.counterparty_source,
+			deleted_at = v.deleted::timestamptz, deleted_source = v.deleted_source, updated_at = clock_timestamp()
+		from unnest(@ids::uuid[], @categories::text[], @category_sources::text[], @counterparties::text[], @counterparty_sources::text[], @deleted::text[], @deleted_sources::text[])
+			v (id, category, category_source, counterparty, counterparty_source, deleted, deleted_source)
+		where t.id = v.id`, pg.Args{
+		"ids": ids, "categories": categories, "category_sources": categorySources, "counterparties": counterparties, "counterparty_sources": counterpartySources,
+		"deleted": deleted, "deleted_sources": deletedSources,
+	})
+	return err
+}
+
+func storeTags(ctx context.Context, tx pg.Tx, now *current, tags map[tagKey]bool) error {
+	if len(tags) == 0 {
+		return nil
+	}
+	var transactions, ids []id.ID
+	var there []*bool
+	var sources []string
+	for k := range tags {
+		t := now.tags[k]
+		transactions, ids, sources = append(transactions, k.transaction), append(ids, k.tag), append(sources, t.Source)
+		if t.Source == "" { // a revert to before anyone spoke of this tag
+			there = append(there, nil)
+		} else {
+			there = append(there, &t.Present)
+		}
+	}
+	_, err := pg.Exec(ctx, tx, `
+		with v as (select * from unnest($1::uuid[], $2::uuid[], $3::bool[], $4::text[]) v (transaction_id, tag_id, present, source)),
+		gone as (
+			delete from transaction_tag t using v where v.present is null and t.transaction_id = v.transaction_id and t.tag_id = v.tag_id)
+		insert into transaction_tag (transaction_id, tag_id, present, source)
+		select transaction_id, tag_id, present, source from v where present is not null
+		on conflict (transaction_id, tag_id) do update set present = excluded.present, source = excluded.source`, transactions, ids, there, sources)
+	return err
+}
+
+// subject is how the ledger takes part in reverts of transactions.
+type subject struct{ books *Books }
+
+func (subject) Kind() string { return journal.Transaction }
+
+// Lock implements journal.Subject.
+func (subject) Lock(ctx context.Context, tx pg.Tx, ids []id.ID) error {
+	_, err := pg.Exec(ctx, tx, `select from transaction where id = any($1) order by id for update`, ids)
+	return err
+}
+
+// Apply implements journal.Subject: each field goes to the entry's after, with the source that it had. An agent cannot take back what a person holds.
+func (s subject) Apply(ctx context.Context, tx pg.Tx, entries []journal.Entry) ([]journal.Skipped, error) {
+	actor := op.ActorOf(ctx)
+	edits := make([]Edit, len(entries))
+	for i, e := range entries {
+		edits[i] = Edit{Transaction: e.SubjectID, Field: e.Field, Tag: e.Ref}
+	}
+	ids, tags := targets(edits)
+	now, err := lock(ctx, tx, ids, tags)
+	if err != nil {
+		return nil, err
+	}
+	var skipped []journal.Skipped
+	var done []journal.Entry
+	for i, e := range entries {
+		if now.rows[e.SubjectID] == nil {
+			skipped = append(skipped, journal.Skip(e, "missing"))
+			continue
+		}
+		if _, source := now.field(edits[i]); journal.Held(source, actor, false) {
+			skipped = append(skipped, journal.Skip(e, "held"))
+			continue
+		}
+		now.set(edits[i], e.After, e.AfterSource)
+		done = append(done, e)
+	}
+	return skipped, s.books.store(ctx, tx, now, done)
+}
+
+// ResolveTransactions turns names into ids, all in one query, in the order given. One that names nothing is answered as the zero id.
+func ResolveTransactions(ctx context.Context, q pg.Querier, refs []string) ([]id.ID, error) {
+	type named struct {
+		ID    id.ID  `db:"id"`
+		Short string `db:"short_id"`
+	}
+	texts, uuids := pg.Split(refs)
+	rows, err := pg.All[named](ctx, q, `select id, short_id from transaction where id = any($1::uuid[]) or short_id = any($2)`, uuids, texts)
+	if err != nil {
+		return nil, err
+	}
+	known := make(map[string]id.ID, 2*len(rows))
+	for _, r := range rows {
+		known[r.ID.String()], known[r.Short] = r.ID, r.ID
+	}
+	out := make([]id.ID, len(refs))
+	for i, ref := range refs {
+		if u, ok := known[ref]; ok {
+			out[i] = u
+		} else {
+			out[i] = known[strings.ToLower(ref)]
+		}
+	}
+	return out, nil
+}
+
+func noTransaction(field string) error {
+	return pg.Named(pg.ErrNoRow, field, "transaction", "GET /api/v1/transactions lists them")
+}

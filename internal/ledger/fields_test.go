@@ -1,0 +1,106 @@
+package ledger
+
+import (
+	"bytes"
+	"encoding/json"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"coffer/internal/id"
+	"coffer/internal/money"
+	"coffer/internal/pg"
+	"coffer/internal/text"
+	"pgregory.net/rapid"
+)
+
+func anyTransaction(t *rapid.T) Transaction {
+	str := rapid.OneOf(rapid.String(), rapid.SampledFrom([]string{"", `<b>&"\`, "\u2028\u2029", "a\tb\nc\rd\be\f", "\x00\x1f\x7f", "\xff\xfe", "日本 🍣"}))
+	opt := func(label string) *string {
+		if rapid.Bool().Draw(t, label) {
+			return nil
+		}
+		return new(str.Draw(t, label+" text"))
+	}
+	un := func(label string) *text.Untrusted {
+		if s := opt(label); s != nil {
+			return new(text.Line(*s, 300))
+		}
+		return nil
+	}
+	ref := func(label string) *id.ID {
+		if rapid.Bool().Draw(t, label) {
+			return nil
+		}
+		return new(id.New())
+	}
+	at := pg.At(time.UnixMicro(rapid.Int64Range(0, 4e15).Draw(t, "at")))
+	amount, err := money.FromCents(rapid.Int64Range(-999999999999, 999999999999).Draw(t, "amount"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	day, _ := pg.ParseDate("2026-02-28")
+	u := id.New()
+	v := Transaction{
+		ID: u, ShortID: u.Short(), AccountID: id.New(), AccountName: text.Line(str.Draw(t, "account"), 300), ConnectionID: ref("connection"), Provider: "plaid",
+		UserID: ref("user"), UserName: opt("user name"), Date: day, Amount: amount, Currency: "EUR", Name: text.Line(str.Draw(t, "name"), 300),
+		MerchantName: un("merchant"), CategoryPrimary: un("primary"), CategoryDetailed: un("detailed"), Category: opt("category"), CategoryID: ref("category id"),
+		CategoryDisplayName: opt("category name"), CategorySource: opt("source"), CounterpartyID: ref("counterparty"), CounterpartyName: un("counterparty name"),
+		Tags: rapid.SliceOf(str).Draw(t, "tags"), Pending: rapid.Bool().Draw(t, "pending"), PaymentChannel: opt("channel"), CommentCount: rapid.IntRange(0, 9).Draw(t, "comments"),
+		LinkedTransactionID: ref("linked"), Excluded: rapid.Bool().Draw(t, "excluded"), CreatedAt: at, UpdatedAt: at,
+	}
+	if rapid.Bool().Draw(t, "dates") {
+		v.AuthorizedDate, v.Datetime, v.DeletedAt = &day, &at, &at
+	}
+	if rapid.Bool().Draw(t, "lean") {
+		v.ID, v.ShortID = v.ID.Lean(), ""
+	}
+	return v
+}
+
+// The fast encoder gives the very bytes of encoding/json.
+func TestEncoderIsEncodingJSON(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		v := anyTransaction(t)
+		want, err := json.Marshal(v)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := v.appendJSON(nil, allFields); !bytes.Equal(got, want) {
+			t.Fatalf("got  %s\nwant %s", got, want)
+		}
+	})
+}
+
+// Every field of the record can be chosen, by its own name, and nothing else can.
+func TestFieldsAreTheRecords(t *testing.T) {
+	t.Parallel()
+	i := 0
+	for f := range reflect.TypeFor[Transaction]().Fields() {
+		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+		if name == "id" || name == "short_id" {
+			continue
+		}
+		if transactionFields[i].name != name {
+			t.Fatalf("field %d is %s, the record has %s", i, transactionFields[i].name, name)
+		}
+		i++
+	}
+	if i != len(transactionFields) {
+		t.Fatalf("%d fields, the record has %d", len(transactionFields), i)
+	}
+	if _, err := fieldsNamed("name,nonsense"); err == nil {
+		t.Error("a field that does not exist was accepted")
+	}
+	v := Transaction{Tags: []string{}}
+	set, err := fieldsNamed("minimal")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := `{"id":"00000000-0000-0000-0000-000000000000","date":"0001-01-01","amount":0.00,"iso_currency_code":"","name":""}`
+	if got := string(v.appendJSON(nil, set)); got != want {
+		t.Errorf("minimal is %s", got)
+	}
+}

@@ -1,0 +1,274 @@
+package ledger
+
+import (
+	"context"
+	"strings"
+
+	"coffer/internal/errs"
+	"coffer/internal/id"
+	"coffer/internal/money"
+	"coffer/internal/pg"
+)
+
+// A Filter says which transactions are meant. Everything that is given must hold.
+type Filter struct {
+	AccountID      []string        `json:"account_id,omitempty" maxItems:"100" minLength:"1" doc:"Of any of these accounts: short ids or UUIDs"`
+	ConnectionID   *string         `json:"connection_id,omitempty" minLength:"1"`
+	UserID         *string         `json:"user_id,omitempty" minLength:"1" doc:"Owned by this member"`
+	Category       *string         `json:"category,omitempty" minLength:"1" doc:"Slug, short id or UUID; a primary includes its subcategories"`
+	Uncategorized  *bool           `json:"uncategorized,omitempty" doc:"true: only without a category; false: only with one"`
+	Tags           []string        `json:"tags,omitempty" maxItems:"50" minLength:"1" doc:"With every one of these tags"`
+	AnyTag         []string        `json:"any_tag,omitempty" maxItems:"50" minLength:"1" doc:"With any of these tags"`
+	ExcludeTag     []string        `json:"exclude_tag,omitempty" maxItems:"50" minLength:"1" doc:"With none of these tags"`
+	CounterpartyID *string         `json:"counterparty_id,omitempty" minLength:"1"`
+	Provider       *string         `json:"provider,omitempty" enum:"plaid,teller,csv"`
+	StartDate      *pg.Date        `json:"start_date,omitempty" doc:"From this day on"`
+	EndDate        *pg.Date        `json:"end_date,omitempty" doc:"Up to this day, which is included"`
+	MinAmount      *money.Amount   `json:"min_amount,omitempty" doc:"At least this, signed: positive is money out"`
+	MaxAmount      *money.Amount   `json:"max_amount,omitempty" doc:"At most this, signed"`
+	Direction      *string         `json:"direction,omitempty" enum:"in,out" doc:"Money in or money out"`
+	Currency       *money.Currency `json:"iso_currency_code,omitempty" pattern:"^[A-Z]{3}$" hint:"be three capital letters, such as EUR"`
+	Search         *string         `json:"search,omitempty" minLength:"1" maxLength:"200" doc:"In name or merchant name, ignoring case; commas mean or"`
+	ExcludeSearch  *string         `json:"exclude_search,omitempty" minLength:"1" maxLength:"200" doc:"Not in name or merchant name"`
+	SearchMode     string          `json:"search_mode,omitempty" enum:"contains,words,fuzzy" default:"contains" doc:"contains: as a part; words: every word, in any order; fuzzy: similar, for typos"`
+	Pending        *bool           `json:"pending,omitempty"`
+	Deleted        string          `json:"deleted,omitempty" enum:"exclude,include,only" default:"exclude" doc:"Whether deleted ones are meant"`
+	UpdatedSince   *pg.Time        `json:"updated_since,omitempty" doc:"Changed since then"`
+}
+
+// A selection is a Filter with its names resolved.
+type selection struct {
+	pg.Where
+	descriptors []int32 // the wordings that a search found
+	searched    bool
+	none        bool // nothing can match
+}
+
+const lister = "look it up in its list"
+
+// resolve turns a filter into conditions on transaction t. Names that name nothing are faults: an empty list would hide a typo.
+func (b *Books) resolve(ctx context.Context, q pg.Querier, f Filter) (*selection, error) {
+	s := &selection{}
+	switch f.Deleted {
+	case "only":
+		s.And("t.deleted_at is not null")
+	case "include":
+	default:
+		s.And("t.deleted_at is null")
+	}
+	s.If(f.StartDate != nil, "t.date >= $?", f.StartDate)
+	s.If(f.EndDate != nil, "t.date <= $?", f.EndDate)
+	s.If(f.MinAmount != nil, "t.amount >= $?", f.MinAmount)
+	s.If(f.MaxAmount != nil, "t.amount <= $?", f.MaxAmount)
+	s.If(f.Currency != nil, "t.currency = $?", f.Currency)
+	s.If(f.Pending != nil, "t.pending = $?", f.Pending)
+	s.If(f.UpdatedSince != nil, "t.updated_at >= $?", f.UpdatedSince)
+	if f.Direction != nil {
+		s.If(*f.Direction == "in", "t.amount < 0").If(*f.Direction == "out", "t.amount > 0")
+	}
+	if f.Uncategorized != nil {
+		s.If(*f.Uncategorized, "t.category_id is null").If(!*f.Uncategorized, "t.category_id is not null")
+	}
+	for _, step := range []func(context.Context, pg.Querier, Filter, *selection) error{b.accounts, b.categories, b.counterparties, b.tagged, b.searched} {
+		if err := step(ctx, q, f, s); err != nil {
+			return nil, err
+		}
+	}
+	return s, nil
+}
+
+// accounts narrows by everything that follows from the account: they are few, so their ids are the condition.
+func (b *Books) accounts(ctx context.Context, q pg.Querier, f Filter, s *selection) error {
+	if len(f.AccountID) == 0 && f.ConnectionID == nil && f.UserID == nil && f.Provider == nil {
+		return nil
+	}
+	var where pg.Where
+	if len(f.AccountID) > 0 {
+		ids, err := references(ctx, q, "account_id", "account", f.AccountID, `select id from account where id = any($1::uuid[]) or short_id = any($2)`)
+		if err != nil {
+			return err
+		}
+		where.And("a.id = any($?)", ids)
+	}
+	if f.ConnectionID != nil {
+		ids, err := references(ctx, q, "connection_id", "connection", []string{*f.ConnectionID}, `select id from connection where id = any($1::uuid[]) or short_id = any($2)`)
+		if err != nil {
+			return err
+		}
+		where.And("a.connection_id = any($?)", ids)
+	}
+	if f.UserID != nil {
+		ids, err := references(ctx, q, "user_id", "user", []string{*f.UserID}, `select id from member where id = any($1::uuid[]) or short_id = any($2)`)
+		if err != nil {
+			return err
+		}
+		where.And("coalesce(a.owner_id, cn.member_id) = any($?)", ids)
+	}
+	where.If(f.Provider != nil, "a.provider = $?", f.Provider)
+	ids, err := pg.Values[id.ID](ctx, q, `select a.id from account a left join connection cn on cn.id = a.connection_id `+where.SQL(), where.Args()...)
+	if err != nil {
+		return err
+	}
+	among(s, "t.account_id", ids)
+	return nil
+}
+
+// among is membership in a set of ids; of one, as equality, which lets an index give the order too.
+func among(s *selection, column string, ids []id.ID) {
+	switch len(ids) {
+	case 0:
+		s.none = true
+	case 1:
+		s.And(column+" = $?", ids[0])
+	default:
+		s.And(column+" = any($?)", ids)
+	}
+}
+
+func (b *Books) categories(ctx context.Context, q pg.Querier, f Filter, s *selection) error {
+	if f.Category == nil {
+		return nil
+	}
+	ids, err := pg.Values[id.ID](ctx, q, `
+		with named as (
+			select id from category where deleted_at is null and (id = $1 or slug = $2 or short_id = $3) order by (slug = $2) desc limit 1)
+		select c.id from category c, named n where c.id = n.id or c.parent_id = n.id and c.deleted_at is null`, pg.RefTo(*f.Category).Args()...)
+	if err == nil && len(ids) == 0 {
+		err = pg.ErrNoRow
+	}
+	among(s, "t.category_id", ids)
+	return pg.Named(err, "category", "category", lister)
+}
+
+func (b *Books) counterparties(ctx context.Context, q pg.Querier, f Filter, s *selection) error {
+	if f.CounterpartyID == nil {
+		return nil
+	}
+	ids, err := references(ctx, q, "counterparty_id", "counterparty", []string{*f.CounterpartyID}, `select id from counterparty where id = any($1::uuid[]) or short_id = any($2)`)
+	if err == nil {
+		// One that was merged means the one that took over.
+		ids, err = pg.Values[id.ID](ctx, q, `select distinct coalesce(canonical_id, id) from counterparty where id = any($1)`, ids)
+	}
+	among(s, "t.counterparty_id", ids)
+	return err
+}
+
+const hasTag = "exists (select from transaction_tag tt where tt.transaction_id = t.id and tt.tag_id = any($?) and tt.present)"
+
+func (b *Books) tagged(ctx context.Context, q pg.Querier, f Filter, s *selection) error {
+	for field, slugs := range map[string][]string{"tags": f.Tags, "any_tag": f.AnyTag, "exclude_tag": f.ExcludeTag} {
+		if len(slugs) == 0 {
+			continue
+		}
+		ids, err := tagIDs(ctx, q, field, slugs)
+		if err != nil {
+			return err
+		}
+		switch field {
+		case "tags":
+			for _, tag := range ids {
+				s.And(hasTag, []id.ID{tag})
+			}
+		case "any_tag":
+			s.And(hasTag, ids)
+		default:
+			s.And("not "+hasTag, ids)
+		}
+	}
+	return nil
+}
+
+// tagIDs are the ids of tags that a caller named, in the order given.
+func tagIDs(ctx context.Context, q pg.Querier, field string, refs []string) ([]id.ID, error) {
+	known, err := pg.Names(ctx, q, refs, tagsNamed)
+	if err != nil {
+		return nil, err
+	}
+	ids := make([]id.ID, len(refs))
+	for i, ref := range refs {
+		u, ok := known[ref]
+		if !ok {
+			return nil, pg.Named(pg.ErrNoRow, field, "tag", "GET /api/v1/tags lists them")
+		}
+		ids[i] = u
+	}
+	return ids, nil
+}
+
+const tagsNamed = `select id, slug as name, short_id from tag where deleted_at is null and (id = any($1::uuid[]) or slug = any($2) or short_id = any($2))`
+
+// references resolves names that have no slugs, all in one query; one that names nothing is a fault at that field.
+func references(ctx context.Context, q pg.Querier, field, kind string, refs []string, look string) ([]id.ID, error) {
+	texts, uuids := pg.Split(refs)
+	ids, err := pg.Values[id.ID](ctx, q, look, uuids, texts)
+	if err != nil {
+		return nil, err
+	}
+	known := map[string]bool{}
+	for _, u := range ids {
+		known[u.String()], known[u.Short()] = true, true
+	}
+	for _, r := range refs {
+		if !known[r] && !known[strings.ToLower(r)] {
+			return nil, pg.Named(pg.ErrNoRow, field, kind, lister)
+		}
+	}
+	return ids, nil
+}
+
+// manyDescriptors is where a search stops looking for more wordings: what is that common is found by walking the dates.
+const manyDescriptors = 50_000
+
+// searched finds the wordings that a search means. There are some thousands of them where there are a million transactions.
+func (b *Books) searched(ctx context.Context, q pg.Querier, f Filter, s *selection) error {
+	if f.Search != nil {
+		ids, err := wordings(ctx, q, *f.Search, f.SearchMode)
+		if err != nil {
+			return err
+		}
+		s.descriptors, s.searched, s.none = ids, true, s.none || len(ids) == 0
+	}
+	if f.ExcludeSearch != nil {
+		ids, err := wordings(ctx, q, *f.ExcludeSearch, f.SearchMode)
+		if err != nil {
+			return err
+		}
+		s.If(len(ids) > 0, "t.descriptor_id <> all($?)", ids)
+	}
+	return nil
+}
+
+const wording = `lower(name || e'\n' || merchant_name)`
+
+func wordings(ctx context.Context, q pg.Querier, search, mode string) ([]int32, error) {
+	var where pg.Where
+	switch mode {
+	case "words":
+		for word := range strings.FieldsSeq(search) {
+			where.And(wording+" like $?", pattern(word))
+		}
+	case "fuzzy":
+		where.And("lower($?) <% "+wording, search)
+	default:
+		var terms []string
+		for term := range strings.SplitSeq(search, ",") {
+			if term = strings.TrimSpace(term); term != "" {
+				terms = append(terms, pattern(term))
+			}
+		}
+		where.And(wording+" like any($?)", terms)
+	}
+	if len(where.Args()) == 0 {
+		return nil, errs.Field("search", "empty", "must have a word in it")
+	}
+	ids, err := pg.Values[int32](ctx, q, `select id from descriptor `+where.SQL()+` limit 50000`, where.Args()...)
+	if err == nil && len(ids) == manyDescriptors {
+		return nil, errs.Field("search", "range", "matches too many different wordings; give a longer text")
+	}
+	return ids, err
+}
+
+// pattern is a LIKE pattern for a literal part, in lower case.
+func pattern(part string) string {
+	return "%" + strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`).Replace(strings.ToLower(part)) + "%"
+}

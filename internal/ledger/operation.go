@@ -1,0 +1,235 @@
+package ledger
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"coffer/internal/errs"
+	"coffer/internal/filing"
+	"coffer/internal/id"
+	"coffer/internal/journal"
+	"coffer/internal/op"
+	"coffer/internal/pg"
+)
+
+// An Operation is what is to become of one transaction.
+type Operation struct {
+	TransactionID  string          `json:"transaction_id" minLength:"1" doc:"Short id or UUID"`
+	Category       op.Null[string] `json:"category,omitzero" minLength:"1" doc:"Slug, short id or UUID; null clears it, and with it the hold"`
+	TagsToAdd      []string        `json:"tags_to_add,omitempty" maxItems:"20" minLength:"1" maxLength:"64" doc:"Slugs; unknown ones are registered"`
+	TagsToRemove   []string        `json:"tags_to_remove,omitempty" maxItems:"20" minLength:"1" maxLength:"64" doc:"Slugs"`
+	CounterpartyID op.Null[string] `json:"counterparty_id,omitzero" minLength:"1" doc:"null takes it away"`
+	Comment        *string         `json:"comment,omitempty" minLength:"1" maxLength:"10000"`
+	Note           *string         `json:"note,omitempty" maxLength:"1000" doc:"Why, for the timeline"`
+}
+
+// UpdateTransactions is the input of UpdateTransactions.
+type UpdateTransactions struct {
+	Operations []Operation `json:"operations" minItems:"1" maxItems:"50"`
+	OnError    string      `json:"on_error,omitempty" enum:"continue,abort" default:"continue" doc:"abort: one error, and nothing is written"`
+	DryRun     bool        `json:"dry_run,omitempty" doc:"Say what would happen and write nothing"`
+	Force      bool        `json:"force,omitempty" doc:"Set fields that a person holds, too"`
+}
+
+// A Result is what became of an Operation.
+type Result struct {
+	TransactionID string          `json:"transaction_id" doc:"As it was given"`
+	Status        string          `json:"status" enum:"changed,unchanged,held,error" doc:"held: nothing changed, because a person holds what was asked"`
+	Changed       []string        `json:"changed" doc:"Fields that changed"`
+	Held          []string        `json:"held" doc:"Fields that a person holds and that stayed"`
+	Error         *OperationError `json:"error"`
+}
+
+// An OperationError is why an Operation could not be done.
+type OperationError struct {
+	Code    errs.Code `json:"code"`
+	Message string    `json:"message"`
+}
+
+// Updated is the answer of UpdateTransactions.
+type Updated struct {
+	Results  []Result `json:"results"`
+	ChangeID *id.ID   `json:"change_id" doc:"The change that a revert undoes; null when nothing was written"`
+	DryRun   bool     `json:"dry_run"`
+	Aborted  bool     `json:"aborted" doc:"An error stopped everything; nothing was written"`
+}
+
+// UpdateTransactions changes up to fifty transactions in one change, with a result for each.
+func (b *Books) UpdateTransactions(ctx context.Context, tx pg.Tx, in UpdateTransactions) (Updated, error) {
+	var out Updated
+	err := pg.Savepoint(ctx, tx, func(sp pg.Tx) (err error) {
+		out.Results, out.ChangeID, err = b.operate(ctx, sp, in.Operations, in.Force, fmt.Sprintf("Updated %d transactions", len(in.Operations)))
+		if err != nil {
+			return err
+		}
+		failed := slices.ContainsFunc(out.Results, func(r Result) bool { return r.Status == "error" })
+		if out.Aborted = failed && in.OnError == "abort"; out.Aborted || in.DryRun {
+			return errRollBack
+		}
+		return nil
+	})
+	if err == errRollBack { //nolint:errorlint // our own, straight from above
+		out.ChangeID, err = nil, nil
+	}
+	out.DryRun = in.DryRun
+	return out, err
+}
+
+var errRollBack = fmt.Errorf("roll back")
+
+// named are the things that operations name, resolved together: a query for each kind, not for each operation.
+type named struct {
+	transactions   []id.ID
+	categories     map[string]id.ID
+	counterparties map[string]id.ID
+	tags           map[string]id.ID
+	made           []journal.Entry // tags that were registered
+}
+
+// operate does operations as one change and answers a result for each.
+func (b *Books) operate(ctx context.Context, tx pg.Tx, operations []Operation, force bool, summary string) ([]Result, *id.ID, error) {
+	n, err := b.name(ctx, tx, operations)
+	if err != nil {
+		return nil, nil, err
+	}
+	results := make([]Result, len(operations))
+	var edits []Edit
+	var owner []int // which operation an edit belongs to
+	var drafts []journal.Draft
+	for i, o := range operations {
+		results[i] = Result{TransactionID: o.TransactionID, Status: "unchanged", Changed: []string{}, Held: []string{}}
+		mine, err := n.edits(i, o)
+		if err != nil {
+			e := errs.Public(err, "")
+			results[i].Status, results[i].Error = "error", &OperationError{e.Code, e.Message}
+			continue
+		}
+		for _, e := range mine {
+			edits, owner = append(edits, e), append(owner, i)
+		}
+		if o.Comment != nil {
+			drafts = append(drafts, journal.Draft{Transaction: n.transactions[i], Content: *o.Comment, Note: o.Note})
+			results[i].Status, results[i].Changed = "changed", append(results[i].Changed, journal.FieldComment)
+		}
+	}
+	outcomes, entries, err := b.Apply(ctx, tx, edits, force)
+	if err != nil {
+		return nil, nil, err
+	}
+	for i, o := range outcomes {
+		results[owner[i]].take(o, fieldName(edits[i], n))
+	}
+	comments, err := journal.Write(ctx, tx, drafts)
+	if err != nil {
+		return nil, nil, err
+	}
+	change, err := journal.Record(ctx, tx, journal.Note{Summary: summary}, slices.Concat(n.made, entries, comments))
+	return results, change, err
+}
+
+func (r *Result) take(o Outcome, field string) {
+	switch o {
+	case Changed:
+		r.Status, r.Changed = "changed", append(r.Changed, field)
+	case Held:
+		r.Held = append(r.Held, field)
+		if r.Status == "unchanged" {
+			r.Status = "held"
+		}
+	}
+}
+
+// fieldName is the field as a caller knows it; a tag is named by its slug.
+func fieldName(e Edit, n *named) string {
+	if e.Tag == nil {
+		return e.Field
+	}
+	for slug, u := range n.tags {
+		if u.Equal(*e.Tag) {
+			return "tag:" + slug
+		}
+	}
+	return e.Field
+}
+
+// name resolves everything that operations name.
+func (b *Books) name(ctx context.Context, tx pg.Tx, operations []Operation) (*named, error) {
+	var transactions, categories, counterparties, add, remove []string
+	for _, o := range operations {
+		transactions = append(transactions, o.TransactionID)
+		if o.Category.Value != nil {
+			categories = append(categories, *o.Category.Value)
+		}
+		if o.CounterpartyID.Value != nil {
+			counterparties = append(counterparties, *o.CounterpartyID.Value)
+		}
+		add, remove = append(add, o.TagsToAdd...), append(remove, o.TagsToRemove...)
+	}
+	n := &named{}
+	var err error
+	if n.transactions, err = ResolveTransactions(ctx, tx, transactions); err != nil {
+		return nil, err
+	}
+	if n.categories, err = pg.Names(ctx, tx, categories, `select id, slug as name, short_id from category where deleted_at is null and (id = any($1::uuid[]) or slug = any($2) or short_id = any($2))`); err != nil {
+		return nil, err
+	}
+	if n.counterparties, err = pg.Names(ctx, tx, counterparties, `
+		select coalesce(canonical_id, id) as id, id::text as name, short_id from counterparty where deleted_at is null and (id = any($1::uuid[]) or short_id = any($2)) for share`); err != nil {
+		return nil, err
+	}
+	if n.made, err = b.filing.Register(ctx, tx, add); err != nil {
+		return nil, err
+	}
+	n.tags, err = pg.Names(ctx, tx, append(add, remove...), tagsNamed)
+	return n, err
+}
+
+// edits are what an operation asks for, or what is wrong with it.
+func (n *named) edits(i int, o Operation) ([]Edit, error) {
+	t := n.transactions[i]
+	if t.IsZero() {
+		return nil, errs.New(errs.NotFound, "there is no such transaction; GET /api/v1/transactions lists them")
+	}
+	var edits []Edit
+	field := func(name, kind string, given op.Null[string], known map[string]id.ID) error {
+		if !given.Set {
+			return nil
+		}
+		e := Edit{Transaction: t, Field: name, Note: o.Note}
+		if given.Value != nil {
+			u, ok := known[*given.Value]
+			if !ok {
+				return pg.Named(pg.ErrNoRow, name, kind, lister)
+			}
+			e.Value = new(u.String())
+		}
+		edits = append(edits, e)
+		return nil
+	}
+	if err := field(journal.FieldCategory, "category", o.Category, n.categories); err != nil {
+		return nil, err
+	}
+	if err := field(journal.FieldCounterparty, "counterparty", o.CounterpartyID, n.counterparties); err != nil {
+		return nil, err
+	}
+	for _, slug := range o.TagsToAdd {
+		if slices.ContainsFunc(o.TagsToRemove, func(s string) bool { return strings.EqualFold(s, slug) }) {
+			return nil, errs.Field("tags_to_remove", "conflict", "has a tag that tags_to_add has too")
+		}
+		u, ok := n.tags[slug]
+		if !ok {
+			return nil, errs.Field("tags_to_add", "pattern", "must hold %s, at most %d characters", filing.SlugHint, filing.MaxSlug)
+		}
+		edits = append(edits, Edit{Transaction: t, Field: journal.FieldTag, Tag: &u, Value: new(present), Note: o.Note})
+	}
+	for _, slug := range o.TagsToRemove {
+		u, ok := n.tags[slug]
+		if !ok {
+			return nil, pg.Named(pg.ErrNoRow, "tags_to_remove", "tag", "GET /api/v1/tags lists them")
+		}
+		edits = append(edits, Edit{Transaction: t, Field: journal.FieldTag, Tag: &u, Note: o.Note})
+	}
+	return edits, nil
+}

@@ -198,6 +198,8 @@ func (c *CLI) run(cmd *cobra.Command, o *op.Op, positional, values []string) err
 		given[name] = []string{values[i]}
 	}
 	args := map[string]any{}
+	forced, _ := cmd.Flags().GetBool("json")
+	asJSON := forced || !IsTerminal(c.Out)
 	text, _ := o.TextBody()
 	for _, p := range o.In.Props {
 		if p.Name == text {
@@ -211,6 +213,9 @@ func (c *CLI) run(cmd *cobra.Command, o *op.Op, positional, values []string) err
 		}
 		flag := cmd.Flags().Lookup(flagName(p.Name))
 		if p.In == op.InPath || flag == nil || !flag.Changed {
+			if p.Screen != "" && !asJSON {
+				given[p.Name] = []string{p.Screen}
+			}
 			continue
 		}
 		if p.Type == "array" {
@@ -231,7 +236,6 @@ func (c *CLI) run(cmd *cobra.Command, o *op.Op, positional, values []string) err
 	if err != nil {
 		return err
 	}
-	asJSON, _ := cmd.Flags().GetBool("json")
 	return c.print(o, answer, asJSON)
 }
 
@@ -298,7 +302,7 @@ func (c *CLI) print(o *op.Op, answer []byte, asJSON bool) error {
 	case o.TextOut != "":
 		_, err := c.Out.Write(answer)
 		return err
-	case asJSON || !IsTerminal(c.Out):
+	case asJSON:
 		_, err := fmt.Fprintln(c.Out, string(answer))
 		return err
 	}

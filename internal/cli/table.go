@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -64,7 +65,7 @@ func shown(s *op.Schema) []op.Prop {
 	var cols []op.Prop
 	for _, p := range s.Props {
 		switch {
-		case p.Type == "array" || p.Type == "object" && p.Values == nil || p.Format == "uuid", p.Name == "updated_at", strings.HasPrefix(p.Name, "parent_"):
+		case p.Type == "array" && p.Items.Type == "object" || p.Type == "object" && p.Values == nil || p.Format == "uuid", p.Name == "updated_at", strings.HasPrefix(p.Name, "parent_"):
 		case p.Name == "short_id":
 			cols = append([]op.Prop{p}, cols...)
 		default:
@@ -75,7 +76,7 @@ func shown(s *op.Schema) []op.Prop {
 }
 
 func rows(w io.Writer, s *op.Schema, list []any, width int) {
-	cols := shown(s)
+	cols := slices.DeleteFunc(shown(s), func(p op.Prop) bool { return !anyHas(list, p.Name) })
 	grid := [][]string{{}}
 	for _, c := range cols {
 		grid[0] = append(grid[0], strings.ToUpper(strings.ReplaceAll(c.Name, "_", " ")))
@@ -99,6 +100,15 @@ func rows(w io.Writer, s *op.Schema, list []any, width int) {
 	}
 	add(list, "")
 	printGrid(w, grid, width)
+}
+
+// anyHas reports whether any row has the field: a caller may have chosen fields.
+func anyHas(list []any, field string) bool {
+	return len(list) == 0 || slices.ContainsFunc(list, func(item any) bool {
+		m, _ := item.(map[string]any)
+		_, ok := m[field]
+		return ok
+	})
 }
 
 // printGrid aligns the columns and cuts the last ones where the screen ends.

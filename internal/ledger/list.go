@@ -15,7 +15,7 @@ type ListTransactions struct {
 	Filter
 	SortBy    *string `json:"sort_by,omitempty" enum:"date,amount,name,created_at" doc:"date is the default and the only one with further pages"`
 	SortOrder *string `json:"sort_order,omitempty" enum:"asc,desc" doc:"desc by default; asc for name"`
-	Fields    string  `json:"fields,omitempty" maxLength:"1000" doc:"Comma-separated fields, or minimal, core, all; ids always come"`
+	Fields    string  `json:"fields,omitempty" maxLength:"1000" screen:"core" doc:"Comma-separated fields, or minimal, core, all; ids always come"`
 	CountOnly bool    `json:"count_only,omitempty" doc:"Only say how many there are"`
 	Cursor    string  `json:"cursor,omitempty" maxLength:"1024" doc:"next_cursor of the page before, with the same filters"`
 	Limit     int     `json:"limit,omitempty" minimum:"1" maximum:"500" default:"50" doc:"How many on a page"`

@@ -35,8 +35,9 @@ type Schema struct {
 	Enum        []string
 	Default     any
 	Example     any
-	Min, Max    *int // of a number
-	MinLen      *int // of a string in characters, of an array in items
+	Screen      string // what a command takes for a person's screen when nothing is given
+	Min, Max    *int   // of a number
+	MinLen      *int   // of a string in characters, of an array in items
 	MaxLen      *int
 	Items       *Schema
 	Props       []Prop  // of an object, in the order of the struct
@@ -200,6 +201,7 @@ func (s *Schema) describe(f reflect.StructField) {
 	if v := get("format"); v != "" {
 		one.Format = v
 	}
+	s.Screen = get("screen")
 	s.Default, s.Example = literal(s, get("default")), literal(s, get("example"))
 }
 

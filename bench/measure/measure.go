@@ -19,7 +19,7 @@ import (
 )
 
 const (
-	tags = 200 // what a household that tags its trips and projects comes to; enough that reading one is a look-up, not a scan
+	tags = 200 // what a household that tags its trips and projects comes to
 	keys = 10
 )
 

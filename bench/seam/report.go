@@ -120,7 +120,7 @@ func (r *report) print(w io.Writer) {
 		}
 		measure.Table(w, rows)
 		first := s.Contenders[0]
-		fmt.Fprintf(w, "\ngoal: %s at least %.0f %% of bare in requests/s: %.0f %%, %s. \nStrangers used %.1f %% of the cores in the middle round, %.1f %% in the worst; %d turns were too noisy and are not counted.\n",
+		fmt.Fprintf(w, "\ngoal: %s at least %.0f %% of bare in requests/s: %.0f %%, %s.\nStrangers used %.1f %% of the cores in the middle round, %.1f %% in the worst; %d turns were too noisy and are not counted.\n",
 			first.Name, goal*100, first.Rate*100, measure.Verdict(first.Rate >= goal), first.Median.Others*100, s.OthersMost*100, s.Discarded)
 	}
 	fmt.Fprintln(w, "\nclient is what this program's own HTTP client takes from the same cores; PostgreSQL is its backends for this database, without its background writers.")

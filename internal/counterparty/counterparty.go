@@ -29,10 +29,10 @@ func New(f *filing.Filing, books *ledger.Books) *Counterparties {
 }
 
 // Subjects are what a revert can ask.
-func (c *Counterparties) Subjects() []journal.Subject { return []journal.Subject{subject{definition}} }
+func (c *Counterparties) Subjects() []journal.Subject { return []journal.Subject{definition} }
 
 var definition = journal.Definition{
-	Subject: journal.Counterparty, Table: "counterparty", Unique: "name",
+	Subject: journal.Counterparty, Table: "counterparty", Unique: "name", Gone: "canonical_id", Fits: fits,
 	Columns: []string{"name", "website_url", "logo_url", "category_id", "mcc", "canonical_id"},
 }
 

@@ -245,7 +245,7 @@ func TestDelete(t *testing.T) {
 	must(s.person, s, s.Delete, Ref{p.ShortID})
 	deletion := s.changes()[0]
 	s.made("bakery") // the name is free again, so the tombstone cannot be lifted
-	if out := must(s.person, s, s.journal.Revert, journal.RevertChange{ChangeID: deletion.ShortID}); len(out.Skipped) != 1 || out.Skipped[0].Reason != "conflict" {
+	if out := must(s.person, s, s.journal.Revert, journal.RevertChange{ChangeID: deletion.ShortID}); len(out.Skipped) != 2 || out.Skipped[0].Reason != "conflict" {
 		t.Errorf("revert with the name taken: %+v", out)
 	}
 }

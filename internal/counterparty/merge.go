@@ -90,36 +90,31 @@ func (c *Counterparties) move(ctx context.Context, tx pg.Tx, from, into id.ID) (
 	return entries, err
 }
 
-// subject is how counterparties take part in reverts.
-type subject struct{ journal.Definition }
-
-// Apply implements journal.Subject. A merge that comes back must not lead to one that was merged or deleted since, nor away from one that others lead to: two that lead to each other would both be out of sight.
-func (s subject) Apply(ctx context.Context, tx pg.Tx, entries []journal.Entry) ([]journal.Skipped, error) {
+// fits says which counterparties cannot become so. A merge that comes back must not lead to one that was merged or deleted since, nor away from one that others lead to, nor may it or a deletion leave transactions behind:
+// they would be out of sight. The category must be there.
+func fits(ctx context.Context, tx pg.Tx, entries []journal.Entry) ([]journal.Skipped, error) {
 	ids, records := make([]id.ID, len(entries)), make([]*string, len(entries))
 	for i, e := range entries {
 		ids[i], records[i] = e.SubjectID, e.After
 	}
 	astray, err := pg.Values[id.ID](ctx, tx, `
 		select v.id from unnest($1::uuid[], $2::text[]) v (id, record)
-		cross join lateral (select (v.record::jsonb ->> 'canonical_id')::uuid) r (canonical_id)
-		where r.canonical_id is not null and exists (
-			select from counterparty p
-			where p.id <> all($1) and (
-				p.id = r.canonical_id and (p.canonical_id is not null or p.deleted_at is not null)
-				or p.canonical_id = v.id and p.deleted_at is null))`, ids, records)
+		cross join lateral (select (v.record::jsonb ->> 'canonical_id')::uuid, (v.record::jsonb ->> 'category_id')::uuid) r (canonical_id, category_id)
+		where exists (select from category c where c.id = r.category_id and c.deleted_at is not null)
+			or exists (select from counterparty p where p.id = r.canonical_id and p.id <> all($1) and (p.canonical_id is not null or p.deleted_at is not null))
+			or (v.record is null or r.canonical_id is not null) and (
+				exists (select from counterparty p where p.canonical_id = v.id and p.id <> all($1) and p.deleted_at is null)
+				or exists (select from transaction t where t.counterparty_id = v.id))`, ids, records)
 	if err != nil {
 		return nil, err
 	}
 	var left []journal.Skipped
-	entries = slices.DeleteFunc(slices.Clone(entries), func(e journal.Entry) bool {
-		blocked := slices.ContainsFunc(astray, e.SubjectID.Equal)
-		if blocked {
+	for _, e := range entries {
+		if slices.ContainsFunc(astray, e.SubjectID.Equal) {
 			left = append(left, journal.Skip(e, "conflict"))
 		}
-		return blocked
-	})
-	more, err := s.Definition.Apply(ctx, tx, entries)
-	return append(left, more...), err
+	}
+	return left, nil
 }
 
 // A CategoryUser is how counterparties take part in what becomes of categories: they follow a merge.

@@ -26,7 +26,9 @@ func (f *Filing) Ops() []*op.Op { return append(f.tagOps(), f.categoryOps()...) 
 
 // Subjects are the parts that a revert can ask.
 func (f *Filing) Subjects() []journal.Subject {
-	return []journal.Subject{tagDefinition, categoryDefinition}
+	categories := categoryDefinition
+	categories.Fits = f.fits
+	return []journal.Subject{tagDefinition, tree{categories}}
 }
 
 var (

@@ -34,7 +34,7 @@ func (f *Filing) ExportCategories(ctx context.Context, q pg.Querier, _ op.None) 
 		} else {
 			under = parent
 		}
-		cells := []string{c.Slug, text.Cell(c.Name), under, text.Cell(c.Icon), c.Color, strconv.Itoa(c.SortOrder), strconv.FormatBool(c.Archived), ""}
+		cells := []string{c.Slug, cell(c.Name), under, cell(c.Icon), c.Color, strconv.Itoa(c.SortOrder), strconv.FormatBool(c.Archived), ""}
 		out.WriteString(strings.Join(cells, "\t") + "\n")
 	}
 	return out.String(), nil
@@ -269,9 +269,18 @@ func (p *plan) readLine(number int, cell func(string) (string, bool)) {
 	p.bySlug[slug] = l
 }
 
-// uncell takes back what text.Cell put before a cell that a spreadsheet would have run.
+// cell is a value as a spreadsheet may show it: one that it would run gets a quote before it, and so does one that looks as if it had got one.
+func cell(v string) string {
+	if c := text.Cell(v); uncell(c) == v {
+		return c
+	}
+	return "'" + v
+}
+
+// uncell takes back the quote that cell put before a value.
 func uncell(v string) string {
-	if bare, ok := strings.CutPrefix(v, "'"); ok && text.Cell(bare) == v {
+	bare, ok := strings.CutPrefix(v, "'")
+	if ok && (text.Cell(bare) == v || bare != "" && bare[0] == '\'' && uncell(bare) != bare) {
 		return bare
 	}
 	return v

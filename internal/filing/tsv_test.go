@@ -89,3 +89,17 @@ func FuzzPlan(f *testing.F) {
 		}
 	})
 }
+
+// What goes out as a cell comes back as it was, whatever it begins with, and no cell begins with what a spreadsheet would run.
+func TestCellsComeBack(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		v := rapid.StringMatching(`['=+@\-]{0,5}[a-z]{0,2}`).Draw(t, "value")
+		if got := uncell(cell(v)); got != v {
+			t.Fatalf("%q went out as %q and came back as %q", v, cell(v), got)
+		}
+		if c := cell(v); c != "" && strings.ContainsRune("=+-@", rune(c[0])) {
+			t.Fatalf("%q would run", c)
+		}
+	})
+}

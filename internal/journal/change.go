@@ -132,10 +132,13 @@ func (j *Journal) Revert(ctx context.Context, tx pg.Tx, in RevertChange) (Revert
 	var done []Entry
 	undo := func(tx pg.Tx) error {
 		done, out.Skipped = nil, out.Skipped[:0]
-		for _, s := range j.all() {
-			mine := slices.DeleteFunc(slices.Clone(entries), func(e Entry) bool { return !takes(s, e) })
-			if err := undo(ctx, tx, s, mine, later, &done, &out.Skipped); err != nil {
-				return err
+		// What comes back into use first, so that others can lead to it again; what goes out of use last, when all that led to it is gone.
+		for _, leaving := range []bool{false, true} {
+			for _, s := range j.all() {
+				mine := slices.DeleteFunc(slices.Clone(entries), func(e Entry) bool { return !takes(s, e) || leaves(s, e) != leaving })
+				if err := undo(ctx, tx, s, mine, later, &done, &out.Skipped); err != nil {
+					return err
+				}
 			}
 		}
 		out.Reverted = len(done)
@@ -175,6 +178,12 @@ func (j *Journal) all() []Subject {
 func takes(s Subject, e Entry) bool {
 	_, own := s.(comments)
 	return s.Kind() == e.Subject && own == (e.Field == FieldComment)
+}
+
+// leaves says whether undoing the entry takes a definition out of use.
+func leaves(s Subject, e Entry) bool {
+	d, ok := s.(interface{ Leaves(record *string) bool })
+	return ok && d.Leaves(e.Before)
 }
 
 // lock keeps others from touching the change's subjects until the transaction ends, so that what undoing finds stays true.
@@ -229,11 +238,11 @@ func undo(ctx context.Context, tx pg.Tx, s Subject, entries []Entry, later map[i
 	return nil
 }
 
-// undoing are the entries of a change, one for each field (the first before, the last after), and which of those fields have later entries of other changes.
+// undoing are the entries of a change, one for each field (the first before, the last after), and which of those fields someone has touched since.
 func (j *Journal) undoing(ctx context.Context, tx pg.Tx, change id.ID) ([]Entry, map[int64]bool, error) {
 	type row struct {
 		Entry
-		Later bool `db:"later"`
+		Later []string `db:"later"` // the changes since, each with the one that it reverts
 	}
 	rows, err := pg.All[row](ctx, tx, `
 		select distinct on (e.subject_id, e.field, e.ref)
@@ -241,9 +250,11 @@ func (j *Journal) undoing(ctx context.Context, tx pg.Tx, change id.ID) ([]Entry,
 			l.after, l.after_source, l.later
 		from entry e
 		cross join lateral (
-			select x.after, x.after_source, exists (
-				select from entry y
-				where y.subject_id = x.subject_id and y.field = x.field and y.ref is not distinct from x.ref and y.id > x.id) as later
+			select x.after, x.after_source, array(
+				select y.change_id || ' ' || coalesce(c.reverts::text, '')
+				from entry y join change c on c.id = y.change_id
+				where y.subject_id = x.subject_id and y.field = x.field and y.ref is not distinct from x.ref and y.id > x.id
+				order by y.id) as later
 			from entry x
 			where x.change_id = e.change_id and x.subject_id = e.subject_id and x.field = e.field and x.ref is not distinct from e.ref
 			order by x.id desc limit 1) l
@@ -255,10 +266,26 @@ func (j *Journal) undoing(ctx context.Context, tx pg.Tx, change id.ID) ([]Entry,
 	entries, later := make([]Entry, len(rows)), map[int64]bool{}
 	for i, r := range rows {
 		entries[i] = r.Entry
-		if r.Later {
+		if touched(r.Later) {
 			later[r.ID] = true
 		}
 	}
 	slices.SortFunc(entries, func(a, b Entry) int { return int(a.ID - b.ID) })
 	return entries, later, nil
+}
+
+// touched says whether anything of what came after still stands: a change and the revert that undid it leave a field as if neither had been.
+func touched(later []string) bool {
+	var standing []string
+	for _, l := range later {
+		change, reverts, _ := strings.Cut(l, " ")
+		switch top := len(standing) - 1; {
+		case top >= 0 && standing[top] == change: // one change may write a field twice
+		case top >= 0 && standing[top] == reverts:
+			standing = standing[:top]
+		default:
+			standing = append(standing, change)
+		}
+	}
+	return len(standing) > 0
 }

@@ -2,6 +2,7 @@ package journal
 
 import (
 	"context"
+	"errors"
 
 	"coffer/internal/errs"
 	"coffer/internal/id"
@@ -129,21 +130,39 @@ type CommentRef struct {
 	CommentID     string `json:"comment_id" minLength:"1" doc:"The comment's UUID or short id"`
 }
 
-func (j *Journal) lockComment(ctx context.Context, tx pg.Tx, in CommentRef) (Comment, error) {
+// lockComment is a comment that the caller may change, and whose its text is, with nobody else changing it until the transaction ends.
+func (j *Journal) lockComment(ctx context.Context, tx pg.Tx, in CommentRef) (Comment, *string, error) {
 	t, err := j.transaction(ctx, tx, in.TransactionID)
 	if err != nil {
-		return Comment{}, err
+		return Comment{}, nil, err
+	}
+	// The transaction first, as a revert does: or a revert that waits for this comment would write over it what it found before.
+	if _, err := pg.Exec(ctx, tx, `select from transaction where id = $1 for update`, t); err != nil {
+		return Comment{}, nil, err
 	}
 	c, err := pg.One[Comment](ctx, tx, `
 		select `+commentColumns+` from comment where (id = $1 or short_id = $2) and transaction_id = $3 and deleted_at is null for update`,
 		append(pg.RefTo(in.CommentID).IDArgs(), t)...)
 	if err != nil {
-		return Comment{}, pg.Found(err, "comment", "GET /api/v1/transactions/{id}/comments lists them")
+		return Comment{}, nil, pg.Found(err, "comment", "GET /api/v1/transactions/{id}/comments lists them")
 	}
-	if a := op.ActorOf(ctx); a.Type == op.Agent && c.AuthorType != op.Agent {
-		return Comment{}, errs.New(errs.Forbidden, "an agent cannot change what a person wrote; add a comment instead")
+	source, err := c.source(ctx, tx)
+	if err != nil {
+		return Comment{}, nil, err
 	}
-	return c, nil
+	if a := op.ActorOf(ctx); a.Type == op.Agent && c.AuthorType != op.Agent || Held(source, a, false) {
+		return Comment{}, nil, errs.New(errs.Forbidden, "an agent cannot change what a person wrote; add a comment instead")
+	}
+	return c, source, nil
+}
+
+// source is whose the text is: its last writer's, who need not be its author.
+func (c Comment) source(ctx context.Context, q pg.Querier) (*string, error) {
+	source, err := pg.Value[*string](ctx, q, `select after_source from entry where subject_id = $1 and field = 'comment' and ref = $2 order by id desc limit 1`, c.TransactionID, c.ID)
+	if errors.Is(err, pg.ErrNoRow) {
+		return new(Source(op.Actor{Type: c.AuthorType})), nil
+	}
+	return source, err
 }
 
 // PatchComment is the input of PatchComment.
@@ -155,7 +174,7 @@ type PatchComment struct {
 
 // PatchComment changes a comment's text.
 func (j *Journal) PatchComment(ctx context.Context, tx pg.Tx, in PatchComment) (Comment, error) {
-	c, err := j.lockComment(ctx, tx, CommentRef{in.TransactionID, in.CommentID})
+	c, source, err := j.lockComment(ctx, tx, CommentRef{in.TransactionID, in.CommentID})
 	if err != nil {
 		return Comment{}, err
 	}
@@ -170,26 +189,25 @@ func (j *Journal) PatchComment(ctx context.Context, tx pg.Tx, in PatchComment) (
 	if err != nil {
 		return Comment{}, err
 	}
-	_, err = Record(ctx, tx, Note{Summary: "Changed a comment"}, []Entry{c.entry(ctx, new(c.Content.Plain()), &content)})
+	_, err = Record(ctx, tx, Note{Summary: "Changed a comment"}, []Entry{c.entry(ctx, source, new(c.Content.Plain()), &content)})
 	return after, err
 }
 
 // DeleteComment takes a comment away; a revert brings it back.
 func (j *Journal) DeleteComment(ctx context.Context, tx pg.Tx, in CommentRef) (op.Deleted, error) {
-	c, err := j.lockComment(ctx, tx, in)
+	c, source, err := j.lockComment(ctx, tx, in)
 	if err != nil {
 		return op.Deleted{}, err
 	}
 	if _, err := pg.Exec(ctx, tx, `update comment set deleted_at = clock_timestamp(), updated_at = clock_timestamp() where id = $1`, c.ID); err != nil {
 		return op.Deleted{}, err
 	}
-	_, err = Record(ctx, tx, Note{Summary: "Deleted a comment"}, []Entry{c.entry(ctx, new(c.Content.Plain()), nil)})
+	_, err = Record(ctx, tx, Note{Summary: "Deleted a comment"}, []Entry{c.entry(ctx, source, new(c.Content.Plain()), nil)})
 	return op.Deleted{Deleted: true, ID: c.ID}, err
 }
 
-func (c Comment) entry(ctx context.Context, before, after *string) Entry {
-	source := Source(op.ActorOf(ctx))
-	return Entry{Subject: Transaction, SubjectID: c.TransactionID, Field: FieldComment, Ref: &c.ID, Before: before, After: after, BeforeSource: &c.AuthorType, AfterSource: &source}
+func (c Comment) entry(ctx context.Context, source, before, after *string) Entry {
+	return Entry{Subject: Transaction, SubjectID: c.TransactionID, Field: FieldComment, Ref: &c.ID, Before: before, After: after, BeforeSource: source, AfterSource: new(Source(op.ActorOf(ctx)))}
 }
 
 // comments are the journal's own subject.
@@ -200,15 +218,21 @@ func (comments) Kind() string { return Transaction }
 // Lock does nothing: the transactions that comments stand on are locked by their owner.
 func (comments) Lock(context.Context, pg.Tx, []id.ID) error { return nil }
 
-// Apply sets comments to their text after, or takes them away.
+// Apply sets comments to their text after, or takes them away. An agent cannot take back what a person wrote.
 func (comments) Apply(ctx context.Context, tx pg.Tx, entries []Entry) ([]Skipped, error) {
-	ids, contents := make([]*id.ID, len(entries)), make([]*string, len(entries))
-	for i, e := range entries {
-		ids[i], contents[i] = e.Ref, e.After
+	var skipped []Skipped
+	var ids []*id.ID
+	var contents []*string
+	for _, e := range entries {
+		if Held(e.BeforeSource, op.ActorOf(ctx), false) {
+			skipped = append(skipped, Skip(e, "held"))
+			continue
+		}
+		ids, contents = append(ids, e.Ref), append(contents, e.After)
 	}
 	_, err := pg.Exec(ctx, tx, `
 		update comment c set
 			content = coalesce(v.content, c.content), deleted_at = case when v.content is null then clock_timestamp() end, updated_at = clock_timestamp()
 		from unnest($1::uuid[], $2::text[]) v (id, content) where c.id = v.id`, ids, contents)
-	return nil, err
+	return skipped, err
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"coffer/internal/id"
@@ -18,6 +19,18 @@ type Definition struct {
 	Table   string
 	Columns []string // what makes a row's meaning, without deleted_at
 	Unique  string
+	Gone    string // a column that is set in a row which another one stands for; "" where there is none
+	// Fits says which of these records would contradict the others if they became so now; may be nil.
+	Fits func(ctx context.Context, tx pg.Tx, entries []Entry) ([]Skipped, error)
+}
+
+// Leaves says whether a row that becomes this record goes out of use.
+func (d Definition) Leaves(record *string) bool {
+	if record == nil {
+		return true
+	}
+	var columns map[string]any
+	return d.Gone != "" && json.Unmarshal([]byte(*record), &columns) == nil && columns[d.Gone] != nil
 }
 
 // Kind implements Subject.
@@ -72,8 +85,7 @@ func (d Definition) Around(ctx context.Context, tx pg.Tx, ids []id.ID, source st
 // Apply implements Subject: a row becomes the record after, or a tombstone when there is none.
 func (d Definition) Apply(ctx context.Context, tx pg.Tx, entries []Entry) ([]Skipped, error) {
 	var skipped []Skipped
-	var ids []id.ID
-	var records []*string
+	var free []Entry
 	for _, e := range entries {
 		if e.After != nil && d.Unique != "" {
 			taken, err := d.taken(ctx, tx, e)
@@ -85,6 +97,19 @@ func (d Definition) Apply(ctx context.Context, tx pg.Tx, entries []Entry) ([]Ski
 				continue
 			}
 		}
+		free = append(free, e)
+	}
+	if d.Fits != nil {
+		left, err := d.Fits(ctx, tx, free)
+		if err != nil {
+			return nil, err
+		}
+		skipped = append(skipped, left...)
+		free = slices.DeleteFunc(free, func(e Entry) bool { return slices.ContainsFunc(left, func(s Skipped) bool { return s.entry == e.ID }) })
+	}
+	var ids []id.ID
+	var records []*string
+	for _, e := range free {
 		ids, records = append(ids, e.SubjectID), append(records, e.After)
 	}
 	set := make([]string, len(d.Columns))

@@ -9,6 +9,7 @@ import (
 	"coffer/internal/id"
 	"coffer/internal/op"
 	"coffer/internal/pg"
+	"coffer/internal/text"
 	"github.com/jackc/pgx/v5"
 )
 
@@ -108,6 +109,8 @@ type Note struct {
 	Reverts *id.ID
 }
 
+const maxNote = 1000
+
 // few is the number of entries up to which one statement is cheaper than COPY's own round trips.
 const few = 500
 
@@ -159,6 +162,11 @@ func Append(ctx context.Context, tx pg.Tx, change id.ID, entries []Entry, transa
 }
 
 func write(ctx context.Context, tx pg.Tx, change id.ID, entries []Entry) error {
+	for i, e := range entries {
+		if e.Note != nil {
+			entries[i].Note = new(text.Prose(*e.Note, maxNote).Plain())
+		}
+	}
 	if len(entries) > few {
 		_, err := tx.CopyFrom(ctx, pgx.Identifier{"entry"},
 			[]string{"change_id", "subject", "subject_id", "field", "ref", "before", "after", "before_source", "after_source", "rule_id", "note"},

@@ -55,7 +55,7 @@ func (b *Books) lockTransaction(ctx context.Context, tx pg.Tx, ref string) (Tran
 
 // DeleteTransaction is a tombstone: the transaction leaves lists and totals, and a restore or a revert brings it back.
 func (b *Books) DeleteTransaction(ctx context.Context, tx pg.Tx, in TransactionRef) (op.Deleted, error) {
-	t, err := b.setDeleted(ctx, tx, in.TransactionID, new(time.Now().UTC().Format("2006-01-02 15:04:05.000000+00")), "Deleted a transaction")
+	t, err := b.setDeleted(ctx, tx, in.TransactionID, new(time.Now().UTC().Format("2006-01-02 15:04:05.999999+00")), "Deleted a transaction")
 	return op.Deleted{Deleted: true, ID: t}, err
 }
 

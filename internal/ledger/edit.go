@@ -286,21 +286,54 @@ func (s subject) Apply(ctx context.Context, tx pg.Tx, entries []journal.Entry) (
 	if err != nil {
 		return nil, err
 	}
+	there, err := there(ctx, tx, entries)
+	if err != nil {
+		return nil, err
+	}
 	var skipped []journal.Skipped
 	var done []journal.Entry
 	for i, e := range entries {
-		if now.rows[e.SubjectID] == nil {
-			skipped = append(skipped, journal.Skip(e, "missing"))
-			continue
+		if now.rows[e.SubjectID] != nil {
+			if _, source := now.field(edits[i]); journal.Held(source, actor, false) {
+				skipped = append(skipped, journal.Skip(e, "held"))
+				continue
+			}
 		}
-		if _, source := now.field(edits[i]); journal.Held(source, actor, false) {
-			skipped = append(skipped, journal.Skip(e, "held"))
+		if now.rows[e.SubjectID] == nil || names(e) && !there[*e.After] {
+			skipped = append(skipped, journal.Skip(e, "missing"))
 			continue
 		}
 		now.set(edits[i], e.After, e.AfterSource)
 		done = append(done, e)
 	}
 	return skipped, s.books.store(ctx, tx, now, done)
+}
+
+// names says whether the entry leads to something that may be gone.
+func names(e journal.Entry) bool {
+	return e.After != nil && (e.Field == journal.FieldCategory || e.Field == journal.FieldCounterparty)
+}
+
+// there are the categories and counterparties that entries lead to and that are in use, kept so until the transaction ends.
+func there(ctx context.Context, tx pg.Tx, entries []journal.Entry) (map[string]bool, error) {
+	var ids []string
+	for _, e := range entries {
+		if names(e) {
+			ids = append(ids, *e.After)
+		}
+	}
+	slices.Sort(ids)
+	ids = slices.Compact(ids)
+	categories, err := pg.Values[string](ctx, tx, `select id::text from category where id = any($1::text[]::uuid[]) and deleted_at is null order by id for share`, ids)
+	if err != nil {
+		return nil, err
+	}
+	others, err := pg.Values[string](ctx, tx, `select id::text from counterparty where id = any($1::text[]::uuid[]) and deleted_at is null and canonical_id is null order by id for share`, ids)
+	out := map[string]bool{}
+	for _, u := range append(categories, others...) {
+		out[u] = true
+	}
+	return out, err
 }
 
 // ResolveTransactions turns names into ids, all in one query, in the order given. One that names nothing is answered as the zero id.

@@ -1,0 +1,105 @@
+package filing
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+
+	"coffer/internal/id"
+	"coffer/internal/journal"
+	"coffer/internal/pg"
+)
+
+// tree is how categories take part in reverts: under the lock of the whole tree.
+type tree struct{ journal.Definition }
+
+// Lock implements journal.Subject.
+func (t tree) Lock(ctx context.Context, tx pg.Tx, ids []id.ID) error {
+	if err := changing(ctx, tx); err != nil {
+		return err
+	}
+	return t.Definition.Lock(ctx, tx, ids)
+}
+
+// fits says which categories cannot become so: those whose parent is gone or no primary, primaries that others stand below and that would become subcategories, and those that are in use and would go.
+func (f *Filing) fits(ctx context.Context, tx pg.Tx, entries []journal.Entry) ([]journal.Skipped, error) {
+	parents, err := places(ctx, tx)
+	if err != nil {
+		return nil, err
+	}
+	now := maps.Clone(parents) // without those that come back
+	for _, e := range entries {
+		if e.After == nil {
+			delete(parents, e.SubjectID)
+			continue
+		}
+		var record struct {
+			ParentID *id.ID `json:"parent_id"`
+		}
+		if err := json.Unmarshal([]byte(*e.After), &record); err != nil {
+			return nil, fmt.Errorf("read a recorded category: %w", err)
+		}
+		parents[e.SubjectID] = record.ParentID
+	}
+	var left []journal.Skipped
+	out := map[id.ID]bool{}
+	for again := true; again; {
+		again = false
+		for _, e := range entries {
+			if out[e.SubjectID] {
+				continue
+			}
+			stands, err := f.stands(ctx, tx, e, parents)
+			if err != nil {
+				return nil, err
+			}
+			if stands {
+				continue
+			}
+			left, out[e.SubjectID], again = append(left, journal.Skip(e, "conflict")), true, true
+			if p, ok := now[e.SubjectID]; ok {
+				parents[e.SubjectID] = p
+			} else {
+				delete(parents, e.SubjectID)
+			}
+		}
+	}
+	return left, nil
+}
+
+// places are the parents of all live categories.
+func places(ctx context.Context, q pg.Querier) (map[id.ID]*id.ID, error) {
+	type row struct {
+		ID     id.ID  `db:"id"`
+		Parent *id.ID `db:"parent_id"`
+	}
+	rows, err := pg.All[row](ctx, q, `select id, parent_id from category where deleted_at is null`)
+	out := make(map[id.ID]*id.ID, len(rows))
+	for _, r := range rows {
+		out[r.ID] = r.Parent
+	}
+	return out, err
+}
+
+func (f *Filing) stands(ctx context.Context, tx pg.Tx, e journal.Entry, parents map[id.ID]*id.ID) (bool, error) {
+	parent := parents[e.SubjectID]
+	if e.After != nil && parent == nil {
+		return true, nil
+	}
+	for _, p := range parents {
+		if p != nil && p.Equal(e.SubjectID) {
+			return false, nil
+		}
+	}
+	if e.After != nil {
+		above, ok := parents[*parent]
+		return ok && above == nil, nil
+	}
+	for _, u := range f.users {
+		if n, _, err := u.Uses(ctx, tx, e.SubjectID); err != nil || n > 0 {
+			return false, err
+		}
+	}
+	return true, nil
+}

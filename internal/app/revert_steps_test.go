@@ -1,0 +1,327 @@
+package app_test
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+
+	"coffer/internal/errs"
+	"coffer/internal/id"
+	"coffer/internal/op"
+	"coffer/internal/pg"
+)
+
+var errRevertServer = errors.New("the service failed")
+
+// call runs a step. Refusals are part of life; failures of the service are not.
+func (r *revertRun) call(ctx context.Context, actor op.Actor, s revertStep) (op.Answer, error) {
+	surface := op.REST
+	if o := r.ops[s.op]; actor.Type == op.Agent && o.Tool != "" || o.Route == "" {
+		surface = op.Tool
+	}
+	answer, err := r.Runner.Call(ctx, r.ops[s.op], op.Call{Actor: actor, Surface: surface, Args: s.args, RequestID: "test"})
+	line, _ := json.Marshal(s.args)
+	r.story = append(r.story, fmt.Sprintf("%d %s %s %s: %v", len(r.changes), actor.Type, s.op, line, err))
+	if e, ok := errors.AsType[*errs.Error](err); ok {
+		r.tally.add("calls refused: "+string(e.Code), 1)
+		if e.Code.Status() >= 500 {
+			return answer, fmt.Errorf("%w: %s by %s: %w", errRevertServer, s.op, actor.Type, err)
+		}
+		if s.op != "change.revert" {
+			err = nil
+		}
+	} else {
+		r.tally.add("calls that were answered", 1)
+	}
+	return answer, err
+}
+
+// A revertAnswer is what a revert says of itself.
+type revertAnswer struct {
+	Change   *struct{ ID string }
+	Reverted int
+	Skipped  []struct {
+		Subject, Field, Reason string
+		SubjectID              string `json:"subject_id"`
+	}
+}
+
+func (r *revertRun) revert(ctx context.Context, actor op.Actor, change string) (revertAnswer, error) {
+	var out revertAnswer
+	a, err := r.Runner.Call(ctx, r.ops["change.revert"], op.Call{Actor: actor, Surface: op.REST, Args: map[string]any{"change_id": change}, RequestID: "test"})
+	r.story = append(r.story, fmt.Sprintf("  %s reverts %s: %v", actor.Type, change, err))
+	if err != nil {
+		return out, err
+	}
+	return out, json.Unmarshal(a.Body, &out)
+}
+
+// look reads every field, and the entries since the last look into made.
+func (r *revertRun) look(ctx context.Context, made *revertChange) error {
+	var state, entries string
+	if err := r.DB.QueryRow(ctx, revertLookSQL, r.txs, r.prefix+"%", r.seen).Scan(&state, &entries, &r.seen); err != nil {
+		return err
+	}
+	r.state = revertState{}
+	for line := range strings.SplitSeq(state, "\x1e") {
+		f := strings.Split(line, "\x1f")
+		r.state[f[0]] = revertCell{f[1], f[2]}
+	}
+	if entries == "" || made == nil {
+		return nil
+	}
+	at := map[string]int{}
+	for line := range strings.SplitSeq(entries, "\x1e") {
+		f := strings.Split(line, "\x1f")
+		if made.id != "" && made.id != f[0] {
+			return errors.New("one call made two changes")
+		}
+		made.id = f[0]
+		t := revertTouch{key: f[1], before: revertCell{f[2], f[3]}, after: revertCell{f[4], f[5]}}
+		if i, again := at[t.key]; again {
+			made.touches[i].after = t.after
+			continue
+		}
+		at[t.key] = len(made.touches)
+		made.touches = append(made.touches, t)
+	}
+	return nil
+}
+
+const revertLookSQL = `
+	with field (k, v, s) as (
+		select 'transaction/' || t.id || '/' || f.name || '/', f.v, f.s
+		from transaction t, lateral (values ('category', t.category_id::text, t.category_source), ('counterparty', t.counterparty_id::text, t.counterparty_source), ('deleted', t.deleted_at::text, t.deleted_source)) f (name, v, s)
+		where t.id = any($1::text[]::uuid[])
+		union all select 'transaction/' || transaction_id || '/tag/' || tag_id, case when present then 'present' end, source from transaction_tag where transaction_id = any($1::text[]::uuid[])
+		union all select 'transaction/' || c.transaction_id || '/comment/' || c.id, case when c.deleted_at is null then c.content end, case when e.id is null then replace(c.author_type, 'system', 'rule') else e.after_source end
+		from comment c left join lateral (select * from entry e where e.subject_id = c.transaction_id and e.field = 'comment' and e.ref = c.id order by e.id desc limit 1) e on true
+		where c.transaction_id = any($1::text[]::uuid[])
+		union all select 'tag/' || id || '/record/', (to_jsonb(d) - '{short_id,created_at,updated_at,deleted_at,is_system}'::text[])::text, null from tag d where slug like $2 and deleted_at is null
+		union all select 'category/' || id || '/record/', (to_jsonb(d) - '{short_id,created_at,updated_at,deleted_at,is_system,is_primary,parent_is_primary}'::text[])::text, null from category d where slug like $2 and deleted_at is null
+		union all select 'counterparty/' || id || '/record/', (to_jsonb(d) - '{short_id,created_at,updated_at,deleted_at}'::text[])::text, null from counterparty d where name like $2 and deleted_at is null),
+	fresh as (select * from entry where id > $3)
+	select (select string_agg(concat_ws(e'\x1f', k, coalesce(v, '-'), coalesce(s, '-')), e'\x1e') from field where v is not null or s is not null),
+		coalesce((select string_agg(concat_ws(e'\x1f', change_id, subject || '/' || subject_id || '/' || field || '/' || coalesce(ref::text, ''), coalesce(before, '-'),
+			case when field = 'record' then '-' else coalesce(before_source, '-') end, coalesce(after, '-'), case when field = 'record' then '-' else coalesce(after_source, '-') end), e'\x1e' order by id) from fresh), ''),
+		(select coalesce(max(id), $3) from fresh)`
+
+// hash is the canonical hash of the sequence's world, with what it was made of below it, for whoever must find a difference.
+func (r *revertRun) hash(ctx context.Context) (string, error) {
+	lines, err := pg.Values[string](ctx, r.DB, revertHashSQL, r.txs, r.prefix+"%")
+	whole := strings.Join(lines, "\n")
+	return fmt.Sprintf("%s\n%x", whole, sha256.Sum256([]byte(whole))), err
+}
+
+const revertHashSQL = `
+	select x from (
+		select concat_ws('|', 'transaction', a.provider_id, t.provider_id, c.slug, t.category_source, '#', p.name, t.counterparty_source, '#', t.deleted_at is not null, t.deleted_source,
+			array(select concat_ws(' ', g.slug, tt.present, tt.source) from transaction_tag tt join tag g on g.id = tt.tag_id where tt.transaction_id = t.id order by 1),
+			array(select concat_ws(' ', o.author_type, o.content) from comment o where o.transaction_id = t.id and o.deleted_at is null order by 1))
+		from transaction t join account a on a.id = t.account_id left join category c on c.id = t.category_id left join counterparty p on p.id = t.counterparty_id where t.id = any($1::text[]::uuid[])
+		union all select concat_ws('|', 'tag', slug, display_name, description, color, icon) from tag where slug like $2 and deleted_at is null
+		union all select concat_ws('|', 'category', c.slug, c.display_name, p.slug, c.kind, c.icon, c.color, c.sort_order, c.hidden) from category c left join category p on p.id = c.parent_id where c.slug like $2 and c.deleted_at is null
+		union all select concat_ws('|', 'counterparty', p.name, p.website_url, p.logo_url, c.slug, p.mcc, o.name)
+		from counterparty p left join category c on c.id = p.category_id left join counterparty o on o.id = p.canonical_id where p.name like $2 and p.deleted_at is null) v (x)
+	order by x`
+
+// A revertStep is a call that someone might make.
+type revertStep struct {
+	op     string
+	args   map[string]any
+	force  bool
+	moves  bool // a merge: it moves what is filed, whoever filed it, and leaves whose it is
+	undoes *revertChange
+}
+
+func (r *revertRun) actor() op.Actor { return r.actors[r.dice.IntN(len(r.actors))] }
+
+func (r *revertRun) one(of ...string) string { return of[r.dice.IntN(len(of))] }
+
+func (r *revertRun) some(of []string, most int) []any {
+	var out []any
+	for _, i := range r.dice.Perm(len(of))[:1+r.dice.IntN(most)] {
+		out = append(out, of[i])
+	}
+	return out
+}
+
+func (r *revertRun) category() string {
+	return r.prefix + r.one("a", "b", "aa", "ab", "ba", "aa", "ab", "ba", "c", "ca")
+}
+
+func (r *revertRun) tag() string { return r.prefix + r.one("x", "y", "z", "x", "y", "z", "v", "w") }
+
+// counterparty is one that lives, by the order of names so that both runs of a sequence choose alike.
+func (r *revertRun) counterparty(ctx context.Context) string {
+	ids, err := pg.Values[string](ctx, r.DB, `select id::text from counterparty where name like $1 and deleted_at is null order by name`, r.prefix+"%")
+	if err != nil || len(ids) == 0 {
+		return id.New().String()
+	}
+	return r.one(ids...)
+}
+
+// comment is one that lives, and its transaction.
+func (r *revertRun) comment(ctx context.Context) map[string]any {
+	rows, err := pg.Values[string](ctx, r.DB, `select transaction_id || ' ' || id from comment where transaction_id = any($1::text[]::uuid[]) and deleted_at is null order by id`, r.txs)
+	if err != nil || len(rows) == 0 {
+		return map[string]any{"transaction_id": r.txs[0], "comment_id": id.New().String()}
+	}
+	t, c, _ := strings.Cut(r.one(rows...), " ")
+	return map[string]any{"transaction_id": t, "comment_id": c}
+}
+
+// edit fills an operation on a transaction with what might be asked of it.
+func (r *revertRun) edit(ctx context.Context, args map[string]any, tags bool) map[string]any {
+	args["transaction_id"] = r.one(r.txs...)
+	for _, what := range r.some([]string{"category", "category", "counterparty_id", "tags_to_add", "tags_to_remove", "comment"}, 3) {
+		switch what {
+		case "category":
+			args["category"] = r.category()
+		case "counterparty_id":
+			args["counterparty_id"] = r.counterparty(ctx)
+		case "comment":
+			args["comment"] = fmt.Sprintf("beside %d", r.calls)
+		default:
+			if tags {
+				args[what.(string)] = []any{r.tag()}
+			}
+		}
+		if (what == "category" || what == "counterparty_id") && r.dice.IntN(4) == 0 {
+			args[what.(string)] = nil
+		}
+	}
+	return args
+}
+
+// step thinks of a call.
+func (r *revertRun) step(ctx context.Context) revertStep {
+	r.calls++
+	fresh := fmt.Sprintf("text %d", r.calls%5) // now and then the same as before
+	s := revertStep{args: map[string]any{}, force: r.dice.IntN(4) == 0}
+	set := func(name string, v any) {
+		s.args[name] = v
+	}
+	takesForce := true
+	switch r.dice.IntN(28) {
+	case 0, 1, 2:
+		s.op = "transaction.categorize"
+		set("transaction_ids", r.some(r.txs, 4))
+		set("category_id", r.category())
+	case 3, 4, 5, 6:
+		s.op = "transaction.change"
+		set("operations", []any{r.edit(ctx, map[string]any{}, true), r.edit(ctx, map[string]any{}, true)})
+	case 7, 8:
+		s.op = "transaction.update"
+		r.edit(ctx, s.args, false)
+	case 9, 10, 11, 12:
+		s.op = r.one("transaction.tag", "transaction.untag")
+		set("transaction_id", r.one(r.txs...))
+		set("tag_slug", r.tag())
+	case 13:
+		s.op = "counterparty.link"
+		set("id", r.counterparty(ctx))
+		set("transaction_ids", r.some(r.txs, 3))
+	case 14:
+		s.op = "assign_counterparty"
+		set("name", r.prefix+r.one("One", "Three", "Four", "Five"))
+		set("transaction_ids", r.some(r.txs, 3))
+	case 15:
+		s.op = "unlink_counterparty_transactions"
+		set("id", r.counterparty(ctx))
+		set("transaction_ids", r.some(r.txs, 6))
+	default:
+		takesForce = false
+		r.plainStep(ctx, &s, fresh)
+	}
+	if s.force = s.force && takesForce; s.force {
+		set("force", true)
+	}
+	return s
+}
+
+// plainStep thinks of a call that knows no force.
+func (r *revertRun) plainStep(ctx context.Context, s *revertStep, fresh string) {
+	switch r.dice.IntN(15) {
+	case 0:
+		s.op, s.args = "comment.create", map[string]any{"transaction_id": r.one(r.txs...), "content": fresh}
+	case 1, 2:
+		s.op, s.args = "comment.update", r.comment(ctx)
+		s.args["content"] = fresh
+	case 3:
+		s.op, s.args = "comment.delete", r.comment(ctx)
+	case 4, 5:
+		s.op, s.args = r.one("transaction.delete", "transaction.restore"), map[string]any{"transaction_id": r.one(r.txs...)}
+	case 6:
+		s.op, s.args, s.moves = "counterparty.merge", map[string]any{"id": r.counterparty(ctx), "into": r.counterparty(ctx)}, true
+	case 7:
+		s.op, s.args = r.one("counterparty.create", "counterparty.delete"), map[string]any{}
+		if s.op == "counterparty.create" {
+			s.args["name"] = r.prefix + r.one("One", "Two", "Three", "Four", "Five")
+		} else {
+			s.args["id"] = r.counterparty(ctx)
+		}
+	case 8:
+		s.op, s.args = "counterparty.update", map[string]any{"id": r.counterparty(ctx), "mcc": "541" + r.one("1", "2"), "category_id": r.category()}
+		if r.dice.IntN(2) == 0 {
+			s.args["name"] = r.prefix + r.one("One", "Two", "Four", "Six")
+		}
+	case 9:
+		s.op, s.args = "category.create", map[string]any{"slug": r.category(), "name": fresh}
+		if r.dice.IntN(2) == 0 {
+			s.args["parent_id"] = r.prefix + r.one("a", "b", "c")
+		}
+	case 10:
+		s.op, s.args = "category.update", map[string]any{"id": r.category(), "name": fresh}
+		if r.dice.IntN(2) == 0 {
+			s.args["parent_id"] = any(nil)
+		} else if r.dice.IntN(2) == 0 {
+			s.args["parent_id"] = r.prefix + r.one("a", "b", "c")
+		}
+	case 11:
+		s.op, s.args, s.moves = "category.merge", map[string]any{"id": r.category(), "into": r.category()}, true
+		if r.dice.IntN(2) == 0 {
+			s.op, s.args = "category.delete", map[string]any{"id": s.args["id"], "move_to": s.args["into"]}
+		}
+	case 12:
+		s.op, s.args, s.moves = "category.import", map[string]any{"tsv": r.file(fresh)}, true
+	case 13:
+		s.op, s.args = r.one("tag.create", "tag.delete"), map[string]any{"slug": r.tag()}
+	default:
+		s.op, s.args = "tag.update", map[string]any{"slug": r.tag(), "name": fresh, "color": "#00000" + r.one("1", "2")}
+	}
+}
+
+// file is a file of categories to import.
+func (r *revertRun) file(fresh string) string {
+	if r.dice.IntN(2) == 0 {
+		return fmt.Sprintf("slug\tdisplay_name\tmerge_into\n%s\t%s\t\n%sba\tgone\t%s\n", r.prefix+r.one("a", "b", "aa", "c"), fresh, r.prefix, r.prefix+r.one("aa", "ab", "a", "ca"))
+	}
+	return fmt.Sprintf("slug\tdisplay_name\tparent_slug\n%sc\t%s\t\n%s\t%s\t%s\n", r.prefix, fresh, r.prefix+r.one("aa", "ab", "ba", "ca"), fresh, r.prefix+r.one("a", "b", "c"))
+}
+
+// A revertTally counts what was tried and what came of it.
+type revertTally struct {
+	sync.Mutex
+	counts map[string]int
+}
+
+func (t *revertTally) add(what string, n int) {
+	t.Lock()
+	defer t.Unlock()
+	t.counts[what] += n
+}
+
+func (t *revertTally) String() string {
+	var b strings.Builder
+	for _, k := range slices.Sorted(maps.Keys(t.counts)) {
+		fmt.Fprintf(&b, "\n%9d %s", t.counts[k], k)
+	}
+	return b.String()
+}

@@ -1,0 +1,486 @@
+package app_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"coffer/internal/money"
+	"coffer/internal/text"
+
+	"coffer/internal/app"
+	"coffer/internal/errs"
+	"coffer/internal/id"
+	"coffer/internal/ledger"
+	"coffer/internal/op"
+	"coffer/internal/pg"
+	"coffer/internal/pg/pgtest"
+)
+
+const (
+	revertBatchSize    = 25  // sequences on one database, each with transactions and definitions of its own
+	revertTransactions = 6   // of one sequence
+	revertNone         = "-" // a value or a source that is not there
+)
+
+// A revertCell is a field's value and whose it is.
+type revertCell struct{ value, source string }
+
+// A revertState is every field of a sequence's world under subject/id/field/ref. Fields that nobody ever spoke of are left out.
+type revertState map[string]revertCell
+
+func (s revertState) at(key string) revertCell {
+	if c, ok := s[key]; ok {
+		return c
+	}
+	return revertCell{revertNone, revertNone}
+}
+
+// A revertTouch is what a change did to a field: it took it from one point of its history to another. A new change leads to a new point, a revert back to the one that its change came from.
+type revertTouch struct {
+	key           string
+	before, after revertCell
+	from, to      int
+}
+
+// A revertChange is a change as the model knows it.
+type revertChange struct {
+	id       string
+	touches  []revertTouch
+	reverted bool
+}
+
+// TestRevert makes random sequences of changes by people, agents and the system, each twice: reverted newest first the canonical hash returns,
+// and reverted in random order every field is what a model of the rule says. All the while nobody but a person, or who forces it, changes what a person holds.
+func TestRevert(t *testing.T) {
+	t.Parallel()
+	batches := 4
+	if os.Getenv("COFFER_TEST_LONG") != "" {
+		batches = 40
+	}
+	tally, start := &revertTally{counts: map[string]int{}}, time.Now()
+	t.Run("batch", func(t *testing.T) {
+		for b := range batches {
+			t.Run(fmt.Sprint(b), func(t *testing.T) {
+				t.Parallel()
+				w := newRevertWorld(t, tally)
+				for n := range revertBatchSize {
+					if err := w.sequence(t.Context(), uint64(b), n); err != nil {
+						t.Errorf("sequence %d/%d: %v", b, n, err)
+					}
+				}
+			})
+		}
+	})
+	t.Logf("%.1f s%s", time.Since(start).Seconds(), tally)
+	c := tally.counts
+	switch {
+	case t.Failed():
+	case c["hash returned, newest first"] != batches*revertBatchSize || c["random order as the model says"] != batches*revertBatchSize:
+		t.Error("not every sequence was checked both ways")
+	case c["control: hash differed with one revert left out"]*10 < c["control: sequences with one revert left out"]*9:
+		t.Error("the control that leaves one revert out came back to the same hash: the hash sees too little")
+	case c["control: reverts that a model without changed_since gets wrong"] == 0 || c["writes with force to what a person holds"] == 0 || c["left: held"] == 0:
+		t.Error("the sequences do not reach what they are meant to check")
+	}
+}
+
+// A revertWorld is a service with many small worlds in it.
+type revertWorld struct {
+	*world
+	ops    map[string]*op.Op
+	actors []op.Actor
+	tally  *revertTally
+	parsed map[string]revertDefinition
+}
+
+func newRevertWorld(t *testing.T, tally *revertTally) *revertWorld {
+	t.Helper()
+	w := &revertWorld{tally: tally, ops: map[string]*op.Op{}, parsed: map[string]revertDefinition{}}
+	w.world = newWorldOn(t, pgtest.URL(t)+"&synchronous_commit=off", app.Config{})
+	for _, o := range w.Ops() {
+		w.ops[o.ID()] = o
+	}
+	for _, kind := range []string{op.User, op.User, op.Agent, op.Agent, op.System} {
+		w.actors = append(w.actors, op.Actor{Type: kind, ID: id.New(), Name: kind, Scope: op.Full})
+	}
+	revertSeed(t, w.world, revertBatchSize)
+	return w
+}
+
+// revertSeed makes n worlds, which nothing but their names keeps apart: s000- and so on.
+func revertSeed(t *testing.T, w *world, n int) {
+	t.Helper()
+	err := w.DB.InTx(t.Context(), func(tx pg.Tx) error {
+		accounts, err := w.Books.AddAccounts(t.Context(), tx, []ledger.NewAccount{{Provider: "plaid", ProviderID: "a", Name: text.Name("Everyday"), Type: "depository", Currency: "EUR"}})
+		if err != nil {
+			return err
+		}
+		_, err = w.Books.Load(t.Context(), tx, func(yield func(ledger.Incoming) bool) {
+			for i := range n * revertTransactions {
+				if !yield(ledger.Incoming{
+					AccountID: accounts[0], ProviderID: fmt.Sprintf("s%03d-%d", i/revertTransactions, i%revertTransactions), Date: pg.Day(time.Now()),
+					Amount: money.MustParse("1.00"), Currency: "EUR", Name: text.Name("shop"),
+				}) {
+					return
+				}
+			}
+		})
+		if err != nil {
+			return err
+		}
+		_, err = tx.Exec(t.Context(), strings.ReplaceAll(revertSeedSQL, "$N", fmt.Sprint(n-1)))
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+const revertSeedSQL = `
+	create temporary table s on commit drop as select n, 's' || lpad(n::text, 3, '0') || '-' as p from generate_series(0, $N) n;
+	insert into category (id, short_id, slug, display_name, kind)
+		select gen_random_uuid(), 'c' || p || v, p || v, v, k from s, (values ('a', 'expense'), ('b', 'income')) v (v, k);
+	insert into category (id, short_id, slug, display_name, parent_id)
+		select gen_random_uuid(), 'c' || p || v, p || v, v, c.id from s, (values ('aa', 'a'), ('ab', 'a'), ('ba', 'b')) v (v, k), category c where c.slug = p || k;
+	insert into tag (id, short_id, slug, display_name) select gen_random_uuid(), 't' || p || v, p || v, v from s, (values ('x'), ('y'), ('z')) v (v);
+	insert into counterparty (id, short_id, name, category_id)
+		select gen_random_uuid(), 'p' || p || v, p || v, case v when 'One' then c.id end from s, (values ('One'), ('Two'), ('Three')) v (v), category c where c.slug = p || 'ab';
+	update transaction t set category_id = c.id, category_source = v.source
+		from s, (values ('0', 'aa', 'provider'), ('1', 'ab', 'user'), ('2', 'ba', 'agent'), ('3', 'b', 'rule')) v (t, c, source), category c where t.provider_id = p || v.t and c.slug = p || v.c;
+	update transaction t set counterparty_id = o.id, counterparty_source = v.source
+		from s, (values ('1', 'One', 'agent'), ('2', 'Two', 'user'), ('4', 'One', 'rule')) v (t, c, source), counterparty o where t.provider_id = p || v.t and o.name = p || v.c;
+	update transaction t set deleted_at = now(), deleted_source = 'user' from s where t.provider_id = p || '5';
+	insert into transaction_tag (transaction_id, tag_id, present, source)
+		select t.id, g.id, present, source from s, (values ('0', 'x', true, 'rule'), ('1', 'y', true, 'user'), ('2', 'y', true, 'agent'), ('3', 'z', false, 'user')) v (t, g, present, source), transaction t, tag g
+		where t.provider_id = p || v.t and g.slug = p || v.g;
+	insert into comment (id, short_id, transaction_id, content, author_type, author_name)
+		select gen_random_uuid(), 'o' || p || who, t.id, 'said by ' || who, who, who from s, (values ('0', 'agent'), ('1', 'user'), ('2', 'system')) v (t, who), transaction t where t.provider_id = p || v.t;`
+
+// A revertRun is one sequence at work.
+type revertRun struct {
+	*revertWorld
+	dice    *rand.Rand
+	prefix  string
+	txs     []string
+	state   revertState
+	points  map[string]int // where in its history each field is; 0 is the beginning
+	newest  int
+	seen    int64 // the last entry that was looked at
+	changes []*revertChange
+	story   []string
+	calls   int // also makes each new text a new one
+}
+
+// sequence runs one sequence: newest first, then in random order, and for some a third time with one revert left out.
+func (w *revertWorld) sequence(ctx context.Context, batch uint64, n int) (err error) {
+	r := &revertRun{revertWorld: w, prefix: fmt.Sprintf("s%03d-", n)}
+	if r.txs, err = pg.Values[string](ctx, w.DB, `select id::text from transaction where provider_id like $1 || '%' order by provider_id`, r.prefix); err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			err = fmt.Errorf("%w\n\t%s", err, strings.Join(r.story, "\n\t"))
+		}
+	}()
+	r.begin(batch, n)
+	calls := 14 + r.dice.IntN(16)
+	if err := r.newestFirst(ctx, calls, false); err != nil {
+		return err
+	}
+	r.begin(batch, n)
+	calls = 14 + r.dice.IntN(16)
+	if err := r.randomOrder(ctx, calls); err != nil {
+		return err
+	}
+	w.tally.add("sequences", 1)
+	if n%10 == 0 {
+		return r.newestFirst(ctx, calls, true)
+	}
+	return nil
+}
+
+func (r *revertRun) begin(batch uint64, n int) {
+	r.dice, r.changes, r.points, r.story, r.calls = rand.New(rand.NewPCG(batch, uint64(n))), nil, map[string]int{}, nil, 0
+}
+
+// newestFirst makes a sequence and takes it back from its end: the hash is what it was. The control leaves the newest change in place.
+func (r *revertRun) newestFirst(ctx context.Context, calls int, control bool) error {
+	before, err := r.hash(ctx)
+	if err != nil {
+		return err
+	}
+	last, err := pg.Value[string](ctx, r.DB, `select coalesce(max(id::text), '00000000-0000-0000-0000-000000000000') from change`)
+	if err != nil {
+		return err
+	}
+	for range calls {
+		if _, err := r.call(ctx, r.actor(), r.step(ctx)); err != nil {
+			return err
+		}
+	}
+	changes, err := pg.Values[string](ctx, r.DB, `select id::text from change where id > $1::text::uuid order by id desc`, last)
+	if err != nil {
+		return err
+	}
+	if control && len(changes) > 0 {
+		changes = changes[1:]
+	}
+	for _, c := range changes {
+		out, err := r.revert(ctx, r.actors[0], c)
+		if err != nil {
+			return err
+		}
+		if !control && (len(out.Skipped) > 0 || out.Change == nil) {
+			return fmt.Errorf("newest first, the revert of %s left fields: %+v", c, out)
+		}
+	}
+	after, err := r.hash(ctx)
+	switch {
+	case err != nil:
+		return err
+	case control:
+		r.tally.add("control: sequences with one revert left out", 1)
+		if before != after {
+			r.tally.add("control: hash differed with one revert left out", 1)
+		}
+		return nil
+	case before != after:
+		return fmt.Errorf("newest first: the canonical hash did not return\n%s", firstDifference(before, after))
+	}
+	r.tally.add("hash returned, newest first", 1)
+	r.tally.add("changes reverted newest first", len(changes))
+	return nil
+}
+
+// randomOrder makes the sequence anew, with a look at every field after every call, and takes it back in any order, by anyone, some of it to and fro.
+func (r *revertRun) randomOrder(ctx context.Context, calls int) error {
+	if err := r.look(ctx, nil); err != nil {
+		return err
+	}
+	for range calls {
+		actor, s := r.actor(), r.step(ctx)
+		if _, err := r.call(ctx, actor, s); err != nil {
+			return err
+		}
+		if err := r.observe(ctx, actor, s); err != nil {
+			return fmt.Errorf("after %s by %s: %w", s.op, actor.Type, err)
+		}
+	}
+	r.tally.add("changes", len(r.changes))
+	open := slices.Clone(r.changes)
+	for range len(open) + len(open)/3 {
+		i := r.dice.IntN(len(r.changes))
+		if len(open) > 0 && r.dice.IntN(4) > 0 {
+			last := len(open) - 1
+			j := r.dice.IntN(len(open))
+			open[j], open[last] = open[last], open[j]
+			i = slices.Index(r.changes, open[last])
+			open = open[:last]
+		}
+		if err := r.undo(ctx, r.actor(), i); err != nil {
+			return err
+		}
+	}
+	r.tally.add("random order as the model says", 1)
+	return nil
+}
+
+// undo reverts a change and holds what came of it against the rule: what nobody touched since goes back; what someone touched, or a person holds against the caller, stays and is reported.
+// What would contradict the rest (a name that is taken, a thing that is gone or in use) stays too; that is checked from its end: putting it back would break something.
+func (r *revertRun) undo(ctx context.Context, actor op.Actor, i int) error {
+	c, before := r.changes[i], r.state
+	out, err := r.revert(ctx, actor, c.id)
+	if c.reverted {
+		if !errs.Is(err, errs.Conflict) {
+			return fmt.Errorf("change %d was reverted a second time: %v", i, err)
+		}
+		r.tally.add("second reverts refused", 1)
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	later := map[string]bool{}
+	for _, t := range c.touches {
+		later[t.key] = r.points[t.key] != t.to
+	}
+	if err := r.observe(ctx, actor, revertStep{undoes: c}); err != nil {
+		return fmt.Errorf("after the revert of change %d by %s: %w", i, actor.Type, err)
+	}
+	left, went, wrong := map[string]int{}, 0, false
+	for _, t := range c.touches {
+		now, reason := r.state.at(t.key), ""
+		switch {
+		case later[t.key]:
+			reason = "changed_since"
+			wrong = wrong || now != t.before
+		case revertHeld(t.key, before.at(t.key), actor):
+			reason = "held"
+		case now == t.before:
+			went++
+			continue
+		default:
+			trial := maps.Clone(r.state)
+			trial[t.key] = t.before
+			if len(r.contradictions(trial)) == 0 {
+				return fmt.Errorf("the revert of change %d by %s: %s is %v, want %v again", i, actor.Type, t.key, now, t.before)
+			}
+			reason = "conflict"
+		}
+		if now != before.at(t.key) {
+			return fmt.Errorf("the revert of change %d by %s: %s (%s) went from %v to %v", i, actor.Type, t.key, reason, before.at(t.key), now)
+		}
+		left[strings.Join(strings.Split(t.key, "/")[:3], "/")+" "+reason]++
+		r.tally.add("left: "+reason, 1)
+	}
+	if wrong {
+		r.tally.add("control: reverts that a model without changed_since gets wrong", 1)
+	}
+	for _, s := range out.Skipped {
+		left[fmt.Sprintf("%s/%s/%s %s", s.Subject, s.SubjectID, s.Field, strings.Replace(s.Reason, "missing", "conflict", 1))]--
+	}
+	for k, n := range left {
+		if n != 0 {
+			return fmt.Errorf("the revert of change %d by %s: %s was left %+d times more than reported: %+v", i, actor.Type, k, n, out)
+		}
+	}
+	c.reverted = went > 0
+	if out.Reverted != went || (out.Change != nil) != c.reverted {
+		return fmt.Errorf("the revert of change %d by %s says that %d fields went back, it was %d: %+v", i, actor.Type, out.Reverted, went, out)
+	}
+	r.tally.add("reverts in random order", 1)
+	r.tally.add("fields that went back in random order", went)
+	return nil
+}
+
+// revertHeld says whether a person holds the field against the actor. Definitions are nobody's.
+func revertHeld(key string, c revertCell, a op.Actor) bool {
+	return strings.HasPrefix(key, "transaction/") && c.source == op.User && a.Type != op.User
+}
+
+// observe looks at every field after a call and holds the differences against the journal and against the holds.
+func (r *revertRun) observe(ctx context.Context, actor op.Actor, s revertStep) error {
+	before := r.state
+	made := &revertChange{}
+	if err := r.look(ctx, made); err != nil {
+		return err
+	}
+	told := map[string]bool{}
+	for i, t := range made.touches {
+		told[t.key] = true
+		r.move(&made.touches[i], s.undoes)
+		if before.at(t.key) != t.before || r.state.at(t.key) != t.after {
+			return fmt.Errorf("the journal says that %s went from %v to %v, it was from %v to %v", t.key, t.before, t.after, before.at(t.key), r.state.at(t.key))
+		}
+	}
+	for k := range revertKeys(before, r.state) {
+		was, is := before.at(k), r.state.at(k)
+		if was == is {
+			continue
+		}
+		if !told[k] {
+			return fmt.Errorf("%s went from %v to %v, and the journal does not say so", k, was, is)
+		}
+		if revertHeld(k, was, actor) && (!s.moves || was.source != is.source) {
+			if !s.force {
+				return fmt.Errorf("%s held %v, and %s made it %v without force", k, was, actor.Type, is)
+			}
+			r.tally.add("writes with force to what a person holds", 1)
+		}
+	}
+	if broken := r.contradictions(r.state); len(broken) > 0 {
+		return fmt.Errorf("contradictions: %s", strings.Join(broken, "; "))
+	}
+	if len(made.touches) > 0 {
+		r.changes = append(r.changes, made)
+	}
+	return nil
+}
+
+// move follows a field through its history.
+func (r *revertRun) move(t *revertTouch, undoes *revertChange) {
+	r.newest++
+	t.from, t.to = r.points[t.key], r.newest
+	if undoes != nil {
+		for _, u := range undoes.touches {
+			if u.key == t.key {
+				t.to = u.from
+			}
+		}
+	}
+	r.points[t.key] = t.to
+}
+
+func revertKeys(a, b revertState) map[string]bool {
+	keys := map[string]bool{}
+	for k := range a {
+		keys[k] = true
+	}
+	for k := range b {
+		keys[k] = true
+	}
+	return keys
+}
+
+// A revertDefinition is what of a tag, category or counterparty others can contradict.
+type revertDefinition struct {
+	Slug        string  `json:"slug"`
+	Name        string  `json:"name"`
+	ParentID    *string `json:"parent_id"`
+	CategoryID  *string `json:"category_id"`
+	CanonicalID *string `json:"canonical_id"`
+}
+
+// contradictions are what cannot be: two live things of one name, and whatever points at a thing that is gone, or that was merged, or that is no primary.
+func (r *revertRun) contradictions(s revertState) []string {
+	var out []string
+	live, names := map[string]revertDefinition{}, map[string]bool{}
+	for k, c := range s {
+		part := strings.Split(k, "/")
+		if part[2] != "record" || c.value == revertNone {
+			continue
+		}
+		d, ok := r.parsed[c.value]
+		if !ok {
+			_ = json.Unmarshal([]byte(c.value), &d) // a text that is none has no name and will be missed
+			r.parsed[c.value] = d
+		}
+		name := part[0] + " " + strings.ToLower(d.Slug+d.Name)
+		if names[name] {
+			out = append(out, "two live of "+name)
+		}
+		names[name], live[part[0]+"/"+part[1]] = true, d
+	}
+	points := func(k, kind string, to *string, fits func(revertDefinition) bool) {
+		if to == nil || *to == revertNone {
+			return
+		}
+		if d, ok := live[kind+"/"+*to]; !ok || !fits(d) {
+			out = append(out, fmt.Sprintf("%s leads to %s %s, which is gone or does not fit: %+v", k, kind, *to, d))
+		}
+	}
+	whole := func(revertDefinition) bool { return true }
+	head := func(d revertDefinition) bool { return d.CanonicalID == nil && d.ParentID == nil }
+	for k, d := range live {
+		points(k, "category", d.ParentID, head)
+		points(k, "category", d.CategoryID, whole)
+		points(k, "counterparty", d.CanonicalID, head)
+	}
+	for k, c := range s {
+		switch part := strings.Split(k, "/"); part[2] {
+		case "category":
+			points(k, "category", &c.value, whole)
+		case "counterparty":
+			points(k, "counterparty", &c.value, head)
+		}
+	}
+	return out
+}

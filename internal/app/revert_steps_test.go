@@ -59,7 +59,8 @@ func (r *revertRun) revert(ctx context.Context, actor op.Actor, change string) (
 	if err != nil {
 		return out, err
 	}
-	return out, json.Unmarshal(a.Body, &out)
+	err = json.Unmarshal(a.Body, &out)
+	return out, err
 }
 
 // look reads every field, and the entries since the last look into made.

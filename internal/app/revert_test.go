@@ -59,7 +59,7 @@ type revertChange struct {
 
 // TestRevert makes random sequences of changes by people, agents and the system, each twice: reverted newest first the canonical hash returns,
 // and reverted in random order every field is what a model of the rule says. All the while nobody but a person, or who forces it, changes what a person holds.
-func TestRevert(t *testing.T) {
+func TestRevert(t *testing.T) { //nolint:tparallel // the group waits for its parallel parts, so that what they counted can be held against each other
 	t.Parallel()
 	batches := 4
 	if os.Getenv("COFFER_TEST_LONG") != "" {
@@ -300,7 +300,7 @@ func (r *revertRun) undo(ctx context.Context, actor op.Actor, i int) error {
 	out, err := r.revert(ctx, actor, c.id)
 	if c.reverted {
 		if !errs.Is(err, errs.Conflict) {
-			return fmt.Errorf("change %d was reverted a second time: %v", i, err)
+			return fmt.Errorf("change %d was reverted a second time: %w", i, err)
 		}
 		r.tally.add("second reverts refused", 1)
 		return nil
@@ -317,7 +317,8 @@ func (r *revertRun) undo(ctx context.Context, actor op.Actor, i int) error {
 	}
 	left, went, wrong := map[string]int{}, 0, false
 	for _, t := range c.touches {
-		now, reason := r.state.at(t.key), ""
+		now := r.state.at(t.key)
+		var reason string
 		switch {
 		case later[t.key]:
 			reason = "changed_since"

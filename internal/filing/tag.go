@@ -68,6 +68,9 @@ const (
 // checkSlug folds a slug to lower case and says what is wrong with it.
 func checkSlug(slug string, shape *regexp.Regexp, hint string) (string, error) {
 	slug = strings.ToLower(slug)
+	if _, err := id.Parse(slug); err == nil {
+		return "", errs.Field("slug", "pattern", "must not look like a UUID, which would always mean an id")
+	}
 	if len(slug) > MaxSlug || !shape.MatchString(slug) {
 		return "", errs.Field("slug", "pattern", "must be %s, at most %d characters", hint, MaxSlug)
 	}

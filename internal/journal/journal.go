@@ -152,15 +152,6 @@ func Record(ctx context.Context, tx pg.Tx, n Note, entries []Entry) (*id.ID, err
 	return &change, nil
 }
 
-// Append adds entries to a change that is being made in batches.
-func Append(ctx context.Context, tx pg.Tx, change id.ID, entries []Entry, transactions int) error {
-	_, err := pg.Exec(ctx, tx, `update change set entries = entries + $2, transactions = transactions + $3 where id = $1`, change, len(entries), transactions)
-	if err != nil {
-		return err
-	}
-	return write(ctx, tx, change, entries)
-}
-
 func write(ctx context.Context, tx pg.Tx, change id.ID, entries []Entry) error {
 	for i, e := range entries {
 		if e.Note != nil {

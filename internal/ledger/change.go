@@ -143,7 +143,7 @@ type TagTransaction struct {
 
 // AddTag puts a tag on a transaction.
 func (b *Books) AddTag(ctx context.Context, tx pg.Tx, in TagTransaction) (Transaction, error) {
-	return b.tag(ctx, tx, Operation{TransactionID: in.TransactionID, TagsToAdd: []string{in.TagSlug}, Note: in.Note}, in.Force, "Added tag "+in.TagSlug)
+	return b.tag(ctx, tx, Operation{TransactionID: in.TransactionID, TagsToAdd: []string{in.TagSlug}, Note: in.Note}, in.Force, "Tagged a transaction")
 }
 
 // UntagTransaction is the input of RemoveTag.
@@ -156,7 +156,7 @@ type UntagTransaction struct {
 
 // RemoveTag takes a tag off a transaction. Taking off what is not on it changes nothing.
 func (b *Books) RemoveTag(ctx context.Context, tx pg.Tx, in UntagTransaction) (op.Deleted, error) {
-	t, err := b.tag(ctx, tx, Operation{TransactionID: in.TransactionID, TagsToRemove: []string{in.TagSlug}, Note: in.Note}, in.Force, "Removed tag "+in.TagSlug)
+	t, err := b.tag(ctx, tx, Operation{TransactionID: in.TransactionID, TagsToRemove: []string{in.TagSlug}, Note: in.Note}, in.Force, "Untagged a transaction")
 	return op.Deleted{Deleted: true, ID: t.ID}, err
 }
 

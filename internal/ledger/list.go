@@ -54,22 +54,14 @@ func (b *Books) Transactions(ctx context.Context, q pg.Querier, in ListTransacti
 	if err != nil {
 		return Transactions{}, err
 	}
-	s, err := b.resolve(ctx, q, in.Filter)
+	r := reader{books: b, q: q, in: in, pager: pager, order: order, ascending: strings.Contains(order, "asc"), size: pageSize(in.Limit + 1)}
+	rows, err := r.rows(ctx)
 	if err != nil {
 		return Transactions{}, err
-	}
-	if in.Cursor != "" {
-		if err := b.after(ctx, q, s, pager, in.Cursor, strings.Contains(order, "asc")); err != nil {
-			return Transactions{}, err
-		}
 	}
 	out := Transactions{Transactions: []Transaction{}, fields: fields}
-	if s.none {
+	if len(rows) == 0 {
 		return out, nil
-	}
-	rows, err := b.page(ctx, q, s, order, in.Limit)
-	if err != nil {
-		return Transactions{}, err
 	}
 	out.Transactions = rows[:min(len(rows), in.Limit)]
 	out.HasMore = len(rows) > in.Limit
@@ -123,54 +115,6 @@ func (b *Books) after(ctx context.Context, q pg.Querier, s *selection, pager pg.
 	return nil
 }
 
-// fewDescriptors is up to how many wordings a search goes through them one by one; beyond, what it looks for is common and found soon by walking the dates.
-const fewDescriptors = 64
-
-// page reads one row more than limit, so that its caller sees whether there are more.
-func (b *Books) page(ctx context.Context, q pg.Querier, s *selection, order string, limit int) ([]Transaction, error) {
-	size := pageSize(limit + 1)
-	// The ids of the page first, from the narrow index; names are joined for what is shown and nothing else.
-	inner := "select t.id, t.date, t.amount, t.created_at, d.name from transaction t join descriptor d on d.id = t.descriptor_id"
-	if strings.HasPrefix(order, "t.date") {
-		inner = "select t.* from transaction t"
-	}
-	var sql string
-	switch {
-	case s.searched && len(s.descriptors) <= fewDescriptors && strings.HasPrefix(order, "t.date"):
-		sql = fmt.Sprintf(`select %s from (
-			select x.* from unnest($%d::int[]) w (id)
-			cross join lateral (select t.* from transaction t %s and t.descriptor_id = w.id order by %s limit %d) x) t
-			%s order by %s limit %d`, transactionColumns, len(s.Args())+1, s.SQL(), order, size, transactionJoins, order, size)
-		return rowsOf(ctx, q, sql, append(s.Args(), s.descriptors), size)
-	case s.searched:
-		s.And("t.descriptor_id + 0 = any($?)", s.descriptors) // + 0: the index on it would give every match, to be sorted
-	}
-	if strings.HasPrefix(order, "t.date") {
-		sql = fmt.Sprintf(`select %s from (%s %s order by %s limit %d) t %s order by %s`, transactionColumns, inner, s.SQL(), order, size, transactionJoins, order)
-	} else {
-		sql = fmt.Sprintf(`select %s from transaction t %s %s order by %s limit %d`, transactionColumns, transactionJoins, s.SQL(), order, size)
-	}
-	return rowsOf(ctx, q, sql, s.Args(), size)
-}
-
-func rowsOf(ctx context.Context, q pg.Querier, statement string, args []any, size int) ([]Transaction, error) {
-	rows, err := q.Query(ctx, statement, args...)
-	if err != nil {
-		return nil, err
-	}
-	return scanTransactions(rows, size)
-}
-
-// pageSize rounds up to one of a few literals: with LIMIT as an argument the planner distrusts its own plan, at twice the cost.
-func pageSize(n int) int {
-	for _, size := range []int{51, 101, 201} {
-		if n <= size {
-			return size
-		}
-	}
-	return 501
-}
-
 // A Count is how many transactions a filter means.
 type Count struct {
 	Count int64 `json:"count"`
@@ -182,7 +126,7 @@ func (b *Books) Count(ctx context.Context, q pg.Querier, in Filter) (Count, erro
 	if err != nil || s.none {
 		return Count{}, err
 	}
-	s.If(s.searched, "t.descriptor_id = any($?)", s.descriptors)
+	s.all()
 	n, err := pg.Value[int64](ctx, q, `select count(*) from transaction t `+s.SQL(), s.Args()...)
 	return Count{n}, err
 }

@@ -3,6 +3,7 @@ package ledger
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -35,7 +36,7 @@ type UpdateTransactions struct {
 
 // A Result is what became of an Operation.
 type Result struct {
-	TransactionID string          `json:"transaction_id" doc:"As it was given"`
+	TransactionID *id.ID          `json:"transaction_id" doc:"null where no transaction was found"`
 	Status        string          `json:"status" enum:"changed,unchanged,held,error" doc:"held: nothing changed, because a person holds what was asked"`
 	Changed       []string        `json:"changed" doc:"Fields that changed"`
 	Held          []string        `json:"held" doc:"Fields that a person holds and that stayed"`
@@ -85,6 +86,7 @@ type named struct {
 	categories     map[string]id.ID
 	counterparties map[string]id.ID
 	tags           map[string]id.ID
+	slugs          map[id.ID]string
 	made           []journal.Entry // tags that were registered
 }
 
@@ -99,7 +101,7 @@ func (b *Books) operate(ctx context.Context, tx pg.Tx, operations []Operation, f
 	var owner []int // which operation an edit belongs to
 	var drafts []journal.Draft
 	for i, o := range operations {
-		results[i] = Result{TransactionID: o.TransactionID, Status: "unchanged", Changed: []string{}, Held: []string{}}
+		results[i] = Result{TransactionID: found(n.transactions[i]), Status: "unchanged", Changed: []string{}, Held: []string{}}
 		mine, err := n.edits(i, o)
 		if err != nil {
 			e := errs.Public(err, "")
@@ -129,6 +131,13 @@ func (b *Books) operate(ctx context.Context, tx pg.Tx, operations []Operation, f
 	return results, change, err
 }
 
+func found(u id.ID) *id.ID {
+	if u.IsZero() {
+		return nil
+	}
+	return &u
+}
+
 func (r *Result) take(o Outcome, field string) {
 	switch o {
 	case Changed:
@@ -146,12 +155,7 @@ func fieldName(e Edit, n *named) string {
 	if e.Tag == nil {
 		return e.Field
 	}
-	for slug, u := range n.tags {
-		if u.Equal(*e.Tag) {
-			return "tag:" + slug
-		}
-	}
-	return e.Field
+	return "tag:" + n.slugs[*e.Tag]
 }
 
 // name resolves everything that operations name.
@@ -182,8 +186,25 @@ func (b *Books) name(ctx context.Context, tx pg.Tx, operations []Operation) (*na
 	if n.made, err = b.filing.Register(ctx, tx, add); err != nil {
 		return nil, err
 	}
-	n.tags, err = pg.Names(ctx, tx, append(add, remove...), tagsNamed)
+	if n.tags, err = pg.Names(ctx, tx, append(add, remove...), tagsNamed); err != nil || len(n.tags) == 0 {
+		return n, err
+	}
+	n.slugs, err = slugs(ctx, tx, slices.Collect(maps.Values(n.tags)))
 	return n, err
+}
+
+// slugs are the slugs of tags.
+func slugs(ctx context.Context, q pg.Querier, ids []id.ID) (map[id.ID]string, error) {
+	type row struct {
+		ID   id.ID  `db:"id"`
+		Slug string `db:"slug"`
+	}
+	rows, err := pg.All[row](ctx, q, `select id, slug from tag where id = any($1)`, ids)
+	out := make(map[id.ID]string, len(rows))
+	for _, r := range rows {
+		out[r.ID] = r.Slug
+	}
+	return out, err
 }
 
 // edits are what an operation asks for, or what is wrong with it.

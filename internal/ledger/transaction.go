@@ -7,7 +7,6 @@ import (
 	"coffer/internal/money"
 	"coffer/internal/pg"
 	"coffer/internal/text"
-	"github.com/jackc/pgx/v5"
 )
 
 // A Transaction is money that moved, as the bank told it, with what the household made of it. The names are those of rule conditions and filters.
@@ -72,19 +71,6 @@ func (t *Transaction) scanned() []any {
 		&t.Category, &t.CategoryID, &t.CategoryDisplayName, &t.CategorySource, &t.CounterpartyID, &t.CounterpartyName,
 		&t.Tags, &t.Pending, &t.PaymentChannel, &t.CommentCount, &t.LinkedTransactionID, &t.Excluded, &t.DeletedAt, &t.CreatedAt, &t.UpdatedAt,
 	}
-}
-
-// scanTransactions reads all rows. It goes past the collector by name, which costs more than the rows themselves.
-func scanTransactions(rows pgx.Rows, room int) ([]Transaction, error) {
-	out := make([]Transaction, 0, room)
-	var row Transaction
-	places := row.scanned()
-	_, err := pgx.ForEachRow(rows, places, func() error {
-		out = append(out, row)
-		row = Transaction{}
-		return nil
-	})
-	return out, err
 }
 
 // A TransactionRef names a transaction.

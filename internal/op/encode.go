@@ -19,6 +19,9 @@ func encode(v any, lean bool) ([]byte, error) {
 		shorten(p.Elem())
 		v = p.Elem().Interface()
 	}
+	if fast, ok := v.(interface{ AppendJSON(b []byte) []byte }); ok {
+		return fast.AppendJSON(nil), nil // json.Marshal would read the whole answer once more to make sure that it is JSON
+	}
 	b, err := json.Marshal(v)
 	if err != nil {
 		return nil, fmt.Errorf("encode answer: %w", err)

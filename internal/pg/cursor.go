@@ -7,6 +7,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
+	"strings"
 
 	"coffer/internal/errs"
 )
@@ -51,7 +52,7 @@ func (p Pager) Encode(position ...string) (string, error) {
 // Decode reads a cursor back into n sort values. Whatever is not a cursor that Encode made for the same list and filters is INVALID_CURSOR.
 func (p Pager) Decode(cursor string, n int) ([]string, error) {
 	invalid := errs.New(errs.InvalidCursor, "this cursor does not belong to this list and these filters; start again without a cursor and keep the filters unchanged from page to page")
-	if len(cursor) > 1024 {
+	if len(cursor) > 1024 || strings.ContainsAny(cursor, "\r\n") { // the decoder would skip line breaks
 		return nil, invalid
 	}
 	b, err := base64.RawURLEncoding.Strict().DecodeString(cursor)

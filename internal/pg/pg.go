@@ -66,6 +66,7 @@ func Open(ctx context.Context, url string, o Options) (*DB, error) {
 	params := cfg.ConnConfig.RuntimeParams
 	params["application_name"] = "coffer"
 	params["timezone"] = "UTC"
+	params["jit"] = "off"                                // our queries are short: compiling one costs more than running it
 	params["pg_trgm.word_similarity_threshold"] = "0.45" // how near a fuzzy search must come
 	params["statement_timeout"] = fmt.Sprint(o.StatementTimeout.Milliseconds())
 	// A server that was killed must not keep its locks: the backend notices a dead peer within these bounds.

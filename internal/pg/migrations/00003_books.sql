@@ -133,6 +133,7 @@ create index transaction_descriptor on transaction (descriptor_id, date desc, id
 create index transaction_counterparty on transaction (counterparty_id, date desc, id desc) where deleted_at is null and counterparty_id is not null; -- the list of a counterparty
 create index transaction_updated on transaction (updated_at); -- updated_since
 create index transaction_deleted on transaction (date desc, id desc) where deleted_at is not null; -- the list of deleted ones
+create statistics transaction_groups (ndistinct) on category_id, currency, account_id, (date_trunc('month', date::timestamp)) from transaction; -- totals by month: without it the planner expects as many groups as days, and sorts where it should hash
 
 -- A tag that someone put on a transaction, or took off: what a person removed stays known, so that no rule puts it back.
 create table transaction_tag (

@@ -1,0 +1,173 @@
+// Command books measures the books at scale: coffer's real server beside bare PostgreSQL, in turns in one run, and prints what each request costs both in CPU time.
+// It must not know how coffer is built inside; it starts the real binary and talks HTTP to it. The bare side stands in bare.go.
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"regexp"
+	"syscall"
+	"time"
+
+	"coffer/bench/measure"
+)
+
+type options struct {
+	database     string
+	transactions int
+	years        int
+	rounds       int
+	connections  int
+	length       time.Duration
+	only         *regexp.Regexp
+	asJSON       bool
+	binary       string
+}
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	err := run(ctx)
+	stop()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "books:", err)
+		os.Exit(1)
+	}
+}
+
+func run(ctx context.Context) error {
+	var o options
+	var only string
+	flag.StringVar(&o.database, "database", "", "URL of a database that coffer dev seed has filled; it is written to. Without it, one is made and dropped")
+	flag.IntVar(&o.transactions, "transactions", 1_000_000, "how many transactions the made one gets")
+	flag.IntVar(&o.years, "years", 10, "over how many years")
+	flag.IntVar(&o.rounds, "rounds", 10, "rounds of each side, alternating")
+	flag.IntVar(&o.connections, "connections", 8, "connections at once")
+	flag.DurationVar(&o.length, "length", time.Second, "length of a round")
+	flag.StringVar(&only, "only", "", "only operations whose name matches this")
+	flag.StringVar(&o.binary, "binary", "", "measure this coffer instead of building one")
+	flag.BoolVar(&o.asJSON, "json", false, "print JSON, with every round")
+	flag.Parse()
+	if flag.Arg(0) == "handler" {
+		return serveHandler(ctx)
+	}
+	var err error
+	if o.only, err = regexp.Compile(only); err != nil {
+		return err
+	}
+	r, err := measureAll(ctx, o)
+	if err != nil {
+		return err
+	}
+	if o.asJSON {
+		e := json.NewEncoder(os.Stdout)
+		e.SetIndent("", "  ")
+		return e.Encode(r)
+	}
+	r.print(os.Stdout)
+	return nil
+}
+
+func measureAll(ctx context.Context, o options) (*report, error) {
+	dir, err := os.MkdirTemp("", "coffer-books-")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir) //nolint:errcheck // the system clears it some day
+	if o.binary == "" {
+		if o.binary, err = measure.BuildCoffer(ctx, dir); err != nil {
+			return nil, err
+		}
+	}
+	w, err := openWorld(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	defer w.close(ctx)
+	r := &report{Rounds: o.rounds, Seconds: o.length.Seconds(), Connections: o.connections, Rows: w.rows}
+	if r.Machine, err = w.describe(ctx); err != nil {
+		return nil, err
+	}
+	for _, op := range operations() {
+		if !o.only.MatchString(op.name) {
+			continue
+		}
+		res, err := series(ctx, o, w, op)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", op.name, err)
+		}
+		r.Results = append(r.Results, res)
+		fmt.Fprintf(os.Stderr, "%-45s %6.2f× (goal %s)\n", op.name, res.CPU, op.goal)
+	}
+	return r, nil
+}
+
+// A side is one of the two that are compared: it makes requests until the time is over.
+type side interface {
+	round(ctx context.Context, length time.Duration) ([]time.Duration, error)
+	pid() int // whose CPU time counts beside PostgreSQL's
+	close(ctx context.Context)
+}
+
+// series measures one operation on both sides, in turns, so that whatever else the machine does meets both alike.
+func series(ctx context.Context, o options, w *world, op operation) (*result, error) {
+	// The bare side first: what it makes takes longer than a server keeps an idle connection.
+	right, err := op.bare(ctx, w, o.connections)
+	if err != nil {
+		return nil, fmt.Errorf("bare: %w", err)
+	}
+	defer right.close(ctx)
+	left, err := op.coffer(ctx, w, o.connections)
+	if err != nil {
+		return nil, fmt.Errorf("coffer: %w", err)
+	}
+	defer left.close(ctx)
+	sides := []side{left, right}
+	for _, s := range sides { // warm: plans, caches, connections
+		if _, err := s.round(ctx, o.length); err != nil {
+			return nil, err
+		}
+	}
+	res := &result{Name: op.name, Goal: op.goal, most: op.most, rate: op.rate}
+	for turn := range o.rounds {
+		var figures [2]figure
+		for i := range sides {
+			at := (turn + i) % 2 // nobody is always the first
+			if figures[at], err = one(ctx, w, sides[at], o.length); err != nil {
+				return nil, err
+			}
+		}
+		res.Coffer, res.Bare = append(res.Coffer, figures[0]), append(res.Bare, figures[1])
+	}
+	res.settle()
+	return res, nil
+}
+
+// one is one round of one side.
+func one(ctx context.Context, w *world, s side, length time.Duration) (figure, error) {
+	if err := ctx.Err(); err != nil {
+		return figure{}, err
+	}
+	before, err := w.clocks(ctx, s.pid())
+	if err != nil {
+		return figure{}, err
+	}
+	start := time.Now()
+	took, err := s.round(ctx, length)
+	if err != nil {
+		return figure{}, err
+	}
+	wall := time.Since(start)
+	after, err := w.clocks(ctx, s.pid())
+	if err != nil {
+		return figure{}, err
+	}
+	if len(took) == 0 {
+		return figure{}, errors.New("no request was answered")
+	}
+	return newFigure(took, wall, before, after), nil
+}

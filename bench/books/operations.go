@@ -1,0 +1,162 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/url"
+	"strings"
+
+	"coffer/internal/id"
+	"github.com/jackc/pgx/v5"
+)
+
+// What the operations are about. The made-up household always has these.
+const (
+	leaf                          = "transport_taxis"
+	common                        = "amazon"
+	rare                          = "zahnarzt mehmet"
+	middleDay, yearStart, yearEnd = "2021-06-30", "2024-01-01", "2024-12-31"
+	batch                         = 50
+)
+
+// An operation is one line of the table.
+type operation struct {
+	name         string
+	goal         string
+	most         float64 // of bare's CPU time; with rate, at least this of its requests per second
+	rate         bool
+	coffer, bare func(ctx context.Context, w *world, connections int) (side, error)
+}
+
+func operations() []operation {
+	summary := "/api/v1/transactions/summary?group_by=category&group_by=month"
+	year := "&start_date=" + yearStart + "&end_date=" + yearEnd
+	return []operation{
+		{name: "first page of 50, with tags", goal: "≤ 1.6×", most: 1.6, coffer: reading("/api/v1/transactions"), bare: bareSide(page("", nil))},
+		{name: "deep page, with tags", goal: "≤ 1.6×", most: 1.6, coffer: deep, bare: bareSide(deepPage)},
+		{name: "search, common term", goal: "≤ 1.3×", most: 1.3, coffer: reading("/api/v1/transactions?search=" + common), bare: bareSide(page(commonSearch, pattern(common)))},
+		{name: "search, rare words", goal: "≤ 1.0× of the frozen trigram query", most: 1.0, coffer: reading("/api/v1/transactions?search_mode=words&search=" + url.QueryEscape(rare)), bare: bareTrigram},
+		{name: "filter by category", goal: "≤ 1.6×", most: 1.6, coffer: reading("/api/v1/transactions?category=" + leaf), bare: bareSide(categoryPage)},
+		{name: "count, category + a year", goal: "≤ 3×", most: 3, coffer: reading("/api/v1/transactions/count?category=" + leaf + year), bare: bareSide(count)},
+		{name: "summary by category and month, 1 year", goal: "≤ 1.2× of the live grouping", most: 1.2, coffer: reading(summary + year), bare: bareSide(grouping(yearStart, yearEnd))},
+		{name: "summary by category and month, 10 years", goal: "≤ 1.2× of the live grouping", most: 1.2, coffer: reading(summary), bare: bareSide(grouping("", ""))},
+		{name: "get one", goal: "≥ 60 % of bare net/http + pgx, in requests/s", most: 0.6, rate: true, coffer: getOne, bare: handlerSide},
+		{name: "batch-categorize 50, with journal", goal: "≤ 1.5×", most: 1.5, coffer: categorize, bare: bareSide(bareCategorize)},
+	}
+}
+
+// reading is coffer's side of a GET of one path.
+func reading(path string) func(context.Context, *world, int) (side, error) {
+	return func(ctx context.Context, w *world, connections int) (side, error) {
+		request := get(w.server.Address, path, w.key)
+		return connect(ctx, w.server.Address, w.server.Pid(), connections, func(int, int) []byte { return request })
+	}
+}
+
+// deep is the page behind a cursor in the middle of the books.
+func deep(ctx context.Context, w *world, connections int) (side, error) {
+	path := "/api/v1/transactions?end_date=" + middleDay
+	l, err := connect(ctx, w.server.Address, w.server.Pid(), 1, nil)
+	if err != nil {
+		return nil, err
+	}
+	defer l.close(ctx)
+	if err := l.clients[0].exchange(get(w.server.Address, path, w.key)); err != nil {
+		return nil, err
+	}
+	var first struct {
+		Next string `json:"next_cursor"`
+	}
+	if err := json.Unmarshal(l.clients[0].body, &first); err != nil || first.Next == "" {
+		return nil, fmt.Errorf("no cursor in the first page: %w", err)
+	}
+	return reading(path+"&cursor="+first.Next)(ctx, w, connections)
+}
+
+// getOne reads another one each time, by UUID.
+func getOne(ctx context.Context, w *world, connections int) (side, error) {
+	requests, err := oneEach(ctx, w, w.server.Address)
+	if err != nil {
+		return nil, err
+	}
+	return connect(ctx, w.server.Address, w.server.Pid(), connections, func(c, n int) []byte { return requests[(c*131+n)%len(requests)] })
+}
+
+func oneEach(ctx context.Context, w *world, address string) ([][]byte, error) {
+	ids, err := someIDs(ctx, w, 2000)
+	if err != nil {
+		return nil, err
+	}
+	requests := make([][]byte, len(ids))
+	for i, u := range ids {
+		requests[i] = get(address, "/api/v1/transactions/"+u.String(), w.key)
+	}
+	return requests, nil
+}
+
+// someIDs are transactions from all over the books, always the same ones.
+func someIDs(ctx context.Context, w *world, n int) ([]id.ID, error) {
+	rows, err := w.admin.Query(ctx, `select id from transaction where deleted_at is null order by hashtext(provider_id), id limit $1`, n)
+	if err != nil {
+		return nil, err
+	}
+	ids, err := pgx.CollectRows(rows, pgx.RowTo[id.ID])
+	if err == nil && len(ids) < n {
+		err = errors.New("the database has too few transactions")
+	}
+	return ids, err
+}
+
+// blocks are sets of transactions that no two connections share, so that nobody waits for a lock. Neighbours in time go together, as a person who tidies up picks them.
+func blocks(ctx context.Context, w *world, connections int) ([][]id.ID, error) {
+	rows, err := w.admin.Query(ctx, `select id from transaction where deleted_at is null order by date desc, id desc limit $1`, connections*batch*blocksEach)
+	if err != nil {
+		return nil, err
+	}
+	ids, err := pgx.CollectRows(rows, pgx.RowTo[id.ID])
+	if err != nil {
+		return nil, err
+	}
+	var out [][]id.ID
+	for len(ids) >= batch {
+		out, ids = append(out, ids[:batch]), ids[batch:]
+	}
+	if len(out) < connections*blocksEach {
+		return nil, errors.New("the database has too few transactions")
+	}
+	return out, nil
+}
+
+const blocksEach = 20
+
+// targets are the two categories between which batches go to and fro, so that every request changes every row.
+var targets = []string{"transport_taxis", "shopping_general_stores"}
+
+// turn is the block and target of a connection's nth batch.
+func turn(connection, n int) (block, target int) {
+	return connection*blocksEach + n%blocksEach, n / blocksEach % len(targets)
+}
+
+func categorize(ctx context.Context, w *world, connections int) (side, error) {
+	all, err := blocks(ctx, w, connections)
+	if err != nil {
+		return nil, err
+	}
+	requests := make([][]byte, 0, len(all)*len(targets))
+	for _, ids := range all {
+		texts := make([]string, len(ids))
+		for i, u := range ids {
+			texts[i] = `"` + u.String() + `"`
+		}
+		for _, target := range targets {
+			body := fmt.Sprintf(`{"transaction_ids":[%s],"category_id":"%s"}`, strings.Join(texts, ","), target)
+			requests = append(requests, post(w.server.Address, "/api/v1/transactions/batch-categorize", w.key, body))
+		}
+	}
+	return connect(ctx, w.server.Address, w.server.Pid(), connections, func(c, n int) []byte {
+		block, target := turn(c, n)
+		return requests[block*len(targets)+target]
+	})
+}

@@ -1,0 +1,92 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"time"
+
+	"coffer/bench/measure"
+)
+
+// A figure is what one round gave. CPU times are milliseconds per request.
+type figure struct {
+	PerSecond float64 `json:"requests_per_second"`
+	P50       float64 `json:"p50_ms"`
+	P99       float64 `json:"p99_ms"`
+	Server    float64 `json:"server_ms"`
+	Database  float64 `json:"postgresql_ms"`
+	Both      float64 `json:"server_and_postgresql_ms"`
+}
+
+func newFigure(took []time.Duration, wall time.Duration, before, after clocks) figure {
+	slices.Sort(took)
+	n := float64(len(took))
+	server, database := ms(after.server-before.server)/n, ms(after.databaseSince(before))/n
+	return figure{
+		PerSecond: n / wall.Seconds(), P50: ms(measure.Quantile(took, 0.5)), P99: ms(measure.Quantile(took, 0.99)),
+		Server: server, Database: database, Both: server + database,
+	}
+}
+
+func ms(d time.Duration) float64 { return float64(d.Nanoseconds()) / 1e6 }
+
+// A result is one operation on both sides.
+type result struct {
+	Name   string   `json:"name"`
+	Goal   string   `json:"goal"`
+	Coffer []figure `json:"coffer"`
+	Bare   []figure `json:"bare"`
+	CPU    float64  `json:"cpu_over_bare"`  // server and PostgreSQL per request, median of the rounds' own ratios
+	Rate   float64  `json:"rate_over_bare"` // requests per second, likewise
+	Met    bool     `json:"met"`
+
+	most float64 // the goal: CPU at most this, or
+	rate bool    // requests per second at least this
+}
+
+// settle computes the ratios within each round first: neighbours in time have met the same machine.
+func (r *result) settle() {
+	var cpus, rates []float64
+	for i := range r.Coffer {
+		cpus, rates = append(cpus, r.Coffer[i].Both/r.Bare[i].Both), append(rates, r.Coffer[i].PerSecond/r.Bare[i].PerSecond)
+	}
+	r.CPU, r.Rate = measure.Median(cpus), measure.Median(rates)
+	r.Met = r.CPU <= r.most
+	if r.rate {
+		r.Met = r.Rate >= r.most
+	}
+}
+
+func middle(rounds []figure, of func(figure) float64) float64 {
+	values := make([]float64, len(rounds))
+	for i, f := range rounds {
+		values[i] = of(f)
+	}
+	return measure.Median(values)
+}
+
+type report struct {
+	Machine     measure.Machine `json:"machine"`
+	Rows        int64           `json:"transactions"`
+	Rounds      int             `json:"rounds"`
+	Seconds     float64         `json:"seconds_each"`
+	Connections int             `json:"connections"`
+	Results     []*result       `json:"results"`
+}
+
+func (r *report) print(w io.Writer) {
+	fmt.Fprintf(w, "%d transactions. %s.\nMedians of %d alternating rounds of %.1f s, %d connections. CPU is server + PostgreSQL, ms per request.\n\n", r.Rows, r.Machine, r.Rounds, r.Seconds, r.Connections)
+	rows := [][]string{{"operation", "coffer CPU", "of it server", "bare CPU", "ratio", "goal", "", "coffer rps", "p50", "p99", "bare rps", "p50", "p99", "rps ratio"}}
+	for _, s := range r.Results {
+		c := func(of func(figure) float64, format string) string { return fmt.Sprintf(format, middle(s.Coffer, of)) }
+		b := func(of func(figure) float64, format string) string { return fmt.Sprintf(format, middle(s.Bare, of)) }
+		both, server := func(f figure) float64 { return f.Both }, func(f figure) float64 { return f.Server }
+		rate, p50, p99 := func(f figure) float64 { return f.PerSecond }, func(f figure) float64 { return f.P50 }, func(f figure) float64 { return f.P99 }
+		rows = append(rows, []string{
+			s.Name, c(both, "%.3f"), c(server, "%.3f"), b(both, "%.3f"), fmt.Sprintf("%.2f×", s.CPU), s.Goal, measure.Verdict(s.Met),
+			c(rate, "%.1f"), c(p50, "%.2f"), c(p99, "%.2f"), b(rate, "%.1f"), b(p50, "%.2f"), b(p99, "%.2f"), fmt.Sprintf("%.2f", s.Rate),
+		})
+	}
+	measure.Table(w, rows)
+}

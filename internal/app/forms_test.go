@@ -1,0 +1,501 @@
+package app_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"regexp"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"coffer/internal/app"
+	"coffer/internal/errs"
+	"coffer/internal/feed"
+	"coffer/internal/id"
+	"coffer/internal/ledger"
+	"coffer/internal/money"
+	"coffer/internal/op"
+	"coffer/internal/pg"
+	"coffer/internal/text"
+)
+
+// A formRef says what a field of an input names.
+type formRef struct {
+	kind      string // of what; "" is a name for something new, and no reference
+	slug      bool   // a slug will do, too
+	second    bool   // another one than the op's own subject
+	registers bool   // an unknown slug is made
+}
+
+// formFields is what each field names that looks like a reference; where the op decides, under its name or its noun. The rest is walked from the schemas.
+var formFields = map[string]formRef{
+	"account.id": {kind: "account"}, "account_id": {kind: "account"}, "connection_id": {kind: "connection"},
+	"category.id": {kind: "category", slug: true}, "category": {kind: "category", slug: true}, "category_id": {kind: "category", slug: true},
+	"category.into": {kind: "category", slug: true, second: true}, "move_to": {kind: "category", slug: true, second: true}, "parent_id": {kind: "category", slug: true, second: true},
+	"change_id": {kind: "change"}, "comment_id": {kind: "comment"},
+	"counterparty.id": {kind: "counterparty"}, "counterparty.into": {kind: "counterparty", second: true}, "counterparty_id": {kind: "counterparty"},
+	"assign_counterparty.id": {kind: "counterparty"}, "unlink_counterparty_transactions.id": {kind: "counterparty"},
+	"key.id":  {kind: "key"},
+	"user.id": {kind: "user"}, "user_id": {kind: "user"}, "owner_user_id": {kind: "user"}, "reassign_to": {kind: "user", second: true},
+	"tag.slug": {kind: "tag", slug: true}, "tags": {kind: "tag", slug: true}, "any_tag": {kind: "tag", slug: true}, "exclude_tag": {kind: "tag", slug: true},
+	"tags_to_add": {kind: "tag", slug: true, registers: true}, "tags_to_remove": {kind: "tag", slug: true},
+	"transaction.tag.tag_slug": {kind: "tag", slug: true, registers: true}, "transaction.untag.tag_slug": {kind: "tag", slug: true},
+	"transaction_id": {kind: "transaction"}, "transaction_ids": {kind: "transaction"},
+	"tag.create.slug": {}, "tag.create.name": {}, "category.create.slug": {},
+}
+
+var (
+	formName = regexp.MustCompile(`(^|_)(ids?|slugs?|tags?|categor(y|ies)|accounts?|counterpart(y|ies)|users?|members?|owner|parent|into|connections?|rules?|workflows?|jobs?|reports?)(_|$)|_to$|_to_`)
+	formDoc  = regexp.MustCompile(`(?i)\b(short ids?|uuids?|slugs?)\b`)
+)
+
+// A formPlace is a string of an op's input: a field, or the items of one.
+type formPlace struct {
+	op   *op.Op
+	path []string
+	prop op.Prop
+}
+
+func (p formPlace) String() string { return p.op.ID() + " " + strings.Join(p.path, ".") }
+
+// ref is what the place names, and whether it looks as if it named something.
+func (p formPlace) ref() (r formRef, known, looks bool) {
+	for _, key := range []string{p.op.ID() + "." + p.prop.Name, p.op.Group() + "." + p.prop.Name, p.prop.Name} {
+		if r, known = formFields[key]; known {
+			break
+		}
+	}
+	return r, known, len(formOne(p.prop.Schema).Enum) == 0 && (formName.MatchString(p.prop.Name) || formDoc.MatchString(p.prop.Description))
+}
+
+func formOne(s *op.Schema) *op.Schema {
+	if s.Items != nil {
+		return s.Items
+	}
+	return s
+}
+
+// formPlaces are all strings of an op's input, those within lists of objects too.
+func formPlaces(o *op.Op) []formPlace {
+	var out []formPlace
+	var walk func(*op.Schema, []string)
+	walk = func(s *op.Schema, path []string) {
+		for _, p := range s.Props {
+			at := append(slices.Clone(path), p.Name)
+			switch formOne(p.Schema).Type {
+			case "object":
+				walk(formOne(p.Schema), at)
+			case "string":
+				out = append(out, formPlace{o, at, p})
+			}
+		}
+	}
+	walk(o.In, nil)
+	return out
+}
+
+// args are arguments with value at this place, and what else the op needs from fill.
+func (p formPlace) args(value any, fill func(formPlace) any) map[string]any {
+	beside := map[string]string{"category.create": "name", "assign_counterparty": "name"}[p.op.ID()] // one of two must be given, which no schema says
+	if slices.Contains([]string{"id", "name", "display_name"}, p.prop.Name) {
+		beside = ""
+	}
+	var build func(*op.Schema, []string) map[string]any
+	build = func(s *op.Schema, path []string) map[string]any {
+		out := map[string]any{}
+		for _, q := range s.Props {
+			at := append(slices.Clone(path), q.Name)
+			var v any
+			switch {
+			case slices.Equal(at, p.path):
+				v = value
+			case formOne(q.Schema).Type == "object" && (q.Required || len(at) < len(p.path) && slices.Equal(at, p.path[:len(at)])):
+				v = build(formOne(q.Schema), at)
+			case q.Required, q.Name == beside:
+				v = fill(formPlace{p.op, at, q})
+			default:
+				continue
+			}
+			if q.Type == "array" {
+				v = []any{v}
+			}
+			out[q.Name] = v
+		}
+		return out
+	}
+	args := build(p.op.In, nil)
+	if p.op.Method == http.MethodPatch && len(args) == strings.Count(p.op.Path, "{") { // a PATCH must change something
+		for _, q := range p.op.In.Props {
+			if r, _, looks := (formPlace{p.op, nil, q}).ref(); q.In != op.InPath && r.kind == "" && !looks && len(args) == strings.Count(p.op.Path, "{") {
+				args[q.Name] = formPlain(q)
+			}
+		}
+	}
+	return args
+}
+
+var formCount atomic.Int64
+
+// formPlain is a valid value of a field that names nothing.
+func formPlain(p op.Prop) any {
+	n := formCount.Add(1)
+	s := formOne(p.Schema)
+	switch {
+	case len(s.Enum) > 0:
+		return s.Enum[len(s.Enum)-1]
+	case s.Type == "boolean":
+		return true
+	case s.Type == "integer":
+		return json.Number("2")
+	case s.Type == "number":
+		return json.Number("1.50")
+	case s.Format == "date":
+		return "2025-02-03"
+	case s.Format == "date-time":
+		return "2099-01-01T00:00:00Z"
+	}
+	switch p.Name {
+	case "slug":
+		return fmt.Sprintf("new-%d", n)
+	case "email":
+		return fmt.Sprintf("a%d@example.com", n)
+	case "color":
+		return "#112233"
+	case "mcc":
+		return "5411"
+	case "iso_currency_code":
+		return "EUR"
+	case "tsv":
+		return "slug\tdisplay_name\n"
+	case "website_url", "logo_url":
+		return "https://a.example"
+	}
+	return fmt.Sprintf("Plain %d", n)
+}
+
+// A formBook is a world with one of everything, and transactions to spare. Its calls go to the handler itself, where no HTTP library mends what it says.
+type formBook struct {
+	*toolWorld
+	handler             http.Handler
+	ops                 []*op.Op
+	account, connection id.ID
+	rows                []id.ID
+	next                atomic.Int64
+	common              *formCast // what reads name
+}
+
+func newFormBook(t *testing.T, rows int) *formBook {
+	t.Helper()
+	b := &formBook{toolWorld: newToolWorld(t, nil)}
+	b.ops = b.Ops() // making them takes longer than a call
+	var err error
+	if b.handler, err = b.Rest().Handler(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := b.DB.Exec(t.Context(), `do $$ begin execute format('alter database %I set synchronous_commit = off', current_database()); end $$`); err != nil {
+		t.Fatal(err)
+	}
+	b.DB.Reset() // thousands of calls need not wait for the disk
+	err = b.DB.InTx(t.Context(), func(tx pg.Tx) error {
+		member, err := pg.Value[id.ID](t.Context(), tx, `select id from member limit 1`)
+		if err != nil {
+			return err
+		}
+		connections, err := b.Feed.AddConnections(t.Context(), tx, []feed.NewConnection{{MemberID: member, Provider: "csv", Institution: text.Name("Bank")}})
+		if err != nil {
+			return err
+		}
+		accounts, err := b.Books.AddAccounts(t.Context(), tx, []ledger.NewAccount{{
+			ConnectionID: &connections[0], Provider: "csv", ProviderID: "1", Name: text.Name("Current"), Type: "depository", Currency: "EUR", BalanceCurrent: new(money.MustParse("100.00")),
+		}})
+		if err != nil {
+			return err
+		}
+		b.connection, b.account = connections[0], accounts[0]
+		day, _ := pg.ParseDate("2026-01-02")
+		_, err = b.Books.Load(t.Context(), tx, func(yield func(ledger.Incoming) bool) {
+			for i := range rows {
+				in := ledger.Incoming{AccountID: b.account, ProviderID: itoa(i), Date: day, Amount: money.MustParse("1.00"), Currency: "EUR", Name: text.Name("Shop")}
+				if !yield(in) {
+					return
+				}
+			}
+		})
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if b.rows, err = pg.Values[id.ID](t.Context(), b.DB, `select id from transaction order by id`); err != nil {
+		t.Fatal(err)
+	}
+	b.common = &formCast{book: b, have: map[formRef]formEntity{}}
+	for _, o := range b.ops {
+		for _, p := range formPlaces(o) {
+			if r, known, _ := p.ref(); known && r.kind != "" && !o.Writes {
+				b.common.get(t, r)
+			}
+		}
+	}
+	return b
+}
+
+// do runs an op in the service's own name and answers the record.
+func (b *formBook) do(t *testing.T, name string, args map[string]any) map[string]any {
+	t.Helper()
+	actor := op.Actor{Type: op.System, ID: b.account, Name: "fixture", Scope: op.Full}
+	a, err := b.Runner.Call(t.Context(), opNamed(t, b.ops, name), op.Call{Actor: actor, Surface: op.REST, Args: args, RequestID: "fixture"})
+	var v map[string]any
+	if err != nil || len(a.Body) > 0 && json.Unmarshal(a.Body, &v) != nil {
+		t.Fatalf("%s: %v", name, err)
+	}
+	return v
+}
+
+type formEntity struct {
+	id   id.ID
+	slug string
+}
+
+// forms are the ways to name it.
+func (e formEntity) forms(slug bool) map[string]string {
+	f := map[string]string{"UUID": e.id.String(), "UUID in capitals": strings.ToUpper(e.id.String()), "short id": e.id.Short()}
+	if slug {
+		f["slug"], f["slug in capitals"] = e.slug, strings.ToUpper(e.slug)
+	}
+	return f
+}
+
+// A formCast is one of everything for one call, made as the call needs it: what one call deletes the next must not miss.
+type formCast struct {
+	book *formBook
+	op   *op.Op
+	have map[formRef]formEntity
+}
+
+func (c *formCast) get(t *testing.T, r formRef) formEntity {
+	t.Helper()
+	r.slug, r.registers = false, false
+	if e, ok := c.have[r]; ok {
+		return e
+	}
+	made := func(name string, args map[string]any) formEntity {
+		v := c.book.do(t, name, args)
+		slug, _ := v["slug"].(string)
+		return formEntity{id.Must(v["id"].(string)), slug}
+	}
+	var e formEntity
+	subject := func() string { return c.get(t, formRef{kind: "transaction"}).id.String() }
+	n := formCount.Add(1)
+	switch r.kind {
+	case "account":
+		e.id = c.book.account
+	case "connection":
+		e.id = c.book.connection
+	case "transaction":
+		e.id = c.book.rows[int(c.book.next.Add(1)-1)%len(c.book.rows)]
+	case "comment":
+		e = made("comment.create", map[string]any{"transaction_id": subject(), "content": "said"})
+	case "change":
+		v := c.book.do(t, "transaction.change", map[string]any{"operations": []any{map[string]any{"transaction_id": subject(), "tags_to_add": []any{fmt.Sprintf("t%d", n)}}}})
+		e.id = id.Must(v["change_id"].(string))
+	case "category":
+		e = made("category.create", map[string]any{"slug": fmt.Sprintf("c%d", n), "name": "Category"})
+	case "tag":
+		e = made("tag.create", map[string]any{"slug": fmt.Sprintf("t%d", n)})
+	case "user":
+		e = made("user.create", map[string]any{"name": "Member"})
+	case "key":
+		e = made("key.create", map[string]any{"name": "key", "scope": "read_only"})
+	case "counterparty":
+		e = made("counterparty.create", map[string]any{"name": fmt.Sprintf("Counterparty %d", n)})
+		if c.op != nil && strings.Contains(c.op.ID(), "unlink") { // only what is bound can be unlinked
+			c.book.do(t, "counterparty.link", map[string]any{"id": e.id.String(), "transaction_ids": []any{subject()}})
+		}
+	default:
+		t.Fatalf("there is no %s in the fixture; make one in formCast.get", r.kind)
+	}
+	c.have[r] = e
+	return e
+}
+
+// valid is a value that the op takes at that place.
+func (c *formCast) valid(t *testing.T) func(formPlace) any {
+	t.Helper()
+	return func(p formPlace) any {
+		if r, _, _ := p.ref(); r.kind != "" {
+			return c.get(t, r).id.String()
+		}
+		return formPlain(p.prop)
+	}
+}
+
+// cast is what a call of the op may name: its own if it writes.
+func (b *formBook) cast(o *op.Op) *formCast {
+	if !o.Writes {
+		return b.common
+	}
+	return &formCast{book: b, op: o, have: map[formRef]formEntity{}}
+}
+
+// A formRoad is a way to call an op.
+type formRoad func(*testing.T, *op.Op, map[string]any) formAnswer
+
+// formSurfaces are the roads to an op.
+func (b *formBook) formSurfaces(o *op.Op) map[string]formRoad {
+	roads := map[string]formRoad{}
+	if o.Route != "" {
+		roads["REST"] = b.rest
+	}
+	if o.Tool != "" {
+		roads["tool"] = b.tool
+	}
+	return roads
+}
+
+// Every field that looks as if it named something is in the table, and the table has nothing else.
+func TestFormTable(t *testing.T) {
+	t.Parallel()
+	used := map[string]bool{}
+	for _, o := range app.Menu() {
+		for _, p := range formPlaces(o) {
+			_, known, looks := p.ref()
+			if looks && !known {
+				t.Errorf("%s looks like a reference (by its name or its description) and is not in formFields: say there what it names and whether a slug will do, or {} if it names something new", p)
+			}
+			for _, key := range []string{o.ID() + "." + p.prop.Name, o.Group() + "." + p.prop.Name, p.prop.Name} {
+				if _, ok := formFields[key]; ok {
+					used[key] = true
+					break
+				}
+			}
+		}
+	}
+	for key := range formFields {
+		if !used[key] {
+			t.Errorf("formFields has %s, and no op does", key)
+		}
+	}
+	for name, doc := range map[string]string{"rule_ids": "", "copy_to": "", "source": "Short id of the connection"} {
+		control := formPlace{op.Reading(op.Spec{Name: "control.show", Summary: "A control."}, (&formBook{}).nothing), []string{name}, op.Prop{Schema: &op.Schema{Type: "string", Description: doc}, Name: name}}
+		if _, known, looks := control.ref(); known || !looks {
+			t.Errorf("control: a new field %s would not be noticed", name)
+		}
+	}
+}
+
+func (*formBook) nothing(context.Context, pg.Querier, op.None) (op.None, error) {
+	return op.None{}, nil
+}
+
+// Every form of a name is taken wherever something is named, by route and by tool, and a name of nothing is refused.
+func TestFormsOfEveryReference(t *testing.T) { //nolint:tparallel // the group waits for its parallel parts, so that what they counted can be held against each other
+	t.Parallel()
+	b := newFormBook(t, 800)
+	var fields, calls, refused atomic.Int64
+	t.Run("ops", func(t *testing.T) {
+		for _, o := range b.ops {
+			for _, p := range formPlaces(o) {
+				r, _, _ := p.ref()
+				if r.kind == "" {
+					continue
+				}
+				for road, call := range b.formSurfaces(o) {
+					fields.Add(1)
+					t.Run(p.String()+" by "+road, func(t *testing.T) {
+						t.Parallel()
+						same := map[string]bool{}
+						for form := range (formEntity{}).forms(r.slug) {
+							cast := b.cast(o)
+							e := cast.get(t, r)
+							a := call(t, o, p.args(e.forms(r.slug)[form], cast.valid(t)))
+							calls.Add(1)
+							if code := a.outcome(); a.status >= 300 && a.status != http.StatusConflict || code != "" && code.Status() != http.StatusConflict {
+								t.Errorf("%s as %s: %d %s", r.kind, form, a.status, a.body)
+							}
+							a.checkForms(t, road == "tool")
+							same[formCursor.ReplaceAllString(a.body, "")] = true
+
+							cast = b.cast(o)
+							a = call(t, o, p.args(formEntity{id.New(), fmt.Sprintf("no-such-%d", formCount.Add(1))}.forms(r.slug)[form], cast.valid(t)))
+							calls.Add(1)
+							refused.Add(1)
+							made := r.registers && !strings.HasPrefix(form, "UUID")
+							code := a.outcome()
+							if r.registers && !made && code == errs.ValidationError {
+								code = errs.NotFound // a UUID is no slug either
+							}
+							if !made && code != errs.NotFound && code != errs.InvalidReference || made && code != "" || !made && strings.Contains(a.body, `"change_id":"`) {
+								t.Errorf("no %s as %s: %d %q %.300s", r.kind, form, a.status, code, a.body)
+							}
+						}
+						if !o.Writes && len(same) != 1 {
+							t.Errorf("one %s, %d answers", r.kind, len(same))
+						}
+					})
+				}
+			}
+		}
+	})
+	t.Logf("%d places, %d calls, %d of them with names of nothing", fields.Load(), calls.Load(), refused.Load())
+	if fields.Load() < 100 || calls.Load() < 700 {
+		t.Error("control: that is too few; is the menu empty?")
+	}
+}
+
+var (
+	formCursor = regexp.MustCompile(`"next_cursor\\*":\\*"[^"]*"`)
+	formKey    = regexp.MustCompile(`[._](id|ids|reverts|reverted_by)$`)
+	formUUID   = regexp.MustCompile(`(?i)[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}`)
+)
+
+// outcome is the code of the answer, also where it stands in the result of the one operation.
+func (a formAnswer) outcome() errs.Code {
+	v, _ := a.value.(map[string]any)
+	results, _ := v["results"].([]any)
+	for _, r := range results {
+		if e, _ := r.(map[string]any)["error"].(map[string]any); e != nil {
+			return errs.Code(e["code"].(string))
+		}
+	}
+	return a.fault.Code
+}
+
+// checkForms walks an answer: a tool's has short ids only, a route's has UUIDs, and a record both.
+func (a formAnswer) checkForms(t *testing.T, lean bool) {
+	t.Helper()
+	if a.fault.Code != "" {
+		return
+	}
+	var walk func(path string, v any)
+	walk = func(path string, v any) {
+		switch v := v.(type) {
+		case map[string]any:
+			full, _ := v["id"].(string)
+			if u, err := id.Parse(full); full != "" && !lean && (err != nil || v["short_id"] != u.Short()) {
+				t.Errorf("%s.id is %q beside short_id %v", path, full, v["short_id"])
+			}
+			for k, item := range v {
+				walk(path+"."+k, item)
+			}
+		case []any:
+			for _, item := range v {
+				walk(path, item)
+			}
+		case string:
+			_, err := id.Parse(v)
+			short := strings.HasSuffix(path, "short_id")
+			named := formKey.MatchString(path)
+			switch {
+			case lean && (formUUID.MatchString(v) || named && !id.IsShort(v)), strings.HasPrefix(v, "tag:") && formUUID.MatchString(v):
+				t.Errorf("%s is %q", path, v)
+			case !lean && named && !short && err != nil:
+				t.Errorf("the route's %s is %q, which is no UUID", path, v)
+			}
+		}
+	}
+	walk("", a.value)
+}

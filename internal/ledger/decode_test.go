@@ -1,0 +1,80 @@
+package ledger
+
+import (
+	"reflect"
+	"testing"
+
+	"coffer/internal/id"
+	"coffer/internal/money"
+	"github.com/jackc/pgx/v5"
+)
+
+// The wire's form must say what the driver's own way says, for every column, NULL or not, and for every amount that fits.
+func TestDecodeAsTheDriver(t *testing.T) {
+	t.Parallel()
+	b, db := filledBooks(t, 3000)
+	ctx := as(t.Context(), "user")
+	list, err := b.Transactions(ctx, db, ListTransactions{Limit: 500})
+	if err != nil {
+		t.Fatal(err)
+	}
+	amounts := []string{"0.00", "0.01", "-0.01", "0.10", "1.00", "-99.99", "100.00", "9999.00", "10000.00", "-10000.01", "12345678.90", "99999999.99", "100000000.00", "9999999999.99", "-9999999999.99"}
+	for i, a := range amounts {
+		if _, err := db.Exec(ctx, `update transaction set amount = $2, authorized_date = date - 1, datetime = date + interval '1.000001 s', deleted_at = '1999-12-31 23:59:59.999999Z',
+			payment_channel = null, category_id = null, category_source = null where id = $1`, list.Transactions[i].ID, money.MustParse(a)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := db.Exec(ctx, `update transaction set date = '1969-07-20', linked_id = id where id = $1`, list.Transactions[0].ID); err != nil {
+		t.Fatal(err)
+	}
+	const sql = `select ` + transactionColumns + ` from transaction t ` + transactionJoins + ` order by t.id`
+	read := func(args ...any) []Transaction {
+		rows, err := db.Query(ctx, sql, args...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		out, err := scanTransactions(rows, 3000)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return out
+	}
+	wire, driver := read(), read(pgx.QueryExecModeExec, pgx.QueryResultFormats{pgx.TextFormatCode})
+	if len(wire) != 3000 || len(driver) != len(wire) {
+		t.Fatalf("%d and %d rows", len(wire), len(driver))
+	}
+	for i := range wire {
+		if !reflect.DeepEqual(wire[i], driver[i]) {
+			t.Fatalf("row %d: %+v, by the driver %+v", i, wire[i], driver[i])
+		}
+	}
+}
+
+// What is not as expected is an error, never a wrong value.
+func TestDecodeRefuses(t *testing.T) {
+	t.Parallel()
+	for name, read := range map[string]func(*wire){
+		"short id":       func(w *wire) { w.values = [][]byte{{1}}; w.id() },
+		"null id":        func(w *wire) { w.values = [][]byte{nil}; w.id() },
+		"no column":      func(w *wire) { w.text() },
+		"long bool":      func(w *wire) { w.values = [][]byte{{1, 1}}; w.bool() },
+		"infinite date":  func(w *wire) { w.values = [][]byte{{0x7f, 0xff, 0xff, 0xff}}; w.date() },
+		"NaN":            func(w *wire) { w.values = [][]byte{{0, 0, 0, 0, 0xc0, 0, 0, 0}}; w.amount() },
+		"three decimals": func(w *wire) { w.values = [][]byte{{0, 1, 0xff, 0xff, 0, 0, 0, 3, 0, 10}}; w.amount() },
+		"too large":      func(w *wire) { w.values = [][]byte{{0, 1, 0, 5, 0, 0, 0, 2, 0, 10}}; w.amount() },
+		"null in a list": func(w *wire) {
+			w.values = [][]byte{{0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 25, 0, 0, 0, 1, 0, 0, 0, 1, 0xff, 0xff, 0xff, 0xff}}
+			w.texts()
+		},
+	} {
+		w := &wire{}
+		if read(w); !w.failed {
+			t.Errorf("%s passes", name)
+		}
+	}
+	w := &wire{values: [][]byte{nil}}
+	if got := optional(w, func() id.ID { return w.id() }); got != nil || w.failed {
+		t.Errorf("NULL: %v", got)
+	}
+}

@@ -432,7 +432,8 @@ func TestFormsOfEveryReference(t *testing.T) { //nolint:tparallel // the group w
 								t.Errorf("no %s as %s: %d %q %.300s", r.kind, form, a.status, code, a.body)
 							}
 						}
-						if !o.Writes && len(same) != 1 {
+						// Accounts are few and shared by all calls, some of which change them meanwhile.
+						if !o.Writes && r.kind != "account" && len(same) != 1 {
 							t.Errorf("one %s, %d answers", r.kind, len(same))
 						}
 					})

@@ -76,7 +76,7 @@ contract: ## fail on a breaking change of the OpenAPI document since BASE (defau
 
 .PHONY: test
 test: $(NODE) ## all tests, with the race detector
-	go test -race ./...
+	go test -race -timeout 30m ./...
 
 .PHONY: fuzz
 fuzz: ## every fuzz target for FUZZTIME (30s)

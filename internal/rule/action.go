@@ -1,0 +1,185 @@
+package rule
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// An Action is what a rule does to a transaction that it matches. Which payload goes with which type is in the table of actions.
+type Action struct {
+	Type             string `json:"type"`
+	CategorySlug     string `json:"category_slug,omitempty"`
+	TagSlug          string `json:"tag_slug,omitempty"`
+	Content          string `json:"content,omitempty"`
+	CounterpartyID   string `json:"counterparty_id,omitempty"`
+	CounterpartyName string `json:"counterparty_name,omitempty"`
+}
+
+// MaxActions is how many actions a rule may have.
+const MaxActions = 100
+
+// An effect is a line in the table of what actions there are.
+type effect struct {
+	name    string
+	payload []string // the members beside type
+	needs   int      // how many of them must be given
+	once    bool     // a rule may have one of it at most
+	check   func(f *faults, path string, a *Action)
+	do      func(r *run, a *Action)
+	doc     string
+}
+
+// effects is the table: the file of each holds the rest. It is a function because doing one asks for others of the table.
+func effects() []effect {
+	return []effect{setCategory, addTag, removeTag, addComment, assignCounterparty}
+}
+
+func effectNamed(name string) (effect, bool) {
+	all := effects()
+	i := slices.IndexFunc(all, func(e effect) bool { return e.name == name })
+	if i < 0 {
+		return effect{}, false
+	}
+	return all[i], true
+}
+
+// member is where an Action keeps a member of its JSON.
+func (a *Action) member(key string) *string {
+	switch key {
+	case "category_slug":
+		return &a.CategorySlug
+	case "tag_slug":
+		return &a.TagSlug
+	case "content":
+		return &a.Content
+	case "counterparty_id":
+		return &a.CounterpartyID
+	default:
+		return &a.CounterpartyName
+	}
+}
+
+// ParseActions reads the actions of a rule and finds everything that is wrong with them; they are sound when there is no fault.
+// Whether the categories and counterparties exist is for the store to say.
+func ParseActions(path string, raw []byte) ([]Action, []Fault) {
+	var f faults
+	v, ok := readJSON(raw)
+	switch {
+	case !ok || v.kind != '[':
+		f.add(path, "type", "must be an array of actions")
+	case len(v.items) == 0:
+		f.add(path, "empty", "must have at least one action")
+	case len(v.items) > MaxActions:
+		f.add(path, "length", "must have at most %d actions", MaxActions)
+	}
+	if len(f) > 0 {
+		return nil, f
+	}
+	out := make([]Action, len(v.items))
+	for i, item := range v.items {
+		out[i] = f.action(nth(path, i), item)
+	}
+	f.together(path, out)
+	if len(f) > 0 {
+		return nil, f
+	}
+	return out, nil
+}
+
+func (f *faults) action(path string, v value) Action {
+	var a Action
+	if v.kind != '{' {
+		f.add(path, "type", "must be an object with a type")
+		return a
+	}
+	kind := ""
+	for _, m := range v.members {
+		if m.key == "type" && m.kind == '"' {
+			kind = m.text
+		}
+	}
+	e, known := effectNamed(kind)
+	if !known {
+		f.unknownAction(path, v)
+		return a
+	}
+	given := f.members(path, v, append([]string{"type"}, e.payload...)...)
+	a.Type = e.name
+	found := 0
+	for _, key := range e.payload {
+		m, ok := given[key]
+		if !ok {
+			continue
+		}
+		found++
+		switch {
+		case m.kind != '"':
+			f.add(at(path, key), "type", "must be a string")
+		case m.text == "":
+			f.add(at(path, key), "empty", "must not be empty")
+		default:
+			*a.member(key) = m.text
+		}
+	}
+	switch {
+	case found < e.needs && len(e.payload) == 1:
+		f.add(at(path, e.payload[0]), "required", "must be given for %s", e.name)
+	case found != e.needs:
+		f.add(path, "conflict", "must have exactly one of %s", strings.Join(e.payload, ", "))
+	default:
+		e.check(f, path, &a)
+	}
+	return a
+}
+
+func (f *faults) unknownAction(path string, v value) {
+	names := make([]string, 0, len(effects()))
+	for _, e := range effects() {
+		names = append(names, e.name)
+	}
+	i := slices.IndexFunc(v.members, func(m member) bool { return m.key == "type" })
+	switch {
+	case i < 0:
+		f.add(at(path, "type"), "required", "must be one of: %s", strings.Join(names, ", "))
+	case v.members[i].kind != '"':
+		f.add(at(path, "type"), "type", "must be a string")
+	default:
+		f.add(at(path, "type"), "enum", "must be one of: %s", strings.Join(names, ", "))
+	}
+}
+
+// together finds what is wrong with actions beside each other.
+func (f *faults) together(path string, actions []Action) {
+	seen := map[Action]int{}
+	for i, a := range actions {
+		if a.Type == "" {
+			continue
+		}
+		e, _ := effectNamed(a.Type)
+		if e.once && slices.ContainsFunc(actions[:i], func(b Action) bool { return b.Type == a.Type }) {
+			f.add(nth(path, i), "conflict", "must be the only %s of the rule", a.Type)
+		}
+		if a.TagSlug == "" {
+			continue
+		}
+		opposite := Action{Type: addTag.name, TagSlug: a.TagSlug}
+		if a.Type == addTag.name {
+			opposite.Type = removeTag.name
+		}
+		if _, both := seen[opposite]; both {
+			f.add(nth(path, i), "conflict", "must not name a tag that the rule both adds and removes")
+		}
+		seen[a] = i
+	}
+}
+
+// tagSlug is the shape of a tag's slug, lower case already.
+var tagSlug = regexp.MustCompile(`^[a-z0-9]+([-_:][a-z0-9]+)*$`)
+
+const (
+	maxSlug     = 64
+	tagSlugHint = "words of a-z and 0-9 joined by - _ or :, at most 64 characters"
+)
+
+func isTagSlug(s string) bool { return len(s) <= maxSlug && tagSlug.MatchString(s) }

@@ -1,0 +1,34 @@
+package rule
+
+import (
+	"math"
+	"unicode/utf8"
+
+	"coffer/internal/text"
+)
+
+// MaxComment is how many characters a comment may have.
+const MaxComment = 10_000
+
+// addComment leaves a comment, at sync only: a second application would say everything twice.
+var addComment = effect{
+	name: "add_comment", payload: []string{"content"}, needs: 1,
+	doc: "adds a comment, each time the rule matches at sync; a retroactive application adds none",
+	check: func(f *faults, path string, a *Action) {
+		if utf8.RuneCountInString(a.Content) > MaxComment {
+			f.add(at(path, "content"), "length", "must have at most %d characters", MaxComment)
+			return
+		}
+		if a.Content = text.Prose(a.Content, math.MaxInt).Plain(); a.Content == "" {
+			f.add(at(path, "content"), "empty", "must have something to read in it")
+		}
+	},
+	do: func(r *run, a *Action) {
+		if r.pass.Event == Retroactive {
+			return
+		}
+		said := Effect{Rule: r.rule, Value: a.Content}
+		r.out.Comments = append(r.out.Comments, said)
+		r.try(AboutComment, said)
+	},
+}

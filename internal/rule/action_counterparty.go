@@ -1,0 +1,44 @@
+package rule
+
+import (
+	"unicode/utf8"
+
+	"coffer/internal/id"
+	"coffer/internal/text"
+)
+
+// maxName is how many characters the name of a counterparty may have.
+const maxName = 200
+
+// assignCounterparty binds the transaction to its other side; of several matches the last wins, and what is bound stays.
+var assignCounterparty = effect{
+	name: "assign_counterparty", payload: []string{"counterparty_id", "counterparty_name"}, needs: 1, once: true,
+	doc: "binds the transaction to a counterparty, by id or by name; of several matching rules the last wins; what was bound before stays",
+	check: func(f *faults, path string, a *Action) {
+		if a.CounterpartyID != "" {
+			if u, err := id.Parse(a.CounterpartyID); err == nil {
+				a.CounterpartyID = u.String()
+			} else if !id.IsShort(a.CounterpartyID) {
+				f.add(at(path, "counterparty_id"), "pattern", "must be a UUID or a short id of 8 letters and digits")
+			}
+		}
+		switch name, where := a.CounterpartyName, at(path, "counterparty_name"); {
+		case utf8.RuneCountInString(name) > maxName:
+			f.add(where, "length", "must have at most %d characters", maxName)
+		case text.Line(name, len(name)+1).Plain() != name:
+			f.add(where, "pattern", "must be one line of plain text, without invisible characters and without spaces around it")
+		}
+	},
+	do: func(r *run, a *Action) {
+		want := Effect{Rule: r.rule, CounterpartyID: a.CounterpartyID, CounterpartyName: a.CounterpartyName}
+		switch {
+		case r.draft.Counterparty:
+			r.keep(AboutCounterparty, want, !r.draft.HeldCounterparty || r.pass.OverwriteManual)
+		case r.draft.HeldCounterparty && !r.pass.OverwriteManual:
+			r.keep(AboutCounterparty, want, false)
+		default:
+			r.counterparty = want
+			r.try(AboutCounterparty, want)
+		}
+	},
+}

@@ -1,0 +1,54 @@
+package rule
+
+import (
+	"slices"
+	"strings"
+)
+
+var addTag = effect{
+	name: "add_tag", payload: []string{"tag_slug"}, needs: 1,
+	doc:   "puts a tag on the transaction; a slug that is new is registered when the rule is saved",
+	check: checkTag,
+	do:    func(r *run, a *Action) { r.tag(a.TagSlug, false) },
+}
+
+var removeTag = effect{
+	name: "remove_tag", payload: []string{"tag_slug"}, needs: 1,
+	doc:   "takes a tag off the transaction",
+	check: checkTag,
+	do:    func(r *run, a *Action) { r.tag(a.TagSlug, true) },
+}
+
+func checkTag(f *faults, path string, a *Action) {
+	a.TagSlug = strings.ToLower(a.TagSlug)
+	if !isTagSlug(a.TagSlug) {
+		f.add(at(path, "tag_slug"), "pattern", "must be a tag's slug: %s", tagSlugHint)
+	}
+}
+
+// tag puts a tag on the draft or takes it off. The draft's slice is the caller's until the first change.
+func (r *run) tag(slug string, remove bool) {
+	want := Effect{Rule: r.rule, Tag: slug, Removed: remove}
+	place, there := slices.BinarySearch(r.draft.Tags, slug)
+	if slices.Contains(r.draft.HeldTags, slug) && !r.pass.OverwriteManual {
+		r.keep(AboutTag, want, there != remove)
+		return
+	}
+	if there == remove {
+		if !r.ownTags {
+			r.draft.Tags, r.ownTags = slices.Clone(r.draft.Tags), true
+		}
+		if remove {
+			r.draft.Tags = slices.Delete(r.draft.Tags, place, place+1)
+		} else {
+			r.draft.Tags = slices.Insert(r.draft.Tags, place, slug)
+			r.wake(FieldTags, slug)
+		}
+	}
+	if i := slices.IndexFunc(r.tags, func(e Effect) bool { return e.Tag == slug }); i >= 0 {
+		r.tags[i] = want
+	} else {
+		r.tags = append(r.tags, want)
+	}
+	r.try(AboutTag, want)
+}

@@ -1,0 +1,121 @@
+package rule
+
+import (
+	"bytes"
+	"slices"
+	"sync"
+
+	"coffer/internal/text"
+)
+
+// A Verdict is what a condition says of a draft. What depends on a field that is not known is Unknown (Kleene's logic), so that a
+// verdict of True holds whatever the unknown fields turn out to be.
+type Verdict int8
+
+// The verdicts, in their order: `and` is the least of them, `or` the greatest, `not` turns them round.
+const (
+	False Verdict = iota - 1
+	Unknown
+	True
+)
+
+// Eval is the verdict on the draft of which only some fields are known.
+func (t Tree) Eval(d *Draft, known Fields) Verdict {
+	v := views.Get().(*view) //nolint:forcetypeassert // the pool holds nothing else
+	v.look(d)
+	out := t.root.eval(v, known)
+	v.look(nil)
+	views.Put(v)
+	return out
+}
+
+var views = sync.Pool{New: func() any { return new(view) }}
+
+// A view is a draft with its texts folded, each at most once.
+type view struct {
+	*Draft
+	done   Fields
+	folded [fieldCount][]byte // of the fields in done; memory is kept for the next draft
+}
+
+func (v *view) look(d *Draft) { v.Draft, v.done = d, 0 }
+
+// forget makes the view fold a field anew that has changed.
+func (v *view) forget(f Fields) { v.done &^= f }
+
+// text is the folded text of a field, good until the view looks elsewhere.
+func (v *view) text(i int) []byte {
+	f := &fields[i]
+	if v.done&f.bit == 0 {
+		v.folded[i] = text.AppendFold(v.folded[i][:0], f.text(v.Draft))
+		v.done |= f.bit
+	}
+	return v.folded[i]
+}
+
+func (n *node) eval(v *view, known Fields) Verdict {
+	if n == nil {
+		return True
+	}
+	switch n.kind {
+	case nodeLeaf:
+		if known&fields[n.leaf.field].bit == 0 {
+			return Unknown
+		}
+		if n.leaf.holds(v) != n.leaf.op.negate {
+			return True
+		}
+		return False
+	case nodeAnd:
+		out := True
+		for _, k := range n.kids {
+			if out = min(out, k.eval(v, known)); out == False {
+				break
+			}
+		}
+		return out
+	case nodeOr:
+		out := False
+		for _, k := range n.kids {
+			if out = max(out, k.eval(v, known)); out == True {
+				break
+			}
+		}
+		return out
+	case nodeNot:
+		return -n.kids[0].eval(v, known)
+	}
+	return True
+}
+
+// holds is the leaf's test, before its negation.
+func (l *leaf) holds(v *view) bool {
+	switch l.op.test {
+	case testIn:
+		return is(l, v.text(l.field))
+	case testContains:
+		return bytes.Contains(v.text(l.field), l.needle)
+	case testMatches:
+		return l.pattern.MatchString(fields[l.field].text(v.Draft))
+	case testRange:
+		return l.low <= v.Cents && v.Cents <= l.high
+	case testTruth:
+		return v.Pending == l.truth
+	default:
+		return slices.ContainsFunc(v.Tags, func(tag string) bool { return is(l, tag) })
+	}
+}
+
+// is reports whether a folded text is one of the leaf's.
+func is[T string | []byte](l *leaf, s T) bool {
+	if l.many != nil {
+		_, ok := l.many[string(s)]
+		return ok
+	}
+	for _, k := range l.keys {
+		if k == string(s) {
+			return true
+		}
+	}
+	return false
+}

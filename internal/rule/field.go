@@ -1,0 +1,92 @@
+package rule
+
+// Fields is a set of fields that conditions read.
+type Fields uint16
+
+// The fields.
+const (
+	FieldName Fields = 1 << iota
+	FieldMerchantName
+	FieldAmount
+	FieldCategoryPrimary
+	FieldCategoryDetailed
+	FieldCategory
+	FieldPending
+	FieldProvider
+	FieldAccountID
+	FieldAccountName
+	FieldUserID
+	FieldUserName
+	FieldTags
+
+	// AllFields is what is known of a stored transaction.
+	AllFields = FieldTags<<1 - 1
+	// NameFields is what is known when only a merchant's text is.
+	NameFields = FieldName | FieldMerchantName
+	// LiveFields show what earlier rules of the same pass did.
+	LiveFields = FieldCategory | FieldTags
+)
+
+// Has reports whether all of g are in f.
+func (f Fields) Has(g Fields) bool { return f&g == g }
+
+// Names lists the fields by the names that conditions use.
+func (f Fields) Names() []string {
+	var names []string
+	for i := range fields {
+		if f.Has(fields[i].bit) {
+			names = append(names, fields[i].name)
+		}
+	}
+	return names
+}
+
+// A kind is what a field holds, and so which operators it takes.
+type kind uint8
+
+const (
+	kindText kind = iota
+	kindCategory
+	kindIdentity
+	kindAmount
+	kindBool
+	kindTags
+)
+
+// A field is a line in the table of what conditions can read.
+type field struct {
+	name string
+	bit  Fields
+	kind kind
+	text func(d *Draft) string // of what is compared as text; nil else
+	doc  string
+}
+
+// fieldCount is how many fields there are.
+const fieldCount = 13
+
+// fields is the table. A field's place in it is its index everywhere, and the exponent of its bit.
+var fields = [fieldCount]field{
+	{"name", FieldName, kindText, func(d *Draft) string { return d.Name }, "the description as the bank wrote it"},
+	{"merchant_name", FieldMerchantName, kindText, func(d *Draft) string { return d.MerchantName }, "the merchant as the provider cleaned it up; often empty"},
+	{"amount", FieldAmount, kindAmount, nil, "exact; positive is money out, negative is money in"},
+	{"category_primary", FieldCategoryPrimary, kindText, func(d *Draft) string { return d.CategoryPrimary }, "the provider's own coarse category, as delivered"},
+	{"category_detailed", FieldCategoryDetailed, kindText, func(d *Draft) string { return d.CategoryDetailed }, "the provider's own fine category, as delivered"},
+	{"category", FieldCategory, kindCategory, func(d *Draft) string { return d.Category }, "slug of the assigned category, live: earlier rules of the pass show; \"\" is uncategorised"},
+	{"pending", FieldPending, kindBool, nil, "whether the bank has yet to post it"},
+	{"provider", FieldProvider, kindText, func(d *Draft) string { return d.Provider }, "where it came from: plaid, teller, csv"},
+	{"account_id", FieldAccountID, kindIdentity, func(d *Draft) string { return d.AccountID }, "the account, by UUID or short id"},
+	{"account_name", FieldAccountName, kindText, func(d *Draft) string { return d.AccountName }, "the account's name"},
+	{"user_id", FieldUserID, kindIdentity, func(d *Draft) string { return d.UserID }, "the member who owns the account, by UUID or short id; \"\" is nobody"},
+	{"user_name", FieldUserName, kindText, func(d *Draft) string { return d.UserName }, "that member's name"},
+	{"tags", FieldTags, kindTags, nil, "slugs of the tags, live: earlier rules of the pass show"},
+}
+
+func fieldNamed(name string) (int, bool) {
+	for i := range fields {
+		if fields[i].name == name {
+			return i, true
+		}
+	}
+	return 0, false
+}

@@ -1,0 +1,186 @@
+package rule
+
+import (
+	"math"
+	"slices"
+)
+
+// A NeedKind says what a Need is.
+type NeedKind uint8
+
+// The kinds of needs.
+const (
+	NeedAny    NeedKind = iota // nothing is needed: every transaction could match
+	NeedNone                   // nothing can match
+	NeedAnd                    // all of Of
+	NeedOr                     // one of Of
+	NeedText                   // the folded text of Field (name or merchant_name) contains Literal
+	NeedAmount                 // the amount lies between Low and High, in cents, both included
+	NeedOneOf                  // Field (account_id, user_id, provider or category), folded, is one of Values
+	NeedFlag                   // pending is Flag
+)
+
+// A Need holds for every draft that a condition can match, and perhaps for others: a store looks for it first, and the evaluator decides.
+// One that names category is about the category as it is when the condition is evaluated.
+type Need struct {
+	Kind      NeedKind
+	Of        []Need
+	Field     string
+	Literal   string   // folded, at least MinLiteral bytes
+	Low, High int64    // math.MinInt64 and math.MaxInt64 where there is no bound
+	Values    []string // folded, sorted; "" is none
+	Flag      bool
+}
+
+// MinLiteral is how many bytes a literal of a Need has at least: less would not narrow a search by trigrams.
+const MinLiteral = 3
+
+// Needs is what a draft must have for the tree to match it.
+func (t Tree) Needs() Need { return t.root.needs(false, AllFields) }
+
+// Needs is what a draft must have, at the start of a pass, for any rule of the set to match it in the course of the pass.
+func (s *Set) Needs() Need {
+	usable := AllFields
+	for i := range s.rules {
+		for _, a := range s.rules[i].Actions {
+			if a.Type == setCategory.name {
+				usable &^= FieldCategory // a rule may see another category than the one that is stored
+			}
+		}
+	}
+	all := make([]Need, len(s.rules))
+	for i := range s.rules {
+		all[i] = s.rules[i].Conditions.root.needs(false, usable)
+	}
+	return either(all)
+}
+
+// needs is the need of the node, or of its contrary if turned, told by usable fields alone.
+func (n *node) needs(turned bool, usable Fields) Need {
+	if n == nil || n.kind == nodeTrue {
+		if turned {
+			return Need{Kind: NeedNone}
+		}
+		return Need{}
+	}
+	switch n.kind {
+	case nodeLeaf:
+		if !usable.Has(fields[n.leaf.field].bit) {
+			return Need{}
+		}
+		return n.leaf.needs(turned)
+	case nodeNot:
+		return n.kids[0].needs(!turned, usable)
+	}
+	all := make([]Need, len(n.kids))
+	for i, k := range n.kids {
+		all[i] = k.needs(turned, usable)
+	}
+	if (n.kind == nodeAnd) == turned {
+		return either(all)
+	}
+	return both(all)
+}
+
+func (l *leaf) needs(turned bool) Need {
+	f := &fields[l.field]
+	negated := l.op.negate != turned
+	switch {
+	case l.op.test == testRange && !negated:
+		return Need{Kind: NeedAmount, Low: l.low, High: l.high}
+	case l.op.test == testRange:
+		return l.outside()
+	case l.op.test == testTruth:
+		return Need{Kind: NeedFlag, Field: f.name, Flag: l.truth != negated}
+	case negated:
+		return Need{}
+	case l.op.test == testIn:
+		return l.oneOf()
+	case !NameFields.Has(f.bit):
+		return Need{}
+	case l.op.test == testContains:
+		return wanted(f.name, l.keys)
+	}
+	return wanted(f.name, requiredLiterals(l.pattern.String()))
+}
+
+// outside is the need of an amount that is not between the leaf's bounds; one that is not a certain amount narrows nothing.
+func (l *leaf) outside() Need {
+	switch {
+	case l.low == math.MinInt64:
+		return Need{Kind: NeedAmount, Low: l.high + 1, High: math.MaxInt64}
+	case l.high == math.MaxInt64:
+		return Need{Kind: NeedAmount, Low: math.MinInt64, High: l.low - 1}
+	}
+	return Need{}
+}
+
+func (l *leaf) oneOf() Need {
+	f := &fields[l.field]
+	switch {
+	case NameFields.Has(f.bit):
+		return wanted(f.name, l.keys)
+	case f.kind == kindIdentity, f.kind == kindCategory, f.bit == FieldProvider:
+		values := slices.Clone(l.keys)
+		slices.Sort(values)
+		return Need{Kind: NeedOneOf, Field: f.name, Values: slices.Compact(values)}
+	}
+	return Need{}
+}
+
+// wanted is the need of one of the literals, and of nothing if one of them is too short to look for.
+func wanted(field string, literals []string) Need {
+	if shortest(literals) < MinLiteral {
+		return Need{}
+	}
+	all := make([]Need, len(literals))
+	for i, s := range literals {
+		all[i] = Need{Kind: NeedText, Field: field, Literal: s}
+	}
+	return either(all)
+}
+
+// either needs one of all.
+func either(all []Need) Need {
+	out := Need{Kind: NeedOr}
+	for _, n := range all {
+		switch n.Kind {
+		case NeedAny:
+			return Need{}
+		case NeedNone:
+		case NeedOr:
+			out.Of = append(out.Of, n.Of...)
+		default:
+			out.Of = append(out.Of, n)
+		}
+	}
+	return out.plain(NeedNone)
+}
+
+// both needs each of all.
+func both(all []Need) Need {
+	out := Need{Kind: NeedAnd}
+	for _, n := range all {
+		switch n.Kind {
+		case NeedAny:
+		case NeedNone:
+			return n
+		case NeedAnd:
+			out.Of = append(out.Of, n.Of...)
+		default:
+			out.Of = append(out.Of, n)
+		}
+	}
+	return out.plain(NeedAny)
+}
+
+// plain does without a combinator that combines nothing.
+func (n Need) plain(empty NeedKind) Need {
+	switch len(n.Of) {
+	case 0:
+		return Need{Kind: empty}
+	case 1:
+		return n.Of[0]
+	}
+	return n
+}

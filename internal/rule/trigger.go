@@ -1,0 +1,89 @@
+package rule
+
+import "slices"
+
+// A Trigger says at which events of a sync a rule runs.
+type Trigger string
+
+// The triggers.
+const (
+	OnCreate Trigger = "on_create"
+	OnChange Trigger = "on_change"
+	Always   Trigger = "always"
+)
+
+// triggers is the table of their names, the old name of one among them.
+var triggers = []struct {
+	name    string
+	trigger Trigger
+	doc     string
+}{
+	{"on_create", OnCreate, "when a transaction is first synced (the default)"},
+	{"on_change", OnChange, "when the bank changes one that is there already; a pending one that posts is such a change"},
+	{"always", Always, "at both"},
+	{"on_update", OnChange, "old name of on_change"},
+}
+
+// ParseTrigger reads a trigger by its name or its old name.
+func ParseTrigger(name string) (Trigger, bool) {
+	for _, t := range triggers {
+		if t.name == name {
+			return t.trigger, true
+		}
+	}
+	return "", false
+}
+
+// An Event is why rules run on a transaction.
+type Event uint8
+
+// The events. A retroactive application heeds no trigger and adds no comments.
+const (
+	Created Event = iota
+	Changed
+	Retroactive
+	events
+)
+
+// fires reports whether a rule with that trigger takes part. A rule without one is of the default kind.
+func (t Trigger) fires(e Event) bool {
+	switch e {
+	case Created:
+		return t != OnChange
+	case Changed:
+		return t == OnChange || t == Always
+	}
+	return true
+}
+
+// A Stage is a name for a priority.
+type Stage struct {
+	Name     string
+	Priority int
+	Doc      string
+}
+
+// MaxPriority is the last priority; the first is 0.
+const MaxPriority = 1000
+
+// DefaultStage is where rules go that name none.
+const DefaultStage = "standard"
+
+var stages = []Stage{
+	{"baseline", 0, "broad defaults"},
+	{DefaultStage, 10, "most categorisation (the default)"},
+	{"refinement", 50, "rules that react to tags or categories of earlier ones"},
+	{"override", 100, "rules that win set_category over earlier stages"},
+}
+
+// Stages lists the stages, first to run first.
+func Stages() []Stage { return slices.Clone(stages) }
+
+// StageNamed finds a stage.
+func StageNamed(name string) (Stage, bool) {
+	i := slices.IndexFunc(stages, func(s Stage) bool { return s.Name == name })
+	if i < 0 {
+		return Stage{}, false
+	}
+	return stages[i], true
+}

@@ -266,7 +266,7 @@ func (j *Journal) undoing(ctx context.Context, tx pg.Tx, change id.ID) ([]Entry,
 	entries, later := make([]Entry, len(rows)), map[int64]bool{}
 	for i, r := range rows {
 		entries[i] = r.Entry
-		if touched(r.Later) {
+		if stands(r.Later) {
 			later[r.ID] = true
 		}
 	}
@@ -274,8 +274,8 @@ func (j *Journal) undoing(ctx context.Context, tx pg.Tx, change id.ID) ([]Entry,
 	return entries, later, nil
 }
 
-// touched says whether anything of what came after still stands: a change and the revert that undid it leave a field as if neither had been.
-func touched(later []string) bool {
+// stands says whether anything of what came after still stands: a change and the revert that undid it leave a field as if neither had been.
+func stands(later []string) bool {
 	var standing []string
 	for _, l := range later {
 		change, reverts, _ := strings.Cut(l, " ")

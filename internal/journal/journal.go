@@ -29,6 +29,7 @@ const (
 	Tag          = "tag"
 	Category     = "category"
 	Counterparty = "counterparty"
+	RuleSubject  = "rule"
 )
 
 // The fields that entries are about. Record is a whole definition, as JSON.
@@ -126,12 +127,6 @@ func Record(ctx context.Context, tx pg.Tx, n Note, entries []Entry) (*id.ID, err
 		}
 	}
 	actor := op.ActorOf(ctx)
-	subjects := map[id.ID]bool{}
-	for _, e := range entries {
-		if e.Subject == Transaction {
-			subjects[e.SubjectID] = true
-		}
-	}
 	var change id.ID
 	err := pg.Redraw(ctx, tx, "change_short_id", func(tx pg.Tx) error {
 		change = id.New()
@@ -139,7 +134,7 @@ func Record(ctx context.Context, tx pg.Tx, n Note, entries []Entry) (*id.ID, err
 			insert into change (id, short_id, cause, summary, actor_type, actor_id, actor_name, transactions, entries, reverts)
 			values (@id, @short, @cause, @summary, @type, @actor, @name, @transactions, @entries, @reverts)`, pg.Args{
 			"id": change, "short": change.Short(), "cause": n.Cause, "summary": n.Summary, "type": actor.Type, "actor": actor.ID, "name": actor.Name,
-			"transactions": len(subjects), "entries": len(entries), "reverts": n.Reverts,
+			"transactions": Touched(entries), "entries": len(entries), "reverts": n.Reverts,
 		})
 		return err
 	})
@@ -150,6 +145,32 @@ func Record(ctx context.Context, tx pg.Tx, n Note, entries []Entry) (*id.ID, err
 		return nil, err
 	}
 	return &change, nil
+}
+
+// Extend adds entries to a change that is still being made, a part at a time, each part about other transactions. Without a change yet it is Record.
+func Extend(ctx context.Context, tx pg.Tx, change *id.ID, n Note, entries []Entry) (*id.ID, error) {
+	if change == nil || len(entries) == 0 {
+		if change != nil {
+			return change, nil
+		}
+		return Record(ctx, tx, n, entries)
+	}
+	if err := write(ctx, tx, *change, entries); err != nil {
+		return nil, err
+	}
+	_, err := pg.Exec(ctx, tx, `update change set transactions = transactions + $2, entries = entries + $3 where id = $1`, change, Touched(entries), len(entries))
+	return change, err
+}
+
+// Touched is how many transactions the entries are about.
+func Touched(entries []Entry) int {
+	subjects := map[id.ID]bool{}
+	for _, e := range entries {
+		if e.Subject == Transaction {
+			subjects[e.SubjectID] = true
+		}
+	}
+	return len(subjects)
 }
 
 func write(ctx context.Context, tx pg.Tx, change id.ID, entries []Entry) error {

@@ -16,7 +16,7 @@ type Edit struct {
 	Transaction id.ID
 	Field       string // of journal's: category, counterparty, tag, deleted
 	Tag         *id.ID
-	Value       *string // the category's or counterparty's id; "present" for a tag; a time for deleted; nil clears
+	Value       *string // the category's or counterparty's id; Present for a tag; a time for deleted; nil clears
 	Source      *string // whose the field is then; nil takes it from the call's actor
 	Rule        *id.ID
 	Note        *string
@@ -35,8 +35,8 @@ const (
 	Missing   Outcome = "missing"
 )
 
-// present is the value of a tag that is there.
-const present = "present"
+// Present is the value of a tag that is there.
+const Present = "present"
 
 // state is what the editable fields of a transaction are now.
 type state struct {
@@ -102,7 +102,7 @@ func (c *current) field(e Edit) (value, source *string) {
 		return nil, nil
 	}
 	if t.Present {
-		value = new(present)
+		value = new(Present)
 	}
 	return value, &t.Source
 }

@@ -243,7 +243,7 @@ func (n *named) edits(i int, o Operation) ([]Edit, error) {
 		if !ok {
 			return nil, errs.Field("tags_to_add", "pattern", "must hold %s, at most %d characters", filing.SlugHint, filing.MaxSlug)
 		}
-		edits = append(edits, Edit{Transaction: t, Field: journal.FieldTag, Tag: &u, Value: new(present), Note: o.Note})
+		edits = append(edits, Edit{Transaction: t, Field: journal.FieldTag, Tag: &u, Value: new(Present), Note: o.Note})
 	}
 	for _, slug := range o.TagsToRemove {
 		u, ok := n.tags[slug]

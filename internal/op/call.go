@@ -144,15 +144,9 @@ func Allowed(need Scope, a Actor) error {
 
 // accept fills defaults in, holds the arguments against the schema, and prints them for the struct: the canonical form of the call.
 func (o *Op) accept(given map[string]any) ([]byte, error) {
-	args := make(map[string]any, len(given)+2)
-	for _, p := range o.In.Props {
-		if p.Default != nil {
-			args[p.Name] = p.Default
-		}
-	}
+	args := o.In.filled(given)
 	changes := 0
-	for name, v := range given {
-		args[name] = v
+	for name := range given {
 		if p := o.In.Prop(name); p != nil && p.In != InPath {
 			changes++
 		}
@@ -222,6 +216,16 @@ func ActorOf(ctx context.Context) Actor {
 		return a
 	}
 	return Actor{Type: System, Name: "coffer"}
+}
+
+// Acting is ctx with another actor in the caller's place: the service itself, say, for what follows from a call.
+func Acting(ctx context.Context, a Actor) context.Context {
+	if c, ok := ctx.Value(callKey{}).(*Call); ok {
+		call := *c
+		call.Actor = a
+		return context.WithValue(ctx, callKey{}, &call)
+	}
+	return WithActor(ctx, a)
 }
 
 // SurfaceOf is the road by which the call came that ctx belongs to, or "" when the service itself acts.

@@ -42,6 +42,7 @@ type Schema struct {
 	Items       *Schema
 	Props       []Prop  // of an object, in the order of the struct
 	Values      *Schema // of a map
+	Unchecked   bool    // it is only documented here; whoever reads it checks it
 }
 
 // A Prop is a named part of an object.
@@ -105,6 +106,11 @@ func schemaFor(t reflect.Type) *Schema {
 	if n, ok := reflect.TypeAssert[nullable](reflect.Zero(t)); ok {
 		s := schemaFor(n.inner())
 		s.Nullable = true
+		return s
+	}
+	if l, ok := reflect.TypeAssert[looser](reflect.Zero(t)); ok {
+		s := schemaFor(l.loose())
+		s.Unchecked = true
 		return s
 	}
 	s := &Schema{}

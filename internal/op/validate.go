@@ -21,6 +21,9 @@ func (s *Schema) validate(v any, path string, faults *[]errs.Detail) {
 	add := func(code, format string, args ...any) {
 		*faults = append(*faults, errs.Detail{Field: path, Code: code, Message: fmt.Sprintf(format, args...)})
 	}
+	if s.Unchecked {
+		return
+	}
 	if v == nil {
 		if !s.Nullable && s.Type != "" {
 			add("type", "must be %s, not null", article(s.Type))

@@ -1,6 +1,7 @@
 package pg
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -37,6 +38,9 @@ func (w *Where) If(wanted bool, cond string, args ...any) *Where {
 	}
 	return w
 }
+
+// Clone is a filter that starts with the same conditions and goes its own way.
+func (w *Where) Clone() Where { return Where{slices.Clone(w.conds), slices.Clone(w.args)} }
 
 // SQL is the filter as a clause: "where (a) and (b)", or "" when nothing is asked.
 func (w *Where) SQL() string {

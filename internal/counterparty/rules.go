@@ -1,0 +1,77 @@
+package counterparty
+
+import (
+	"context"
+
+	"coffer/internal/id"
+	"coffer/internal/journal"
+	"coffer/internal/op"
+	"coffer/internal/pg"
+)
+
+// Assigned is what rules' references to counterparties stand for. What names nothing that is in use is left out.
+type Assigned struct {
+	ByID   map[id.ID]id.ID  // one that was merged leads on to the one that took over
+	ByName map[string]id.ID // under the name as it was given
+	Made   []journal.Entry  // for those that were made now
+}
+
+// Assign finds what rules refer to, all at once, and makes those that are named by a name which nobody has. They stay in use until the transaction ends.
+func Assign(ctx context.Context, tx pg.Tx, ids []id.ID, names []string) (Assigned, error) {
+	out := Assigned{ByID: map[id.ID]id.ID{}, ByName: map[string]id.ID{}}
+	type pair struct {
+		From id.ID `db:"from_id"`
+		To   id.ID `db:"to_id"`
+	}
+	pairs, err := pg.All[pair](ctx, tx, `
+		select id as from_id, coalesce(canonical_id, id) as to_id from counterparty where id = any($1) and deleted_at is null order by id for share`, ids)
+	if err != nil {
+		return out, err
+	}
+	for _, p := range pairs {
+		out.ByID[p.From] = p.To
+	}
+	if len(names) == 0 {
+		return out, nil
+	}
+	if err := out.make(ctx, tx, names); err != nil {
+		return out, err
+	}
+	type named struct {
+		Name string `db:"name"`
+		ID   id.ID  `db:"id"`
+	}
+	found, err := pg.All[named](ctx, tx, `
+		select v.name, coalesce(c.canonical_id, c.id) as id
+		from unnest($1::text[]) v (name) join counterparty c on lower(c.name) = lower(v.name) and c.deleted_at is null order by c.id for share of c`, names)
+	for _, n := range found {
+		out.ByName[n.Name] = n.ID
+	}
+	return out, err
+}
+
+// make makes those whose name nobody has. Of several callers that bring the same one, one makes it and the others wait.
+func (a *Assigned) make(ctx context.Context, tx pg.Tx, names []string) error {
+	var made []id.ID
+	err := pg.Redraw(ctx, tx, "counterparty_short_id", func(tx pg.Tx) (err error) {
+		fresh, shorts := make([]id.ID, len(names)), make([]string, len(names))
+		for i := range names {
+			fresh[i] = id.New()
+			shorts[i] = fresh[i].Short()
+		}
+		made, err = pg.Values[id.ID](ctx, tx, `
+			insert into counterparty (id, short_id, name)
+			select distinct on (lower(v.name)) v.id, v.short_id, v.name from unnest($1::uuid[], $2::text[], $3::text[]) v (id, short_id, name) order by lower(v.name)
+			on conflict (lower(name)) where deleted_at is null do nothing returning id`, fresh, shorts, names)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	now, err := definition.Read(ctx, tx, made)
+	source := journal.Source(op.ActorOf(ctx))
+	for _, u := range made {
+		a.Made = append(a.Made, journal.Entry{Subject: journal.Counterparty, SubjectID: u, Field: journal.FieldRecord, After: now[u], AfterSource: &source})
+	}
+	return err
+}

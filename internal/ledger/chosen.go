@@ -1,0 +1,23 @@
+package ledger
+
+import (
+	"context"
+
+	"coffer/internal/id"
+	"coffer/internal/pg"
+)
+
+// Where is a filter as conditions on transaction t, for others that read transactions. It says none when nothing can match.
+func (b *Books) Where(ctx context.Context, q pg.Querier, f Filter) (where *pg.Where, none bool, err error) {
+	s, err := b.resolve(ctx, q, f)
+	if err != nil {
+		return nil, false, err
+	}
+	s.all()
+	return &s.Where, s.none, nil
+}
+
+// Lock keeps others from changing these transactions until the database transaction ends.
+func (b *Books) Lock(ctx context.Context, tx pg.Tx, ids []id.ID) error {
+	return subject{b}.Lock(ctx, tx, ids)
+}

@@ -1,0 +1,70 @@
+package op
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"reflect"
+
+	"coffer/internal/errs"
+)
+
+// A Loose is a part of an input that its use case reads itself: one bad part among many need not fail the call. It is documented as T.
+type Loose[T any] struct{ raw json.RawMessage }
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (l *Loose[T]) UnmarshalJSON(b []byte) error {
+	l.raw = bytes.Clone(b)
+	return nil
+}
+
+// MarshalJSON implements json.Marshaler.
+func (l Loose[T]) MarshalJSON() ([]byte, error) {
+	if l.raw == nil {
+		return []byte("null"), nil
+	}
+	return l.raw, nil
+}
+
+// Read holds the part against T's schema, with defaults filled in, and answers it or all its faults. Paths start at the part itself.
+func (l Loose[T]) Read() (T, error) {
+	var out T
+	v, err := parse(l.raw)
+	if err != nil {
+		return out, fmt.Errorf("op: read a part: %w", err) // it came through parse before
+	}
+	s := SchemaOf[T]()
+	given, ok := v.(map[string]any)
+	if !ok {
+		return out, errs.Field("", "type", "must be an object")
+	}
+	args := s.filled(given)
+	var faults []errs.Detail
+	s.validate(args, "", &faults)
+	if err := errs.Faults(faults); err != nil {
+		return out, err
+	}
+	b, err := json.Marshal(args)
+	if err != nil {
+		return out, fmt.Errorf("op: print a part: %w", err)
+	}
+	return out, json.Unmarshal(b, &out)
+}
+
+func (Loose[T]) loose() reflect.Type { return reflect.TypeFor[T]() }
+
+type looser interface{ loose() reflect.Type }
+
+// filled is what was given, and the schema's default wherever nothing was.
+func (s *Schema) filled(given map[string]any) map[string]any {
+	args := make(map[string]any, len(given)+2)
+	for _, p := range s.Props {
+		if p.Default != nil {
+			args[p.Name] = p.Default
+		}
+	}
+	for name, v := range given {
+		args[name] = v
+	}
+	return args
+}

@@ -1,0 +1,344 @@
+package rulebook
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"coffer/internal/errs"
+	"coffer/internal/id"
+	"coffer/internal/job"
+	"coffer/internal/journal"
+	"coffer/internal/ledger"
+	"coffer/internal/pg"
+	"coffer/internal/rule"
+)
+
+// ApplyKind is the job that applies rules to stored transactions.
+const ApplyKind = "rule.apply"
+
+// Kinds are the jobs of the rulebook.
+func (b *Rulebook) Kinds() []job.Kind {
+	return []job.Kind{{Name: ApplyKind, Unit: "transactions", Work: b.work, Retries: 5}}
+}
+
+// ApplyRules is the input of Apply.
+type ApplyRules struct {
+	RuleIDs         []string       `json:"rule_ids,omitempty" minItems:"1" maxItems:"100" minLength:"1" doc:"Only these rules, in the order in which they run: UUIDs or short ids; without it all that are enabled, but for the service's own"`
+	Filter          *ledger.Filter `json:"filter,omitempty" doc:"Only these transactions: the filters of the list of transactions"`
+	DryRun          bool           `json:"dry_run,omitempty" doc:"Say what would change and write nothing"`
+	OverwriteManual bool           `json:"overwrite_manual,omitempty" doc:"Also change what a person set"`
+}
+
+// ApplyRule is the input of ApplyOne.
+type ApplyRule struct {
+	ID              string         `json:"id" minLength:"1" doc:"The rule's UUID or short id"`
+	Filter          *ledger.Filter `json:"filter,omitempty" doc:"Only these transactions: the filters of the list of transactions"`
+	DryRun          bool           `json:"dry_run,omitempty" doc:"Say what would change and write nothing"`
+	OverwriteManual bool           `json:"overwrite_manual,omitempty" doc:"Also change what a person set"`
+}
+
+// ApplyAsAgent is the input of the tool apply_rules, which never overrules a person.
+type ApplyAsAgent struct {
+	RuleIDs []string       `json:"rule_ids,omitempty" minItems:"1" maxItems:"100" minLength:"1" doc:"Only these rules, in the order in which they run; without it all that are enabled, but for the service's own"`
+	Filter  *ledger.Filter `json:"filter,omitempty" doc:"Only these transactions: the filters of query_transactions"`
+	DryRun  bool           `json:"dry_run,omitempty" doc:"Say what would change and write nothing"`
+}
+
+// Apply takes on the job that applies rules to stored transactions.
+func (b *Rulebook) Apply(ctx context.Context, tx pg.Tx, in ApplyRules) (job.Job, error) {
+	rules, err := b.toApply(ctx, tx, in.RuleIDs)
+	if err != nil {
+		return job.Job{}, err
+	}
+	return b.enqueue(ctx, tx, application{Rules: rules, Filter: in.Filter, DryRun: in.DryRun, Overwrite: in.OverwriteManual})
+}
+
+// ApplyOne is Apply for one rule.
+func (b *Rulebook) ApplyOne(ctx context.Context, tx pg.Tx, in ApplyRule) (job.Job, error) {
+	r, err := b.Get(ctx, tx, Ref{in.ID})
+	if err != nil {
+		return job.Job{}, err
+	}
+	return b.Apply(ctx, tx, ApplyRules{RuleIDs: []string{r.ID.String()}, Filter: in.Filter, DryRun: in.DryRun, OverwriteManual: in.OverwriteManual})
+}
+
+// ApplyAsAgent is Apply for agents.
+func (b *Rulebook) ApplyAsAgent(ctx context.Context, tx pg.Tx, in ApplyAsAgent) (job.Job, error) {
+	return b.Apply(ctx, tx, ApplyRules{RuleIDs: in.RuleIDs, Filter: in.Filter, DryRun: in.DryRun})
+}
+
+// An application is rules to be applied as they were when it was asked for: whoever edits them meanwhile changes the next one, and no transaction meets half of a pipeline.
+type application struct {
+	Rules     []frozen       `json:"rules"`
+	Filter    *ledger.Filter `json:"filter,omitempty"`
+	DryRun    bool           `json:"dry_run,omitempty"`
+	Overwrite bool           `json:"overwrite_manual,omitempty"`
+}
+
+// A frozen is a rule as it was at one moment.
+type frozen struct {
+	ID         id.ID           `json:"id" db:"id"`
+	Name       string          `json:"name" db:"name"`
+	Priority   int             `json:"priority" db:"priority"`
+	CreatedAt  pg.Time         `json:"created_at" db:"created_at"`
+	Trigger    string          `json:"trigger" db:"trigger"`
+	Conditions json.RawMessage `json:"conditions" db:"conditions"`
+	Actions    json.RawMessage `json:"actions" db:"actions"`
+}
+
+const frozenRows = `
+	select r.id, r.name, r.priority, r.created_at, r.trigger, r.conditions, r.actions from rule r
+	where r.deleted_at is null and r.enabled and (r.expires_at is null or r.expires_at > clock_timestamp())`
+
+func (a application) pipeline() (*pipeline, error) {
+	rules, names := make([]rule.Rule, len(a.Rules)), make(map[id.ID]string, len(a.Rules))
+	for i, f := range a.Rules {
+		r, err := loaded{ID: f.ID, Conditions: f.Conditions, Actions: f.Actions, Trigger: f.Trigger, Priority: f.Priority, CreatedAt: f.CreatedAt}.rule()
+		if err != nil {
+			return nil, err
+		}
+		rules[i], names[f.ID] = r, f.Name
+	}
+	return compile(rules, names), nil
+}
+
+// toApply are the rules that a caller named, or all that are enabled but the service's own: with those, every review would open again.
+func (b *Rulebook) toApply(ctx context.Context, q pg.Querier, refs []string) ([]frozen, error) {
+	if len(refs) == 0 {
+		return pg.All[frozen](ctx, q, frozenRows+` and not r.is_system`)
+	}
+	found, err := pg.Names(ctx, q, refs, `select id, id::text as name, short_id from rule where deleted_at is null and (id = any($1::uuid[]) or short_id = any($2))`)
+	if err != nil {
+		return nil, err
+	}
+	ids := map[id.ID]bool{}
+	var list []id.ID
+	for i, ref := range refs {
+		u, ok := found[ref]
+		if !ok {
+			return nil, pg.Named(pg.ErrNoRow, fmt.Sprintf("rule_ids[%d]", i), "rule", lister)
+		}
+		if !ids[u] {
+			ids[u], list = true, append(list, u)
+		}
+	}
+	rules, err := pg.All[frozen](ctx, q, frozenRows+` and r.id = any($1)`, list)
+	if err == nil && len(rules) < len(list) {
+		return nil, errs.New(errs.Conflict, "a rule that is disabled or has expired takes no part; enable it first (enabled: true)")
+	}
+	return rules, err
+}
+
+func (b *Rulebook) enqueue(ctx context.Context, tx pg.Tx, a application) (job.Job, error) {
+	if a.Filter != nil {
+		if _, _, err := b.books.Where(ctx, tx, *a.Filter); err != nil {
+			return job.Job{}, err
+		}
+	}
+	return b.jobs.Enqueue(ctx, tx, ApplyKind, a, job.Options{})
+}
+
+// Applied is the result of an application.
+type Applied struct {
+	Scanned  int64  `json:"scanned" doc:"How many transactions were meant"`
+	Matched  int64  `json:"matched" doc:"How many of them a rule matched"`
+	Changed  int64  `json:"changed" doc:"How many of them changed"`
+	ChangeID *id.ID `json:"change_id" doc:"The change that a revert undoes; null when nothing changed"`
+}
+
+// A position is how far an application is.
+type position struct {
+	Applied
+	Begun bool  `json:"begun"`
+	After id.ID `json:"after"` // the last transaction that was looked at
+	Ended bool  `json:"ended"`
+}
+
+// work is the job: batches of transactions in the order of their ids, each looked at once, all of them one change.
+func (b *Rulebook) work(ctx context.Context, run *job.Run) (any, error) {
+	var a application
+	if err := run.Args(&a); err != nil {
+		return nil, err
+	}
+	p, err := a.pipeline()
+	if err != nil {
+		return nil, err
+	}
+	if a.DryRun {
+		return b.rehearse(ctx, run, p, a)
+	}
+	var at position
+	if _, err := run.Position(&at); err != nil {
+		return nil, err
+	}
+	for !at.Ended {
+		var next position
+		err := run.Batch(ctx, func(ctx context.Context, tx pg.Tx) (step job.Step, err error) {
+			next = at
+			step, err = b.batch(ctx, tx, p, a, &next)
+			step.Position = next
+			return step, err
+		})
+		if err != nil {
+			return nil, err
+		}
+		at = next
+	}
+	return at.Applied, nil
+}
+
+// batchSize is how many transactions are looked at in one database transaction: some tenths of a second when all of them change.
+const batchSize = 5000
+
+// batch looks at the next transactions and writes what the rules make of them.
+func (b *Rulebook) batch(ctx context.Context, tx pg.Tx, p *pipeline, a application, at *position) (job.Step, error) {
+	s, err := b.scope(ctx, tx, p, a)
+	if err != nil {
+		return job.Step{}, err
+	}
+	var step job.Step
+	if !at.Begun {
+		if at.Scanned, step.Total, err = s.count(ctx, tx); err != nil {
+			return job.Step{}, err
+		}
+		at.Begun = true
+	}
+	hits, last, n, err := s.next(ctx, tx, p, at.After)
+	if err != nil {
+		return job.Step{}, err
+	}
+	at.Matched += int64(len(hits))
+	at.Ended = n < batchSize
+	if n > 0 {
+		at.After = last
+	}
+	step.Done = int64(n)
+	changed, entries, err := b.settle(ctx, tx, p, hits, a.Overwrite)
+	if err != nil {
+		return job.Step{}, err
+	}
+	at.Changed += int64(changed)
+	at.ChangeID, err = journal.Extend(ctx, tx, at.ChangeID, journal.Note{Cause: journal.Rule, Summary: summary(a)}, entries)
+	return step, err
+}
+
+func summary(a application) string {
+	if len(a.Rules) == 1 {
+		return "Applied rule " + a.Rules[0].ID.Short()
+	}
+	return fmt.Sprintf("Applied %d rules", len(a.Rules))
+}
+
+// settle decides for transactions that a rule matched, and writes. What would change is locked and looked at again: between the first look and the lock someone may have edited it.
+func (b *Rulebook) settle(ctx context.Context, tx pg.Tx, p *pipeline, ids []id.ID, overwrite bool) (int, []journal.Entry, error) {
+	if len(ids) == 0 {
+		return 0, nil, nil
+	}
+	l, err := newLens(ctx, tx, rule.AllFields, true)
+	if err != nil {
+		return 0, nil, err
+	}
+	pass := rule.Pass{Event: rule.Retroactive, OverwriteManual: overwrite}
+	look := func(ids []id.ID) (verdicts []verdict, changing []id.ID, err error) {
+		err = l.read(ctx, tx, `where t.id = any($1) and t.deleted_at is null order by t.id`, []any{ids}, func(s *stored) error {
+			if v := (verdict{s.id, p.set.Run(&s.draft, pass)}); v.changes() {
+				verdicts, changing = append(verdicts, v), append(changing, v.id)
+			}
+			return nil
+		})
+		return verdicts, changing, err
+	}
+	_, changing, err := look(ids)
+	if err != nil || len(changing) == 0 {
+		return 0, nil, err
+	}
+	if err := b.books.Lock(ctx, tx, changing); err != nil {
+		return 0, nil, err
+	}
+	verdicts, _, err := look(changing)
+	if err != nil {
+		return 0, nil, err
+	}
+	entries, err := b.write(ctx, tx, p, verdicts, overwrite)
+	return journal.Touched(entries), entries, err
+}
+
+// A scope is which transactions an application means, and which of them a rule could match at all.
+type scope struct {
+	meant pg.Where // of the filter
+	could pg.Where // and of what the rules need
+	lens  *lens
+	none  bool
+}
+
+// manyNeeds is beyond how many conditions a superset is not asked for: reading is then cheaper than choosing.
+const manyNeeds = 200
+
+func (b *Rulebook) scope(ctx context.Context, q pg.Querier, p *pipeline, a application) (*scope, error) {
+	var reads rule.Fields
+	for _, r := range p.set.Rules() {
+		reads |= r.Conditions.Reads()
+	}
+	l, err := newLens(ctx, q, reads, false)
+	if err != nil {
+		return nil, err
+	}
+	s := &scope{lens: l}
+	var f ledger.Filter
+	if a.Filter != nil {
+		f = *a.Filter
+	}
+	f.Deleted = ""
+	where, none, err := b.books.Where(ctx, q, f)
+	if err != nil {
+		return nil, err
+	}
+	s.meant, s.none = *where, none
+	s.could = s.meant.Clone()
+	if need := p.set.Needs(); need.Kind != rule.NeedAny && leaves(need) <= manyNeeds {
+		c := condition{worded: true}
+		c.transaction(need, l)
+		s.could.And(c.sql.String(), c.args...)
+	}
+	return s, nil
+}
+
+// leaves is how many conditions a need has.
+func leaves(n rule.Need) int {
+	sum := 1
+	for _, k := range n.Of {
+		sum += leaves(k)
+	}
+	return sum
+}
+
+// count is how many transactions are meant, and how many of them have to be looked at.
+func (s *scope) count(ctx context.Context, q pg.Querier) (meant, could int64, err error) {
+	if s.none {
+		return 0, 0, nil
+	}
+	if meant, err = pg.Value[int64](ctx, q, `select count(*) from transaction t `+s.meant.SQL(), s.meant.Args()...); err != nil {
+		return 0, 0, err
+	}
+	could, err = pg.Value[int64](ctx, q, `select count(*) from transaction t `+s.could.SQL(), s.could.Args()...)
+	return meant, could, err
+}
+
+// next reads the transactions behind one, and answers those that a rule matches, the last one, and how many there were.
+func (s *scope) next(ctx context.Context, q pg.Querier, p *pipeline, after id.ID) (hits []id.ID, last id.ID, n int, err error) {
+	if s.none {
+		return nil, last, 0, nil
+	}
+	w := s.could.Clone()
+	w.And("t.id > $?", after)
+	err = s.lens.read(ctx, q, fmt.Sprintf(`%s order by t.id limit %d`, w.SQL(), batchSize), w.Args(), func(t *stored) error {
+		n++
+		last = t.id
+		if out := p.set.Run(&t.draft, rule.Pass{Event: rule.Retroactive}); len(out.Hits) > 0 {
+			hits = append(hits, t.id)
+		}
+		return nil
+	})
+	return hits, last, n, err
+}

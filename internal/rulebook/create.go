@@ -1,0 +1,258 @@
+package rulebook
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"regexp"
+	"strconv"
+	"time"
+
+	"coffer/internal/errs"
+	"coffer/internal/id"
+	"coffer/internal/journal"
+	"coffer/internal/op"
+	"coffer/internal/pg"
+)
+
+// A RuleSpec is a rule to be made.
+type RuleSpec struct {
+	Name               string     `json:"name" minLength:"1" maxLength:"200" format:"line" doc:"By convention: what is matched, an arrow, the category" example:"name contains corner bakery → food_and_drink_groceries"`
+	Conditions         Conditions `json:"conditions,omitempty" doc:"A leaf {field, op, value}, or {and: […]}, {or: […]}, {not: {…}}; left out or {} matches every transaction"`
+	Actions            []Action   `json:"actions,omitempty" maxItems:"50" doc:"What happens on a match; give actions, category_slug or both"`
+	CategorySlug       *string    `json:"category_slug,omitempty" minLength:"1" maxLength:"64" doc:"Short for one set_category action"`
+	Trigger            string     `json:"trigger,omitempty" enum:"on_create,on_change,on_update,always" default:"on_create" doc:"on_create: new transactions; on_change (on_update): those that the bank changed; always: both"`
+	Stage              *string    `json:"stage,omitempty" enum:"baseline,standard,refinement,override" doc:"Priority by name: 0, 10, 50, 100"`
+	Priority           *int       `json:"priority,omitempty" minimum:"0" maximum:"1000" doc:"Lower runs first; 10 without it; wins over stage"`
+	ExpiresIn          *string    `json:"expires_in,omitempty" pattern:"^[1-9][0-9]{0,4}[mhdw]$" hint:"be a duration such as 24h, 30d or 1w" doc:"Disables itself after this time"`
+	ApplyRetroactively bool       `json:"apply_retroactively,omitempty" doc:"Also apply it to stored transactions (comments are left out)"`
+}
+
+// CreateRules is the input of Create.
+type CreateRules struct {
+	Rules []op.Loose[RuleSpec] `json:"rules" minItems:"1" maxItems:"100" doc:"A single rule is a list of one"`
+}
+
+// A MadeRule is a rule that was just made.
+type MadeRule struct {
+	ID                 id.ID   `json:"id"`
+	ShortID            string  `json:"short_id,omitempty" required:"true"`
+	Name               string  `json:"name"`
+	Priority           int     `json:"priority"`
+	RetroactiveMatches *int64  `json:"retroactive_matches,omitempty" doc:"With apply_retroactively: how many stored transactions it matches"`
+	RetroactiveJobID   *id.ID  `json:"retroactive_job_id,omitempty" doc:"The job that applies it, when that goes on after this call"`
+	RetroactiveError   *string `json:"retroactive_error,omitempty" doc:"Why it was made but not applied"`
+}
+
+// A SpecError is why a rule was not made.
+type SpecError struct {
+	Index   int           `json:"index" doc:"Its place in rules"`
+	Name    string        `json:"name"`
+	Code    errs.Code     `json:"code"`
+	Message string        `json:"message"`
+	Path    string        `json:"path,omitempty" doc:"Where in the rule the first fault is"`
+	Details []errs.Detail `json:"details,omitempty" doc:"Every fault"`
+}
+
+// Made is the answer of Create.
+type Made struct {
+	Created int         `json:"created"`
+	Failed  int         `json:"failed"`
+	Rules   []MadeRule  `json:"rules"`
+	Errors  []SpecError `json:"errors" doc:"One for each rule that was not made"`
+}
+
+// MaxRules is how many rules a household may have.
+const MaxRules = 10_000
+
+// newRule is a spec that may become a rule.
+type newRule struct {
+	RuleSpec
+	draftRule
+	index    int
+	id       id.ID
+	priority int
+	expires  *time.Time
+}
+
+// Create makes rules: each that is sound, with an error for each that is not. Over REST, when none is sound nothing is created and the call fails.
+func (b *Rulebook) Create(ctx context.Context, tx pg.Tx, in CreateRules) (Made, error) {
+	if err := changing(ctx, tx); err != nil {
+		return Made{}, err
+	}
+	out := Made{Rules: []MadeRule{}, Errors: []SpecError{}}
+	rules, err := b.sound(ctx, tx, in, &out)
+	if err != nil {
+		return Made{}, err
+	}
+	out.Created, out.Failed = len(rules), len(out.Errors)
+	if out.Created == 0 {
+		if op.SurfaceOf(ctx) == op.Tool {
+			return out, nil
+		}
+		return Made{}, out.refusal()
+	}
+	now, err := pg.Value[int](ctx, tx, `select count(*) from rule where deleted_at is null`)
+	if err != nil {
+		return Made{}, err
+	}
+	if now+len(rules) > MaxRules {
+		return Made{}, errs.New(errs.Conflict, "there can be %d rules and there are %d; delete or merge some first", MaxRules, now)
+	}
+	if err := b.insert(ctx, tx, rules); err != nil {
+		return Made{}, err
+	}
+	for _, r := range rules {
+		out.Rules = append(out.Rules, MadeRule{ID: r.id, ShortID: r.id.Short(), Name: r.Name, Priority: r.priority})
+	}
+	return out, b.backfill(ctx, tx, rules, out.Rules)
+}
+
+// sound reads the specs, answers those that are fit to be rules, and lists the others in out.
+func (b *Rulebook) sound(ctx context.Context, tx pg.Tx, in CreateRules, out *Made) ([]*newRule, error) {
+	var all []*newRule
+	for i, part := range in.Rules {
+		n := &newRule{index: i}
+		var err error
+		if n.RuleSpec, err = part.Read(); err != nil {
+			e, ok := errors.AsType[*errs.Error](err)
+			if !ok {
+				return nil, err
+			}
+			n.faults = e.Details
+		} else if err := n.read(); err != nil {
+			return nil, err
+		}
+		all = append(all, n)
+	}
+	drafts := make([]*draftRule, len(all))
+	for i := range all {
+		drafts[i] = &all[i].draftRule
+	}
+	if err := b.resolve(ctx, tx, drafts); err != nil {
+		return nil, err
+	}
+	var fit []*newRule
+	for _, n := range all {
+		if len(n.faults) == 0 {
+			fit = append(fit, n)
+			continue
+		}
+		e := errs.Public(errs.Faults(n.faults), "")
+		out.Errors = append(out.Errors, SpecError{Index: n.index, Name: n.Name, Code: e.Code, Message: e.Message, Path: n.faults[0].Field, Details: e.Details})
+	}
+	return fit, nil
+}
+
+// read parses a spec that has the right shape.
+func (n *newRule) read() error {
+	if n.CategorySlug == nil && n.Actions == nil {
+		n.fault("actions", "required", "is required, or category_slug")
+		return nil
+	}
+	if n.Conditions == nil {
+		n.Conditions = Conditions{}
+	}
+	if err := n.parse(n.Conditions, n.Actions); err != nil {
+		return err
+	}
+	for _, a := range n.actions {
+		if a.CategorySlug != "" && n.CategorySlug != nil && a.CategorySlug != *n.CategorySlug {
+			n.fault("category_slug", "conflict", "is short for a set_category action, and actions has one already; give one of them")
+		}
+	}
+	if n.CategorySlug != nil {
+		n.categorise(*n.CategorySlug)
+	}
+	n.Trigger = trigger(n.Trigger)
+	n.priority = 10
+	if p := priority(n.Stage, n.Priority); p != nil {
+		n.priority = *p
+	}
+	if n.ExpiresIn != nil {
+		n.expires = new(time.Now().Add(span(*n.ExpiresIn)))
+	}
+	return nil
+}
+
+var spanShape = regexp.MustCompile(`^([0-9]+)([mhdw])$`)
+
+// span reads a duration such as 24h, 30d or 1w, whose shape the schema has checked.
+func span(s string) time.Duration {
+	m := spanShape.FindStringSubmatch(s)
+	n, _ := strconv.Atoi(m[1])
+	unit := map[string]time.Duration{"m": time.Minute, "h": time.Hour, "d": 24 * time.Hour, "w": 7 * 24 * time.Hour}[m[2]]
+	return time.Duration(n) * unit
+}
+
+// refusal is the error of a call that made nothing.
+func (out Made) refusal() error {
+	var faults []errs.Detail
+	for _, e := range out.Errors {
+		for _, d := range e.Details {
+			at := fmt.Sprintf("rules[%d]", e.Index)
+			if d.Field != "" {
+				at += "." + d.Field
+			}
+			faults = append(faults, errs.Detail{Field: at, Code: d.Code, Message: d.Message})
+		}
+	}
+	return errs.Faults(faults)
+}
+
+// insert stores the rules, registers the tags that they add, and records both as one change. They were written in an order, and keep it: created_at differs by their place.
+func (b *Rulebook) insert(ctx context.Context, tx pg.Tx, rules []*newRule) error {
+	actor := op.ActorOf(ctx)
+	var tags []string
+	for _, r := range rules {
+		tags = append(tags, added(r.actions)...)
+	}
+	made, err := b.filing.Register(ctx, tx, tags)
+	if err != nil {
+		return err
+	}
+	n := len(rules)
+	ids, shorts, labels, conditions, actions := make([]id.ID, n), make([]string, n), make([]string, n), make([]string, n), make([]string, n)
+	triggers, priorities, expiries := make([]string, n), make([]int, n), make([]*time.Time, n)
+	err = pg.Redraw(ctx, tx, "rule_short_id", func(tx pg.Tx) error {
+		for i, r := range rules {
+			r.id = id.New()
+			tree, acts, err := r.stored()
+			if err != nil {
+				return err
+			}
+			ids[i], shorts[i], labels[i], conditions[i], actions[i] = r.id, r.id.Short(), r.Name, string(tree), string(acts)
+			triggers[i], priorities[i], expiries[i] = r.Trigger, r.priority, r.expires
+		}
+		_, err := pg.Exec(ctx, tx, `
+			insert into rule (id, short_id, name, conditions, actions, trigger, priority, expires_at, created_by_type, created_by_id, created_by_name, created_at, updated_at)
+			select v.id, v.short_id, v.name, v.conditions::jsonb, v.actions::jsonb, v.trigger, v.priority, v.expires_at, @type, @actor, @actor_name,
+				statement_timestamp() + v.place * interval '1 microsecond', statement_timestamp() + v.place * interval '1 microsecond'
+			from unnest(@ids::uuid[], @shorts::text[], @names::text[], @conditions::text[], @actions::text[], @triggers::text[], @priorities::int[], @expiries::timestamptz[])
+				with ordinality v (id, short_id, name, conditions, actions, trigger, priority, expires_at, place)`, pg.Args{
+			"ids": ids, "shorts": shorts, "names": labels, "conditions": conditions, "actions": actions, "triggers": triggers, "priorities": priorities, "expiries": expiries,
+			"type": actor.Type, "actor": present(actor.ID), "actor_name": actor.Name,
+		})
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	records, err := definition.Read(ctx, tx, ids)
+	if err != nil {
+		return err
+	}
+	source := journal.Source(actor)
+	for _, u := range ids {
+		made = append(made, journal.Entry{Subject: journal.RuleSubject, SubjectID: u, Field: journal.FieldRecord, After: records[u], AfterSource: &source})
+	}
+	_, err = journal.Record(ctx, tx, journal.Note{Summary: fmt.Sprintf("Made %d rules", n)}, made)
+	return err
+}
+
+func present(u id.ID) *id.ID {
+	if u.IsZero() {
+		return nil
+	}
+	return &u
+}

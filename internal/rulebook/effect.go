@@ -1,0 +1,164 @@
+package rulebook
+
+import (
+	"context"
+	"slices"
+
+	"coffer/internal/counterparty"
+	"coffer/internal/id"
+	"coffer/internal/journal"
+	"coffer/internal/ledger"
+	"coffer/internal/op"
+	"coffer/internal/pg"
+	"coffer/internal/rule"
+)
+
+// A verdict is what a pipeline makes of one transaction.
+type verdict struct {
+	id      id.ID
+	outcome rule.Outcome
+}
+
+// changes says whether anything is to be written.
+func (v verdict) changes() bool {
+	o := v.outcome
+	return o.Category != nil || len(o.Tags) > 0 || o.Counterparty != nil || len(o.Comments) > 0
+}
+
+// service is who rules act as: the holds of people bind it, whoever asked for the rules to be applied.
+var service = op.Actor{Type: op.System, Name: "coffer"}
+
+// targets are what effects lead to, by the words that rules use.
+type targets struct {
+	categories map[string]id.ID
+	tags       map[string]id.ID
+	others     counterparty.Assigned
+	made       []journal.Entry // tags that were registered again
+}
+
+// write makes the verdicts' effects, in a few statements whatever their number, and answers the entries that its caller records. The transactions are locked.
+func (b *Rulebook) write(ctx context.Context, tx pg.Tx, p *pipeline, verdicts []verdict, overwrite bool) ([]journal.Entry, error) {
+	acting := op.Acting(ctx, service)
+	to, err := b.targets(acting, tx, verdicts)
+	if err != nil {
+		return nil, err
+	}
+	var edits []ledger.Edit
+	var comments []journal.Draft
+	rules := p.set.Rules()
+	source := "rule"
+	for _, v := range verdicts {
+		edit := func(e rule.Effect, field string, value *string, tag *id.ID) {
+			edits = append(edits, ledger.Edit{Transaction: v.id, Field: field, Value: value, Tag: tag, Source: &source, Rule: &rules[e.Rule].ID, Fill: field == journal.FieldCounterparty})
+		}
+		if e := v.outcome.Category; e != nil {
+			if u, ok := to.categories[e.Value]; ok {
+				edit(*e, journal.FieldCategory, new(u.String()), nil)
+			}
+		}
+		if e := v.outcome.Counterparty; e != nil {
+			if u, ok := to.counterparty(*e); ok {
+				edit(*e, journal.FieldCounterparty, new(u.String()), nil)
+			}
+		}
+		for _, e := range v.outcome.Tags {
+			u, ok := to.tags[e.Tag]
+			switch {
+			case !ok: // a tag that is gone, and is to be removed
+			case e.Removed:
+				edit(e, journal.FieldTag, nil, &u)
+			default:
+				edit(e, journal.FieldTag, new(ledger.Present), &u)
+			}
+		}
+		for _, e := range v.outcome.Comments {
+			comments = append(comments, journal.Draft{Transaction: v.id, Content: e.Value, Rule: &rules[e.Rule].ID})
+		}
+	}
+	_, entries, err := b.books.Apply(acting, tx, edits, overwrite)
+	if err != nil {
+		return nil, err
+	}
+	said, err := journal.Write(acting, tx, comments)
+	return slices.Concat(to.made, to.others.Made, entries, said), err
+}
+
+func (t targets) counterparty(e rule.Effect) (id.ID, bool) {
+	if e.CounterpartyName != "" {
+		u, ok := t.others.ByName[e.CounterpartyName]
+		return u, ok
+	}
+	u, err := id.Parse(e.CounterpartyID)
+	if err != nil {
+		return id.ID{}, false
+	}
+	u, ok := t.others.ByID[u]
+	return u, ok
+}
+
+// targets finds all that the verdicts lead to, with one query for each kind. A tag that was deleted since the rule was saved is registered again.
+func (b *Rulebook) targets(ctx context.Context, tx pg.Tx, verdicts []verdict) (targets, error) {
+	var categories, add, tags, names set
+	var ids []id.ID
+	for _, v := range verdicts {
+		if e := v.outcome.Category; e != nil {
+			categories.add(e.Value)
+		}
+		if e := v.outcome.Counterparty; e != nil {
+			if e.CounterpartyName != "" {
+				names.add(e.CounterpartyName)
+			} else if u, err := id.Parse(e.CounterpartyID); err == nil && !slices.ContainsFunc(ids, u.Equal) {
+				ids = append(ids, u)
+			}
+		}
+		for _, e := range v.outcome.Tags {
+			tags.add(e.Tag)
+			if !e.Removed {
+				add.add(e.Tag)
+			}
+		}
+	}
+	var t targets
+	var err error
+	if t.categories, err = bySlug(ctx, tx, `select id, slug from category where slug = any($1) and deleted_at is null order by id for share`, categories.list); err != nil {
+		return t, err
+	}
+	if t.made, err = b.filing.Register(ctx, tx, add.list); err != nil {
+		return t, err
+	}
+	if t.tags, err = bySlug(ctx, tx, `select id, slug from tag where slug = any($1) and deleted_at is null order by id for share`, tags.list); err != nil {
+		return t, err
+	}
+	if len(ids)+len(names.list) > 0 {
+		t.others, err = counterparty.Assign(ctx, tx, ids, names.list)
+	}
+	return t, err
+}
+
+// A set is texts, each once, in the order in which they came.
+type set struct {
+	list []string
+	seen map[string]bool
+}
+
+func (s *set) add(v string) {
+	if s.seen == nil {
+		s.seen = map[string]bool{}
+	}
+	if !s.seen[v] {
+		s.seen[v], s.list = true, append(s.list, v)
+	}
+}
+
+// bySlug runs a query that takes slugs and answers id and slug.
+func bySlug(ctx context.Context, tx pg.Tx, query string, slugs []string) (map[string]id.ID, error) {
+	if len(slugs) == 0 {
+		return map[string]id.ID{}, nil
+	}
+	rows, err := pg.All[slugged](ctx, tx, query, slugs)
+	out := make(map[string]id.ID, len(rows))
+	for _, r := range rows {
+		out[r.Slug] = r.ID
+	}
+	return out, err
+}

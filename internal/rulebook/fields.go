@@ -1,0 +1,96 @@
+package rulebook
+
+import (
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+
+	"coffer/internal/errs"
+	"coffer/internal/id"
+	"coffer/internal/pg"
+)
+
+// A fieldSet is which fields of a rule are shown: one bit for each field of the record.
+type fieldSet uint64
+
+const (
+	summaryFields = "name,enabled,priority,trigger,category,hit_count,last_hit_at"
+	allFields     = fieldSet(1<<64 - 1)
+)
+
+// ruleFields are the names of the record's fields, in its order.
+var ruleFields = func() (names []string) {
+	for f := range reflect.TypeFor[Rule]().Fields() {
+		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+		names = append(names, name)
+	}
+	return names
+}()
+
+// fieldsNamed reads a choice of fields; category means both its slug and its name.
+func fieldsNamed(list string) (fieldSet, error) {
+	set := bits("id", "short_id")
+	for name := range strings.SplitSeq(list, ",") {
+		switch name = strings.TrimSpace(name); name {
+		case "all":
+			return allFields, nil
+		case "summary":
+			more, err := fieldsNamed(summaryFields)
+			if err != nil {
+				return 0, err
+			}
+			set |= more
+		case "category":
+			set |= bits("category_slug", "category_display_name")
+		default:
+			more := bits(name)
+			if more == 0 {
+				return 0, errs.Field("fields", "enum", "names a field that rules do not have; use summary, all, or names of the record")
+			}
+			set |= more
+		}
+	}
+	return set, nil
+}
+
+func bits(names ...string) (set fieldSet) {
+	for _, n := range names {
+		if i := slices.Index(ruleFields, n); i >= 0 && n != "" {
+			set |= 1 << i
+		}
+	}
+	return set
+}
+
+// MarshalJSON implements json.Marshaler: the chosen fields. Where the interface types a field as plain string, nothing is the empty string.
+func (r Rule) MarshalJSON() ([]byte, error) {
+	b := []byte{'{'}
+	v := reflect.ValueOf(r)
+	for i, name := range ruleFields {
+		if name == "" || r.fields&(1<<i) == 0 || name == "short_id" && r.ShortID == "" {
+			continue
+		}
+		if len(b) > 1 {
+			b = append(b, ',')
+		}
+		value := v.Field(i).Interface()
+		switch x := value.(type) {
+		case id.ID:
+			if x.IsZero() {
+				value = ""
+			}
+		case *pg.Time:
+			if x == nil && name == "expires_at" {
+				value = ""
+			}
+		}
+		printed, err := json.Marshal(value)
+		if err != nil {
+			return nil, fmt.Errorf("print rule: %w", err)
+		}
+		b = append(append(append(append(b, '"'), name...), '"', ':'), printed...)
+	}
+	return append(b, '}'), nil
+}

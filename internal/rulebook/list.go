@@ -1,0 +1,210 @@
+package rulebook
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"coffer/internal/errs"
+	"coffer/internal/op"
+	"coffer/internal/pg"
+)
+
+// Filter says which rules are meant. Everything that is given must hold.
+type Filter struct {
+	CategorySlug *string `json:"category_slug,omitempty" minLength:"1" doc:"Rules that set this category: slug, short id or UUID"`
+	Enabled      *bool   `json:"enabled,omitempty" doc:"true: only enabled, false: only disabled or expired"`
+	Search       *string `json:"search,omitempty" minLength:"1" maxLength:"200" doc:"In the rule's name, ignoring case; commas mean or"`
+	SearchMode   string  `json:"search_mode,omitempty" enum:"contains,words,fuzzy" default:"contains" doc:"contains: as a part; words: every word, in any order; fuzzy: similar, for typos"`
+}
+
+// ListRules asks for a page of rules, in the order in which they run.
+type ListRules struct {
+	Filter
+	Limit  int    `json:"limit,omitempty" minimum:"1" maximum:"500" default:"50" doc:"How many on a page"`
+	Cursor string `json:"cursor,omitempty" maxLength:"1024" doc:"next_cursor of the page before, with the same filters"`
+}
+
+// QueryRules asks for rules, with more ways to choose and sort them.
+type QueryRules struct {
+	Filter
+	Trigger     *string `json:"trigger,omitempty" enum:"on_create,on_change,on_update,always" doc:"on_update is on_change"`
+	CreatorType *string `json:"creator_type,omitempty" enum:"user,agent,system"`
+	MinHitCount *int    `json:"min_hit_count,omitempty" minimum:"0" doc:"Matched at least this often at sync; ignored with only_unused"`
+	OnlyUnused  bool    `json:"only_unused,omitempty" doc:"Only rules that never matched at sync"`
+	SortBy      *string `json:"sort_by,omitempty" enum:"priority,hit_count,last_hit_at,created_at,name" doc:"Without it the order is that in which they run, with further pages; with it there is one page"`
+	SortOrder   *string `json:"sort_order,omitempty" enum:"asc,desc" doc:"desc by default for hit_count, last_hit_at and created_at"`
+	Fields      string  `json:"fields,omitempty" maxLength:"1000" screen:"summary" doc:"Comma-separated fields, or summary or all; ids always come"`
+	Limit       int     `json:"limit,omitempty" minimum:"1" maximum:"500" default:"50" doc:"How many on a page"`
+	Cursor      string  `json:"cursor,omitempty" maxLength:"1024" doc:"next_cursor of the page before, with the same filters"`
+}
+
+// Rules is a page of rules.
+type Rules struct {
+	Rules      []Rule `json:"rules" partial:"id,short_id"`
+	NextCursor string `json:"next_cursor" doc:"Empty on the last page"`
+	HasMore    bool   `json:"has_more"`
+	Total      int64  `json:"total" doc:"How many there are on all pages"`
+}
+
+// toolBytes is where a tool's page ends early: what is larger crowds an agent's mind.
+const toolBytes = 60_000
+
+// List is a page of whole rules.
+func (b *Rulebook) List(ctx context.Context, q pg.Querier, in ListRules) (Rules, error) {
+	return b.Query(ctx, q, QueryRules{Filter: in.Filter, Limit: in.Limit, Cursor: in.Cursor, Fields: "all"})
+}
+
+// Query is a page of rules.
+func (b *Rulebook) Query(ctx context.Context, q pg.Querier, in QueryRules) (Rules, error) {
+	if in.Fields == "" {
+		in.Fields = "all"
+		if op.SurfaceOf(ctx) == op.Tool {
+			in.Fields = "summary"
+		}
+	}
+	fields, err := fieldsNamed(in.Fields)
+	if err != nil {
+		return Rules{}, err
+	}
+	if in.SortBy != nil && in.Cursor != "" {
+		return Rules{}, errs.New(errs.InvalidCursor, "only the order in which rules run has further pages; leave sort_by or the cursor out")
+	}
+	where, err := b.where(ctx, q, in)
+	if err != nil {
+		return Rules{}, err
+	}
+	out := Rules{Rules: []Rule{}}
+	if out.Total, err = pg.Value[int64](ctx, q, `select count(*) from (`+ruleRows+` where r.deleted_at is null) r `+where.SQL(), where.Args()...); err != nil {
+		return Rules{}, err
+	}
+	filters := in
+	filters.Cursor, filters.Limit, filters.Fields = "", 0, ""
+	pager, err := b.db.Pager(ctx, "rules", filters)
+	if err != nil {
+		return Rules{}, err
+	}
+	if in.Cursor != "" {
+		if err := after(ctx, q, where, pager, in); err != nil {
+			return Rules{}, err
+		}
+	}
+	rows, err := pg.All[row](ctx, q, fmt.Sprintf(`select * from (%s where r.deleted_at is null) r %s order by %s limit %d`, ruleRows, where.SQL(), in.order(), in.Limit+1), where.Args()...)
+	if err != nil {
+		return Rules{}, err
+	}
+	return out.fill(ctx, rows, in, fields, pager)
+}
+
+// fill makes the page of the rows, one of which may be the sign that there are more.
+func (out Rules) fill(ctx context.Context, rows []row, in QueryRules, fields fieldSet, pager pg.Pager) (Rules, error) {
+	size := 0
+	for _, stored := range rows[:min(len(rows), in.Limit)] {
+		r, err := stored.rule()
+		if err != nil {
+			return Rules{}, err
+		}
+		r.fields = fields
+		if op.SurfaceOf(ctx) == op.Tool {
+			printed, err := r.MarshalJSON()
+			if err != nil {
+				return Rules{}, err
+			}
+			if size += len(printed); size > toolBytes && len(out.Rules) > 0 {
+				break
+			}
+		}
+		out.Rules = append(out.Rules, r)
+	}
+	out.HasMore = len(rows) > len(out.Rules)
+	if !out.HasMore || in.SortBy != nil {
+		return out, nil
+	}
+	var err error
+	last := rows[len(out.Rules)-1]
+	out.NextCursor, err = pager.Encode(fmt.Sprint(last.Priority), last.CreatedAt.String(), last.ID.String())
+	return out, err
+}
+
+// where is the filter as conditions on what ruleRows gives.
+func (b *Rulebook) where(ctx context.Context, q pg.Querier, in QueryRules) (*pg.Where, error) {
+	w := &pg.Where{}
+	if in.CategorySlug != nil {
+		c, err := b.filing.Named(ctx, q, "category_slug", *in.CategorySlug)
+		if err != nil {
+			return nil, err
+		}
+		w.And("r.category_slug = $?", c.Slug)
+	}
+	w.If(in.Enabled != nil, "r.enabled = $?", in.Enabled)
+	w.If(in.CreatorType != nil, "r.created_by_type = $?", in.CreatorType)
+	w.If(in.OnlyUnused, "r.hit_count = 0")
+	w.If(in.MinHitCount != nil && !in.OnlyUnused, "r.hit_count >= $?", in.MinHitCount)
+	if in.Trigger != nil {
+		w.And("r.trigger = $?", strings.Replace(*in.Trigger, "on_update", "on_change", 1))
+	}
+	if in.Search == nil {
+		return w, nil
+	}
+	n := len(w.Args())
+	switch in.SearchMode {
+	case "fuzzy":
+		w.And("lower($?) <% lower(r.name)", in.Search)
+	case "words":
+		for word := range strings.FieldsSeq(*in.Search) {
+			w.And("position(lower($?) in lower(r.name)) > 0", word)
+		}
+	default:
+		var terms []string
+		for term := range strings.SplitSeq(*in.Search, ",") {
+			if term = strings.TrimSpace(term); term != "" {
+				terms = append(terms, term)
+			}
+		}
+		w.If(len(terms) > 0, "exists (select from unnest($?::text[]) term where position(lower(term) in lower(r.name)) > 0)", terms)
+	}
+	if len(w.Args()) == n {
+		return nil, errs.Field("search", "empty", "must have a word in it")
+	}
+	return w, nil
+}
+
+// after narrows to what runs behind the cursor's rule. A rule that was deleted marks no place.
+func after(ctx context.Context, q pg.Querier, w *pg.Where, pager pg.Pager, in QueryRules) error {
+	at, err := pager.Decode(in.Cursor, 3)
+	if err != nil {
+		return err
+	}
+	there, err := pg.Value[bool](ctx, q, `select exists (select from rule where id = $1::uuid and deleted_at is null)`, at[2])
+	if err != nil {
+		return err
+	}
+	if !there {
+		return errs.New(errs.InvalidCursor, "the rule that this cursor points at is gone; start again without a cursor")
+	}
+	if in.SortOrder != nil && *in.SortOrder == "desc" {
+		w.And("(r.priority, r.created_at, r.id) < ($?::int, $?::timestamptz, $?::uuid)", at[0], at[1], at[2])
+	} else {
+		w.And("(r.priority, r.created_at, r.id) > ($?::int, $?::timestamptz, $?::uuid)", at[0], at[1], at[2])
+	}
+	return nil
+}
+
+// order is the sort as SQL: what never happened comes last, whichever way.
+func (in QueryRules) order() string {
+	by, direction := "priority", "asc"
+	if in.SortBy != nil {
+		by = *in.SortBy
+	}
+	if by == "hit_count" || by == "last_hit_at" || by == "created_at" {
+		direction = "desc"
+	}
+	if in.SortOrder != nil {
+		direction = *in.SortOrder
+	}
+	columns := map[string]string{
+		"priority": "r.priority %[1]s, r.created_at %[1]s, r.id %[1]s", "hit_count": "r.hit_count %[1]s, r.id", "last_hit_at": "r.last_hit_at %[1]s nulls last, r.id",
+		"created_at": "r.created_at %[1]s, r.id %[1]s", "name": "lower(r.name) %[1]s, r.id",
+	}
+	return fmt.Sprintf(columns[by], direction)
+}

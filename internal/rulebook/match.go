@@ -1,0 +1,116 @@
+package rulebook
+
+import (
+	"context"
+	"slices"
+
+	"coffer/internal/errs"
+	"coffer/internal/id"
+	"coffer/internal/ledger"
+	"coffer/internal/pg"
+	"coffer/internal/rule"
+)
+
+// MatchRules is the input of Match.
+type MatchRules struct {
+	TransactionID *string `json:"transaction_id,omitempty" minLength:"1" doc:"UUID or short id; give this or merchant"`
+	Merchant      *string `json:"merchant,omitempty" minLength:"1" maxLength:"500" doc:"Text as a bank would write it: only rules that match by name alone are found"`
+}
+
+// A MatchedRule is a rule that matches.
+type MatchedRule struct {
+	ID           id.ID   `json:"id"`
+	ShortID      string  `json:"short_id"`
+	Name         string  `json:"name"`
+	SetsCategory *string `json:"sets_category,omitempty" doc:"Slug of what its set_category sets"`
+	Trigger      string  `json:"trigger" enum:"on_create,on_change,always"`
+	Priority     int     `json:"priority"`
+	Enabled      bool    `json:"enabled"`
+	HitCount     int64   `json:"hit_count"`
+	MatchAll     bool    `json:"match_all" doc:"It has no condition and matches every transaction"`
+}
+
+// Matched are the rules that match, in the order in which they run.
+type Matched struct {
+	MatchedCount int           `json:"matched_count" doc:"0 means that no rule covers it"`
+	Rules        []MatchedRule `json:"rules"`
+}
+
+// Match says which rules match a stored transaction, or a merchant's text. Each is tried alone, whatever its trigger.
+func (b *Rulebook) Match(ctx context.Context, q pg.Querier, in MatchRules) (Matched, error) {
+	if (in.TransactionID == nil) == (in.Merchant == nil) {
+		return Matched{}, errs.Field("transaction_id", "conflict", "must be given, or merchant, and not both")
+	}
+	p, err := b.active(ctx, q, false)
+	if err != nil {
+		return Matched{}, err
+	}
+	var found []int
+	if in.Merchant != nil {
+		d := rule.Draft{Facts: rule.Facts{Name: *in.Merchant, MerchantName: *in.Merchant}}
+		found = p.set.Match(&d, rule.NameFields, nil)
+	} else {
+		s, err := b.one(ctx, q, *in.TransactionID)
+		if err != nil {
+			return Matched{}, err
+		}
+		found = p.set.Match(&s.draft, rule.AllFields, nil)
+	}
+	rules, err := b.byIndex(ctx, q, p, found)
+	if err != nil {
+		return Matched{}, err
+	}
+	out := Matched{MatchedCount: len(rules), Rules: make([]MatchedRule, len(rules))}
+	for i, r := range rules {
+		out.Rules[i] = MatchedRule{
+			ID: r.ID, ShortID: r.ID.Short(), Name: r.Name, Trigger: r.Trigger, Priority: r.Priority, Enabled: r.Enabled, HitCount: r.HitCount, MatchAll: len(r.Conditions) == 0,
+		}
+		if r.CategorySlug != "" {
+			out.Rules[i].SetsCategory = &r.CategorySlug
+		}
+	}
+	return out, nil
+}
+
+// one is a transaction that a caller named, as the rules see it.
+func (b *Rulebook) one(ctx context.Context, q pg.Querier, ref string) (*stored, error) {
+	ids, err := ledger.ResolveTransactions(ctx, q, []string{ref})
+	if err != nil {
+		return nil, err
+	}
+	l, err := newLens(ctx, q, rule.AllFields, true)
+	if err != nil {
+		return nil, err
+	}
+	var found *stored
+	err = l.read(ctx, q, `where t.id = $1`, []any{ids[0]}, func(s *stored) error {
+		found = s.clone()
+		return nil
+	})
+	if err == nil && found == nil {
+		err = pg.ErrNoRow
+	}
+	return found, pg.Found(err, "transaction", "GET /api/v1/transactions lists them")
+}
+
+// byIndex are the whole records of some of a pipeline's rules, in its order. One that was deleted this moment is left out.
+func (b *Rulebook) byIndex(ctx context.Context, q pg.Querier, p *pipeline, indexes []int) ([]Rule, error) {
+	all := p.set.Rules()
+	ids, place := make([]id.ID, len(indexes)), make(map[id.ID]int, len(indexes))
+	for i, x := range indexes {
+		ids[i] = all[x].ID
+		place[ids[i]] = i
+	}
+	rows, err := pg.All[row](ctx, q, ruleRows+` where r.id = any($1) and r.deleted_at is null`, ids)
+	if err != nil {
+		return nil, err
+	}
+	rules := make([]Rule, len(rows))
+	for i, r := range rows {
+		if rules[i], err = r.rule(); err != nil {
+			return nil, err
+		}
+	}
+	slices.SortFunc(rules, func(x, y Rule) int { return place[x.ID] - place[y.ID] })
+	return rules, nil
+}

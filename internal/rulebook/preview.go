@@ -1,0 +1,162 @@
+package rulebook
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+
+	"coffer/internal/errs"
+	"coffer/internal/id"
+	"coffer/internal/money"
+	"coffer/internal/pg"
+	"coffer/internal/rule"
+	"coffer/internal/text"
+)
+
+// PreviewRule is the input of Preview.
+type PreviewRule struct {
+	Conditions Conditions `json:"conditions" doc:"A leaf {field, op, value}, or {and: […]}, {or: […]}, {not: {…}}; {} matches every transaction"`
+	SampleSize int        `json:"sample_size,omitempty" minimum:"1" maximum:"50" default:"10" doc:"How many matches to show; all are counted"`
+}
+
+// A Preview is what a condition matches now.
+type Preview struct {
+	MatchCount    int64         `json:"match_count"`
+	TotalScanned  int64         `json:"total_scanned" doc:"How many transactions there are"`
+	SampleMatches []SampleMatch `json:"sample_matches" doc:"Newest first"`
+}
+
+// A SampleMatch is a transaction that a condition matches.
+type SampleMatch struct {
+	TransactionID       id.ID           `json:"transaction_id" db:"transaction_id"`
+	Date                pg.Date         `json:"date" db:"date"`
+	Amount              money.Amount    `json:"amount" db:"amount" doc:"Positive is money out"`
+	Currency            money.Currency  `json:"iso_currency_code" db:"currency"`
+	Name                text.Untrusted  `json:"name" db:"name" doc:"Untrusted: what the bank wrote"`
+	CategoryPrimaryRaw  *text.Untrusted `json:"category_primary_raw" db:"category_primary" doc:"Untrusted: the provider's own category"`
+	CurrentCategorySlug *string         `json:"current_category_slug" db:"category_slug"`
+}
+
+// Preview says what a condition alone matches among stored transactions, and writes nothing.
+func (b *Rulebook) Preview(ctx context.Context, q pg.Querier, in PreviewRule) (Preview, error) {
+	d := &draftRule{}
+	if err := d.parse(in.Conditions, nil); err != nil {
+		return Preview{}, err
+	}
+	if err := b.resolve(ctx, q, []*draftRule{d}); err != nil {
+		return Preview{}, err
+	}
+	if err := errs.Faults(d.faults); err != nil {
+		return Preview{}, err
+	}
+	var out Preview
+	var err error
+	if out.TotalScanned, err = pg.Value[int64](ctx, q, `select count(*) from transaction where deleted_at is null`); err != nil {
+		return Preview{}, err
+	}
+	newest, err := b.search(ctx, q, d.tree, in.SampleSize, &out)
+	if err != nil {
+		return Preview{}, err
+	}
+	out.SampleMatches, err = pg.All[SampleMatch](ctx, q, `
+		select t.id as transaction_id, t.date, t.amount, t.currency, d.name, t.category_primary, c.slug as category_slug
+		from transaction t join descriptor d on d.id = t.descriptor_id left join category c on c.id = t.category_id
+		where t.id = any($1) order by t.date desc, t.id desc`, newest)
+	return out, err
+}
+
+// search counts what the tree matches and answers the newest.
+func (b *Rulebook) search(ctx context.Context, q pg.Querier, t rule.Tree, size int, out *Preview) ([]id.ID, error) {
+	w, err := b.wordings(ctx, q, t)
+	if err != nil {
+		return nil, err
+	}
+	if !w.all && len(w.maybe) == 0 {
+		return b.worded(ctx, q, w.sure, size, out)
+	}
+	l, err := newLens(ctx, q, t.Reads(), false)
+	if err != nil {
+		return nil, err
+	}
+	l.dated = true
+	where := &pg.Where{}
+	where.And("t.deleted_at is null")
+	if !w.all {
+		where.And("t.descriptor_id = any($?)", append(w.sure, w.maybe...))
+	}
+	if need := t.Needs(); need.Kind != rule.NeedAny {
+		var c condition
+		c.transaction(need, l)
+		where.And(c.sql.String(), c.args...)
+	}
+	newest := sample{size: size}
+	err = l.read(ctx, q, where.SQL(), where.Args(), func(s *stored) error {
+		if t.Eval(&s.draft, rule.AllFields) == rule.True {
+			out.MatchCount++
+			newest.offer(dated{s.id, s.date})
+		}
+		return nil
+	})
+	return newest.ids(), err
+}
+
+// fewWordings is up to how many wordings the newest transactions are looked for wording by wording; beyond, day by day.
+const fewWordings = 500
+
+// worded counts the transactions of wordings that all match.
+func (b *Rulebook) worded(ctx context.Context, q pg.Querier, sure []int32, size int, out *Preview) ([]id.ID, error) {
+	if len(sure) == 0 {
+		return nil, nil
+	}
+	var err error
+	out.MatchCount, err = pg.Value[int64](ctx, q, `select count(*) from transaction where descriptor_id = any($1) and deleted_at is null`, sure)
+	if err != nil {
+		return nil, err
+	}
+	newest := fmt.Sprintf(`select id from transaction where (descriptor_id = any($1)) is true and deleted_at is null order by date desc, id desc limit %d`, size)
+	if len(sure) <= fewWordings {
+		newest = fmt.Sprintf(`
+			select x.id from unnest($1::int[]) v (id)
+			cross join lateral (select t.id, t.date from transaction t where t.descriptor_id = v.id and t.deleted_at is null order by t.date desc, t.id desc limit %[1]d) x
+			order by x.date desc, x.id desc limit %[1]d`, size)
+	}
+	return pg.Values[id.ID](ctx, q, newest, sure)
+}
+
+type dated struct {
+	id   id.ID
+	date pg.Date
+}
+
+// A sample is the newest few of what it was offered.
+type sample struct {
+	size   int
+	newest []dated
+}
+
+func newer(a, b dated) int {
+	if byDay := b.date.Time().Compare(a.date.Time()); byDay != 0 {
+		return byDay
+	}
+	x, y := a.id.Bytes(), b.id.Bytes()
+	return slices.Compare(y[:], x[:])
+}
+
+func (s *sample) offer(d dated) {
+	if len(s.newest) == s.size && newer(d, s.newest[s.size-1]) >= 0 {
+		return
+	}
+	at, _ := slices.BinarySearchFunc(s.newest, d, newer)
+	s.newest = slices.Insert(s.newest, at, d)
+	s.newest = s.newest[:min(len(s.newest), s.size)]
+}
+
+func (s *sample) ids() []id.ID {
+	out := make([]id.ID, len(s.newest))
+	for i, d := range s.newest {
+		out[i] = d.id
+	}
+	return out
+}

@@ -1,0 +1,233 @@
+package rulebook
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"coffer/internal/errs"
+	"coffer/internal/id"
+	"coffer/internal/job"
+	"coffer/internal/pg"
+	"coffer/internal/rule"
+	"coffer/internal/text"
+)
+
+// A Rehearsal is the result of an application that writes nothing.
+type Rehearsal struct {
+	DryRun     bool        `json:"dry_run"`
+	Scanned    int64       `json:"scanned" doc:"How many transactions were meant"`
+	Matched    int64       `json:"matched" doc:"How many of them a rule matched"`
+	Changed    int64       `json:"changed" doc:"How many of them would change"`
+	Counts     Counts      `json:"counts" doc:"Of the full set"`
+	Changes    []Rehearsed `json:"changes" doc:"What would change: the first 200"`
+	AlreadySo  []Rehearsed `json:"already_so" doc:"What is so already: the first 200"`
+	Held       []Rehearsed `json:"held" doc:"What a person decided otherwise: the first 200"`
+	Overridden []Rehearsed `json:"overridden" doc:"What a later rule would decide: the first 200"`
+}
+
+// Counts are how many there are in each bucket.
+type Counts struct {
+	Changes    int64 `json:"changes"`
+	AlreadySo  int64 `json:"already_so"`
+	Held       int64 `json:"held"`
+	Overridden int64 `json:"overridden"`
+}
+
+// A Rehearsed is what one rule wants of one field of one transaction.
+type Rehearsed struct {
+	TransactionID id.ID           `json:"transaction_id"`
+	Field         string          `json:"field" enum:"category,counterparty,tag"`
+	Before        *text.Untrusted `json:"before" doc:"Slug of a category or tag, id of a counterparty; null for none"`
+	After         *text.Untrusted `json:"after" doc:"Slug of a category or tag, id or name of a counterparty; null for none"`
+	RuleID        id.ID           `json:"rule_id"`
+	RuleName      string          `json:"rule_name"`
+}
+
+// shown is how many rows of each bucket are in the result.
+const shown = 200
+
+// rehearse looks at every transaction as work does, and writes nothing but its progress.
+func (b *Rulebook) rehearse(ctx context.Context, run *job.Run, p *pipeline, a application) (any, error) {
+	out := &Rehearsal{DryRun: true, Changes: []Rehearsed{}, AlreadySo: []Rehearsed{}, Held: []Rehearsed{}, Overridden: []Rehearsed{}}
+	var after id.ID
+	for begun, ended := false, false; !ended; {
+		var hits []id.ID
+		var last id.ID
+		var n int
+		err := run.Batch(ctx, func(ctx context.Context, tx pg.Tx) (step job.Step, err error) {
+			s, err := b.scope(ctx, tx, p, a)
+			if err != nil {
+				return step, err
+			}
+			if !begun {
+				if out.Scanned, step.Total, err = s.count(ctx, tx); err != nil {
+					return step, err
+				}
+			}
+			hits, last, n, err = s.next(ctx, tx, p, after)
+			step.Done = int64(n)
+			return step, err
+		})
+		if err != nil {
+			return nil, err
+		}
+		if err := b.consider(ctx, p, hits, a.Overwrite, out); err != nil {
+			return nil, err
+		}
+		begun, after, ended = true, last, n < batchSize
+		out.Matched += int64(len(hits))
+	}
+	return out, nil
+}
+
+// consider sorts what the rules want of some transactions into the buckets.
+func (b *Rulebook) consider(ctx context.Context, p *pipeline, ids []id.ID, overwrite bool, out *Rehearsal) error {
+	l, err := newLens(ctx, b.db, rule.AllFields, true)
+	if err != nil {
+		return err
+	}
+	return l.read(ctx, b.db, `where t.id = any($1) and t.deleted_at is null order by t.id`, []any{ids}, func(s *stored) error {
+		before := start{s.draft.Category, s.draft.Tags}
+		v := verdict{s.id, p.set.Run(&s.draft, rule.Pass{Event: rule.Retroactive, OverwriteManual: overwrite, Trace: true})}
+		if v.changes() {
+			out.Changed++
+		}
+		for _, at := range v.outcome.Attempts {
+			out.put(rehearsed(p, s, before, at), at.Fate)
+		}
+		return nil
+	})
+}
+
+// A start is what the live fields of a transaction are before the rules run.
+type start struct {
+	category string
+	tags     []string
+}
+
+func rehearsed(p *pipeline, s *stored, before start, a rule.Attempt) Rehearsed {
+	r := p.set.Rules()[a.Rule]
+	out := Rehearsed{TransactionID: s.id, Field: a.Field, RuleID: r.ID, RuleName: p.names[r.ID]}
+	was, becomes := "", attempt(a).Value
+	switch a.Field {
+	case rule.AboutCategory:
+		was = before.category
+	case rule.AboutCounterparty:
+		if s.counterparty != nil {
+			was = s.counterparty.String()
+		}
+	case rule.AboutTag:
+		if slices.Contains(before.tags, a.Tag) {
+			was = a.Tag
+		}
+		if a.Removed {
+			becomes = nil
+		}
+	}
+	if was != "" {
+		out.Before = new(text.Prose(was, rule.MaxComment))
+	}
+	out.After = becomes
+	return out
+}
+
+// put counts a row, and keeps it if it is among the first of its bucket.
+func (out *Rehearsal) put(r Rehearsed, fate rule.Fate) {
+	count, rows := &out.Counts.Changes, &out.Changes
+	switch fate {
+	case rule.AlreadySo:
+		count, rows = &out.Counts.AlreadySo, &out.AlreadySo
+	case rule.Held:
+		count, rows = &out.Counts.Held, &out.Held
+	case rule.Overridden:
+		count, rows = &out.Counts.Overridden, &out.Overridden
+	}
+	*count++
+	if len(*rows) < shown {
+		*rows = append(*rows, r)
+	}
+}
+
+// atOnce is up to how many matches a new rule is applied within the call that makes it; more are a job.
+const atOnce = 2000
+
+// backfill applies the new rules that ask for it to what is stored, as one pipeline: they were written together.
+func (b *Rulebook) backfill(ctx context.Context, tx pg.Tx, rules []*newRule, made []MadeRule) error {
+	var chosen []id.ID
+	var answers []*MadeRule
+	for i, r := range rules {
+		if r.ApplyRetroactively {
+			chosen, answers = append(chosen, r.id), append(answers, &made[i])
+		}
+	}
+	if len(chosen) == 0 {
+		return nil
+	}
+	stored, err := pg.All[frozen](ctx, tx, frozenRows+` and r.id = any($1)`, chosen)
+	if err != nil {
+		return err
+	}
+	a := application{Rules: stored}
+	total, err := b.tally(ctx, tx, a, answers)
+	if err != nil {
+		return err
+	}
+	if total > atOnce {
+		j, err := b.enqueue(ctx, tx, a)
+		for _, m := range answers {
+			m.RetroactiveJobID = &j.ID
+		}
+		return err
+	}
+	err = pg.Savepoint(ctx, tx, func(tx pg.Tx) error {
+		p, err := a.pipeline()
+		if err != nil {
+			return err
+		}
+		var at position
+		for !at.Ended && err == nil {
+			_, err = b.batch(ctx, tx, p, a, &at)
+		}
+		return err
+	})
+	if e, ok := errors.AsType[*errs.Error](err); ok { // the rules stand; what could not be done is said
+		for _, m := range answers {
+			m.RetroactiveError = &e.Message
+		}
+		return nil
+	}
+	return err
+}
+
+// tally counts the matches of each rule alone, in one reading, and answers how many transactions one of them matches.
+func (b *Rulebook) tally(ctx context.Context, tx pg.Tx, a application, answers []*MadeRule) (total int64, err error) {
+	p, err := a.pipeline()
+	if err != nil {
+		return 0, err
+	}
+	s, err := b.scope(ctx, tx, p, a)
+	if err != nil || s.none {
+		return 0, err
+	}
+	counts := make([]int64, len(p.set.Rules()))
+	var found []int
+	err = s.lens.read(ctx, tx, s.could.SQL(), s.could.Args(), func(t *stored) error {
+		found = p.set.Match(&t.draft, rule.AllFields, found[:0])
+		for _, i := range found {
+			counts[i]++
+		}
+		if len(found) > 0 {
+			total++
+		}
+		return nil
+	})
+	for i, r := range p.set.Rules() {
+		for _, m := range answers {
+			if m.ID.Equal(r.ID) {
+				m.RetroactiveMatches = &counts[i]
+			}
+		}
+	}
+	return total, err
+}

@@ -1,0 +1,188 @@
+// Package rulebook keeps the household's rules and puts the engine to work on stored transactions: at sync, in previews, matches, retroactive applications and explanations.
+// It must not decide what a rule means; that is rule's, and every use here asks the same evaluator.
+package rulebook
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"sync/atomic"
+
+	"coffer/internal/counterparty"
+	"coffer/internal/errs"
+	"coffer/internal/filing"
+	"coffer/internal/id"
+	"coffer/internal/job"
+	"coffer/internal/journal"
+	"coffer/internal/ledger"
+	"coffer/internal/pg"
+	"coffer/internal/rule"
+)
+
+// A Rulebook is the rules of one household.
+type Rulebook struct {
+	db     *pg.DB
+	filing *filing.Filing
+	books  *ledger.Books
+	others *counterparty.Counterparties
+	jobs   *job.Jobs
+	kept   atomic.Pointer[compiled]
+}
+
+// New makes a Rulebook.
+func New(db *pg.DB, f *filing.Filing, books *ledger.Books, others *counterparty.Counterparties, jobs *job.Jobs) *Rulebook {
+	return &Rulebook{db: db, filing: f, books: books, others: others, jobs: jobs}
+}
+
+// Subjects are what a revert can ask.
+func (b *Rulebook) Subjects() []journal.Subject { return []journal.Subject{subject{definition}} }
+
+var definition = journal.Definition{
+	Subject: journal.RuleSubject, Table: "rule", Columns: []string{"name", "conditions", "actions", "trigger", "priority", "enabled", "expires_at"},
+}
+
+// subject is how rules take part in reverts: as every writer of rules, in the queue.
+type subject struct{ journal.Definition }
+
+// Lock implements journal.Subject.
+func (s subject) Lock(ctx context.Context, tx pg.Tx, ids []id.ID) error {
+	if err := changing(ctx, tx); err != nil {
+		return err
+	}
+	return s.Definition.Lock(ctx, tx, ids)
+}
+
+// changing makes this transaction the only one that changes rules, until it ends, and whatever was compiled before stale.
+func changing(ctx context.Context, tx pg.Tx) error {
+	_, err := pg.Exec(ctx, tx, `update rulebook set version = gen_random_uuid()`)
+	return err
+}
+
+// Conditions are a rule's condition tree, as it is written.
+type Conditions map[string]json.RawMessage
+
+// An Action is what a rule does to a transaction that it matches.
+type Action struct {
+	Type             string `json:"type" enum:"set_category,add_tag,remove_tag,add_comment,assign_counterparty"`
+	CategorySlug     string `json:"category_slug,omitempty" maxLength:"64" doc:"Of set_category"`
+	TagSlug          string `json:"tag_slug,omitempty" maxLength:"64" doc:"Of add_tag and remove_tag; an unknown slug to add is registered"`
+	Content          string `json:"content,omitempty" maxLength:"10000" doc:"Of add_comment, which is done at sync only"`
+	CounterpartyID   string `json:"counterparty_id,omitempty" maxLength:"36" doc:"Of assign_counterparty: UUID or short id; or give counterparty_name"`
+	CounterpartyName string `json:"counterparty_name,omitempty" maxLength:"200" format:"line" doc:"Of assign_counterparty: the one of this name, which is made when it is first needed"`
+}
+
+// A Rule is what the household wants done with transactions that match.
+type Rule struct {
+	ID                  id.ID      `json:"id"`
+	ShortID             string     `json:"short_id,omitempty" required:"true"`
+	Name                string     `json:"name"`
+	Conditions          Conditions `json:"conditions" doc:"A leaf {field, op, value}, or and, or, not; {} matches every transaction"`
+	Actions             []Action   `json:"actions"`
+	Trigger             string     `json:"trigger" enum:"on_create,on_change,always"`
+	CategorySlug        string     `json:"category_slug" doc:"What its set_category action sets; empty without one"`
+	CategoryDisplayName string     `json:"category_display_name"`
+	Priority            int        `json:"priority" doc:"0 to 1000; lower runs first"`
+	Enabled             bool       `json:"enabled" doc:"false from the moment it expires"`
+	HitCount            int64      `json:"hit_count" doc:"How many transactions it matched at sync, ever"`
+	LastHitAt           *pg.Time   `json:"last_hit_at"`
+	IsSystem            bool       `json:"is_system" doc:"It came with the service: it can be disabled, not changed or deleted"`
+	CreatedByType       string     `json:"created_by_type" enum:"user,agent,system"`
+	CreatedByID         id.ID      `json:"created_by_id" format:"line" doc:"Empty for the service itself"`
+	CreatedByName       string     `json:"created_by_name"`
+	CreatedAt           pg.Time    `json:"created_at"`
+	UpdatedAt           pg.Time    `json:"updated_at"`
+	ExpiresAt           *pg.Time   `json:"expires_at" format:"line" doc:"When it disables itself; empty for never"`
+	fields              fieldSet
+}
+
+// row is a rule as it is stored.
+type row struct {
+	ID            id.ID    `db:"id"`
+	ShortID       string   `db:"short_id"`
+	Name          string   `db:"name"`
+	Conditions    []byte   `db:"conditions"`
+	Actions       []byte   `db:"actions"`
+	Trigger       string   `db:"trigger"`
+	Priority      int      `db:"priority"`
+	Enabled       bool     `db:"enabled"`
+	ExpiresAt     *pg.Time `db:"expires_at"`
+	IsSystem      bool     `db:"is_system"`
+	CreatedByType string   `db:"created_by_type"`
+	CreatedByID   *id.ID   `db:"created_by_id"`
+	CreatedByName string   `db:"created_by_name"`
+	CreatedAt     pg.Time  `db:"created_at"`
+	UpdatedAt     pg.Time  `db:"updated_at"`
+	HitCount      int64    `db:"hit_count"`
+	LastHitAt     *pg.Time `db:"last_hit_at"`
+	CategoryName  *string  `db:"category_name"`
+	CategorySlug  *string  `db:"category_slug"`
+}
+
+// ruleRows reads rules r, with whether they count as enabled at this moment. A rule has at most one set_category.
+const ruleRows = `
+	select r.id, r.short_id, r.name, r.conditions, r.actions, r.trigger, r.priority,
+		r.enabled and (r.expires_at is null or r.expires_at > clock_timestamp()) as enabled, r.expires_at, r.is_system,
+		r.created_by_type, r.created_by_id, r.created_by_name, r.created_at, r.updated_at, h.hit_count, h.last_hit_at, x.slug as category_slug, c.display_name as category_name
+	from rule r
+	cross join lateral (select coalesce(sum(hits), 0)::bigint as hit_count, max(hit_at) as last_hit_at from rule_hit where rule_id = r.id) h
+	cross join lateral (select jsonb_path_query_first(r.actions, '$[*] ? (@.type == "set_category").category_slug') #>> '{}' as slug) x
+	left join category c on c.slug = x.slug and c.deleted_at is null`
+
+func (r row) rule() (Rule, error) {
+	out := Rule{
+		ID: r.ID, ShortID: r.ShortID, Name: r.Name, Trigger: r.Trigger, Priority: r.Priority, Enabled: r.Enabled, HitCount: r.HitCount, LastHitAt: r.LastHitAt,
+		IsSystem: r.IsSystem, CreatedByType: r.CreatedByType, CreatedByName: r.CreatedByName, CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt, ExpiresAt: r.ExpiresAt, fields: allFields,
+	}
+	if r.CreatedByID != nil {
+		out.CreatedByID = *r.CreatedByID
+	}
+	if r.CategorySlug != nil {
+		out.CategorySlug = *r.CategorySlug
+	}
+	if r.CategoryName != nil {
+		out.CategoryDisplayName = *r.CategoryName
+	}
+	var tree rule.Tree
+	if err := json.Unmarshal(r.Conditions, &tree); err != nil {
+		return Rule{}, fmt.Errorf("stored conditions of rule %s: %w", r.ID, err)
+	}
+	printed, err := json.Marshal(tree)
+	if err != nil {
+		return Rule{}, fmt.Errorf("print conditions: %w", err)
+	}
+	if err := json.Unmarshal(printed, &out.Conditions); err != nil {
+		return Rule{}, fmt.Errorf("print conditions: %w", err)
+	}
+	if err := json.Unmarshal(r.Actions, &out.Actions); err != nil {
+		return Rule{}, fmt.Errorf("stored actions of rule %s: %w", r.ID, err)
+	}
+	return out, nil
+}
+
+// A Ref names a rule.
+type Ref struct {
+	ID string `json:"id" minLength:"1" doc:"The rule's UUID or short id"`
+}
+
+const lister = "GET /api/v1/rules lists them"
+
+// Get is one rule.
+func (b *Rulebook) Get(ctx context.Context, q pg.Querier, in Ref) (Rule, error) {
+	r, err := pg.One[row](ctx, q, ruleRows+` where r.deleted_at is null and (r.id = $1 or r.short_id = $2)`, pg.RefTo(in.ID).IDArgs()...)
+	if err != nil {
+		return Rule{}, pg.Found(err, "rule", lister)
+	}
+	return r.rule()
+}
+
+// lock is Get, with nobody else changing rules until the transaction ends.
+func (b *Rulebook) lock(ctx context.Context, tx pg.Tx, ref string) (Rule, error) {
+	if err := changing(ctx, tx); err != nil {
+		return Rule{}, err
+	}
+	return b.Get(ctx, tx, Ref{ref})
+}
+
+func errSystem() error {
+	return errs.New(errs.SystemProtected, "this rule belongs to the service: it can be disabled (enabled: false), not changed or deleted")
+}

@@ -1,0 +1,147 @@
+package rulebook
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"coffer/internal/id"
+	"coffer/internal/pg"
+	"coffer/internal/rule"
+)
+
+// A pipeline is rules that run together, compiled.
+type pipeline struct {
+	set   *rule.Set
+	names map[id.ID]string
+}
+
+// A compiled is the pipelines of one version of the rules. It decides nothing: the database says which version is true, and until when.
+type compiled struct {
+	version id.ID
+	until   *time.Time // when the first of the rules expires
+	all     *pipeline
+	own     *pipeline // without the service's own rules
+}
+
+type loaded struct {
+	ID         id.ID    `db:"id"`
+	Name       string   `db:"name"`
+	Conditions []byte   `db:"conditions"`
+	Actions    []byte   `db:"actions"`
+	Trigger    string   `db:"trigger"`
+	Priority   int      `db:"priority"`
+	IsSystem   bool     `db:"is_system"`
+	ExpiresAt  *pg.Time `db:"expires_at"`
+	CreatedAt  pg.Time  `db:"created_at"`
+}
+
+const loadedColumns = `r.id, r.name, r.conditions, r.actions, r.trigger, r.priority, r.is_system, r.expires_at, r.created_at`
+
+// rule is the stored rule as the engine takes it.
+func (l loaded) rule() (rule.Rule, error) {
+	r := rule.Rule{ID: l.ID, Priority: l.Priority, CreatedAt: l.CreatedAt.Time(), Trigger: rule.Trigger(l.Trigger)}
+	if err := json.Unmarshal(l.Conditions, &r.Conditions); err != nil {
+		return r, fmt.Errorf("stored conditions of rule %s: %w", l.ID, err)
+	}
+	if err := json.Unmarshal(l.Actions, &r.Actions); err != nil {
+		return r, fmt.Errorf("stored actions of rule %s: %w", l.ID, err)
+	}
+	return r, nil
+}
+
+// every are all rules that are not deleted, enabled or not.
+func every(ctx context.Context, q pg.Querier) ([]rule.Rule, error) {
+	rows, err := pg.All[loaded](ctx, q, `select `+loadedColumns+` from rule r where r.deleted_at is null order by r.priority, r.created_at, r.id`)
+	if err != nil {
+		return nil, err
+	}
+	rules := make([]rule.Rule, len(rows))
+	for i, l := range rows {
+		if rules[i], err = l.rule(); err != nil {
+			return nil, err
+		}
+	}
+	return rules, nil
+}
+
+// active are the rules that are enabled at this moment; own leaves out those that came with the service.
+func (b *Rulebook) active(ctx context.Context, q pg.Querier, own bool) (*pipeline, error) {
+	type state struct {
+		Version id.ID   `db:"version"`
+		Now     pg.Time `db:"now"`
+	}
+	now, err := pg.One[state](ctx, q, `select version, clock_timestamp() as now from rulebook`)
+	if err != nil {
+		return nil, fmt.Errorf("read the rules' version: %w", err)
+	}
+	c := b.kept.Load()
+	if c == nil || !c.version.Equal(now.Version) || c.until != nil && !now.Now.Time().Before(*c.until) {
+		if c, err = load(ctx, q); err != nil {
+			return nil, err
+		}
+		b.kept.Store(c)
+	}
+	if own {
+		return c.own, nil
+	}
+	return c.all, nil
+}
+
+// load reads and compiles the rules, with the version that they are of: one statement, so that both are of one moment.
+func load(ctx context.Context, q pg.Querier) (*compiled, error) {
+	type versioned struct {
+		loaded
+		Version id.ID `db:"version"`
+	}
+	rows, err := pg.All[versioned](ctx, q, `
+		select b.version, `+loadedColumns+` from rulebook b, rule r
+		where r.deleted_at is null and r.enabled and (r.expires_at is null or r.expires_at > clock_timestamp())`)
+	if err != nil {
+		return nil, err
+	}
+	if len(rows) == 0 {
+		return &compiled{all: compile(nil, nil), own: compile(nil, nil)}, nil // no row brings a version, so the next call looks again
+	}
+	c := &compiled{version: rows[0].Version}
+	var all, own []rule.Rule
+	names := make(map[id.ID]string, len(rows))
+	for _, l := range rows {
+		r, err := l.rule()
+		if err != nil {
+			return nil, err
+		}
+		all, names[l.ID] = append(all, r), l.Name
+		if !l.IsSystem {
+			own = append(own, r)
+		}
+		if l.ExpiresAt != nil && (c.until == nil || l.ExpiresAt.Time().Before(*c.until)) {
+			c.until = new(l.ExpiresAt.Time())
+		}
+	}
+	c.all, c.own = compile(all, names), compile(own, names)
+	return c, nil
+}
+
+func compile(rules []rule.Rule, names map[id.ID]string) *pipeline {
+	return &pipeline{set: rule.Compile(rules), names: names}
+}
+
+// chosen are the rules of those ids, in pipeline order, whether the service's own or not. Disabled and expired ones take no part.
+func chosen(ctx context.Context, q pg.Querier, ids []id.ID) (*pipeline, error) {
+	rows, err := pg.All[loaded](ctx, q, `
+		select `+loadedColumns+` from rule r
+		where r.id = any($1) and r.deleted_at is null and r.enabled and (r.expires_at is null or r.expires_at > clock_timestamp())`, ids)
+	if err != nil {
+		return nil, err
+	}
+	rules, names := make([]rule.Rule, len(rows)), make(map[id.ID]string, len(rows))
+	for i, l := range rows {
+		if rules[i], err = l.rule(); err != nil {
+			return nil, err
+		}
+		names[l.ID] = l.Name
+	}
+	return compile(rules, names), nil
+}

@@ -1,0 +1,247 @@
+package rulebook
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"coffer/internal/errs"
+	"coffer/internal/id"
+	"coffer/internal/pg"
+	"coffer/internal/rule"
+)
+
+// content is what a rule says: its conditions and actions, parsed and with every name in them resolved.
+type content struct {
+	tree    rule.Tree
+	actions []rule.Action
+}
+
+// A draftRule is a rule's content on its way to being sound: what was written, and what is wrong with it so far.
+type draftRule struct {
+	content
+	faults []errs.Detail
+}
+
+// parse reads conditions and actions as they were written, and collects every fault. A nil part is left as it is.
+func (d *draftRule) parse(conditions Conditions, actions []Action) error {
+	if conditions != nil {
+		raw, err := json.Marshal(conditions)
+		if err != nil {
+			return fmt.Errorf("print conditions: %w", err)
+		}
+		tree, faults := rule.ParseTree("conditions", raw)
+		d.tree = tree
+		d.add(faults)
+	}
+	if actions != nil {
+		raw, err := json.Marshal(actions)
+		if err != nil {
+			return fmt.Errorf("print actions: %w", err)
+		}
+		parsed, faults := rule.ParseActions("actions", raw)
+		d.actions = parsed
+		d.add(faults)
+	}
+	return nil
+}
+
+func (d *draftRule) add(faults []rule.Fault) {
+	for _, f := range faults {
+		d.fault(f.Path, f.Code, "%s", f.Message)
+	}
+}
+
+func (d *draftRule) fault(field, code, format string, args ...any) {
+	d.faults = append(d.faults, errs.Detail{Field: field, Code: code, Message: fmt.Sprintf(format, args...)})
+}
+
+// categorise makes slug what the rule's set_category sets; the other actions stay.
+func (d *draftRule) categorise(slug string) {
+	for i := range d.actions {
+		if d.actions[i].Type == rule.SetCategory {
+			d.actions[i].CategorySlug = slug
+			return
+		}
+	}
+	d.actions = append(d.actions, rule.Action{Type: rule.SetCategory, CategorySlug: slug})
+}
+
+// names are all that rules refer to, looked up together: one query for each kind, not for each rule.
+type names struct {
+	accounts, users, categories, counterparties map[string]id.ID
+	slugs                                       map[id.ID]string // of categories
+}
+
+const (
+	accountsNamed       = `select id, id::text as name, short_id from account where id = any($1::uuid[]) or short_id = any($2)`
+	usersNamed          = `select id, id::text as name, short_id from member where deleted_at is null and (id = any($1::uuid[]) or short_id = any($2))`
+	categoriesNamed     = `select id, slug as name, short_id from category where deleted_at is null and (id = any($1::uuid[]) or slug = any($2) or short_id = any($2))`
+	counterpartiesNamed = `select coalesce(canonical_id, id) as id, id::text as name, short_id from counterparty where deleted_at is null and (id = any($1::uuid[]) or short_id = any($2))`
+)
+
+// resolve looks up what the drafts refer to and puts ids and slugs in place of whatever names them; what names nothing is a fault.
+func (b *Rulebook) resolve(ctx context.Context, q pg.Querier, drafts []*draftRule) error {
+	n, err := lookUp(ctx, q, drafts)
+	if err != nil {
+		return err
+	}
+	for _, d := range drafts {
+		for _, ref := range d.tree.Refs() {
+			if n.value(ref) == "" {
+				d.fault("conditions."+ref.Path, "reference", "there is no such %s; GET /api/v1/%s lists them", kinds[ref.Field].one, kinds[ref.Field].many)
+			}
+		}
+		d.tree = d.tree.Resolved(n.value)
+		for i := range d.actions {
+			n.action(d, i)
+		}
+	}
+	return nil
+}
+
+// The fields of conditions that refer to something.
+const (
+	accountID = "account_id"
+	userID    = "user_id"
+	category  = "category"
+)
+
+var kinds = map[string]struct{ one, many string }{
+	accountID: {"account", "accounts"}, userID: {"user", "users"}, category: {"category", "categories"},
+}
+
+func lookUp(ctx context.Context, q pg.Querier, drafts []*draftRule) (*names, error) {
+	var accounts, users, categories, counterparties []string
+	for _, d := range drafts {
+		for _, ref := range d.tree.Refs() {
+			switch ref.Field {
+			case accountID:
+				accounts = append(accounts, ref.Value)
+			case userID:
+				users = append(users, ref.Value)
+			case category:
+				categories = append(categories, ref.Value)
+			}
+		}
+		for _, a := range d.actions {
+			if a.CategorySlug != "" {
+				categories = append(categories, a.CategorySlug)
+			}
+			if a.CounterpartyID != "" {
+				counterparties = append(counterparties, a.CounterpartyID)
+			}
+		}
+	}
+	n := &names{slugs: map[id.ID]string{}}
+	for _, look := range []struct {
+		refs []string
+		sql  string
+		into *map[string]id.ID
+	}{
+		{accounts, accountsNamed, &n.accounts}, {users, usersNamed, &n.users}, {categories, categoriesNamed, &n.categories},
+		{counterparties, counterpartiesNamed, &n.counterparties},
+	} {
+		slices.Sort(look.refs)
+		found, err := pg.Names(ctx, q, slices.Compact(look.refs), look.sql)
+		if err != nil {
+			return nil, err
+		}
+		*look.into = found
+	}
+	return n, n.readSlugs(ctx, q)
+}
+
+// readSlugs reads the slugs of the categories that were found.
+func (n *names) readSlugs(ctx context.Context, q pg.Querier) error {
+	ids := []id.ID{}
+	for _, u := range n.categories {
+		ids = append(ids, u)
+	}
+	rows, err := pg.All[slugged](ctx, q, `select id, slug from category where id = any($1)`, ids)
+	for _, r := range rows {
+		n.slugs[r.ID] = r.Slug
+	}
+	return err
+}
+
+type slugged struct {
+	ID   id.ID  `db:"id"`
+	Slug string `db:"slug"`
+}
+
+// value is what stands for the reference in a stored rule: a UUID, or a category's slug; "" when it names nothing.
+func (n *names) value(ref rule.Ref) string {
+	switch ref.Field {
+	case accountID:
+		return uuid(n.accounts, ref.Value)
+	case userID:
+		return uuid(n.users, ref.Value)
+	default:
+		return n.slugs[n.categories[ref.Value]]
+	}
+}
+
+func uuid(found map[string]id.ID, ref string) string {
+	if u, ok := found[ref]; ok {
+		return u.String()
+	}
+	return ""
+}
+
+// action resolves what the ith action of a draft names.
+func (n *names) action(d *draftRule, i int) {
+	a, path := &d.actions[i], fmt.Sprintf("actions[%d].", i)
+	if a.CategorySlug != "" {
+		if slug := n.slugs[n.categories[a.CategorySlug]]; slug != "" {
+			a.CategorySlug = slug
+		} else {
+			d.fault(path+"category_slug", "reference", "there is no such category; GET /api/v1/categories lists them")
+		}
+	}
+	if a.CounterpartyID != "" {
+		if u := uuid(n.counterparties, a.CounterpartyID); u != "" {
+			a.CounterpartyID = u
+		} else {
+			d.fault(path+"counterparty_id", "reference", "there is no such counterparty; GET /api/v1/counterparties lists them")
+		}
+	}
+}
+
+// added are the tags that actions put on, to be registered.
+func added(actions []rule.Action) []string {
+	var slugs []string
+	for _, a := range actions {
+		if a.Type == rule.AddTag {
+			slugs = append(slugs, a.TagSlug)
+		}
+	}
+	return slugs
+}
+
+// stored is the content in the form in which it is kept.
+func (c content) stored() (conditions, actions []byte, err error) {
+	if conditions, err = json.Marshal(c.tree); err != nil {
+		return nil, nil, fmt.Errorf("print conditions: %w", err)
+	}
+	if actions, err = json.Marshal(c.actions); err != nil {
+		return nil, nil, fmt.Errorf("print actions: %w", err)
+	}
+	return conditions, actions, nil
+}
+
+// trigger reads a trigger that the schema has let through.
+func trigger(given string) string {
+	t, _ := rule.ParseTrigger(given)
+	return string(t)
+}
+
+// priority is where a rule stands: the number wins over the stage.
+func priority(stage *string, number *int) *int {
+	if number != nil || stage == nil {
+		return number
+	}
+	s, _ := rule.StageNamed(*stage) // the schema has checked it
+	return &s.Priority
+}

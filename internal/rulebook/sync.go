@@ -1,0 +1,130 @@
+package rulebook
+
+import (
+	"context"
+	"fmt"
+
+	"coffer/internal/id"
+	"coffer/internal/journal"
+	"coffer/internal/pg"
+	"coffer/internal/rule"
+)
+
+// A Page is what a sync or an import has just stored, in the transaction that it stored it in.
+type Page struct {
+	Run     id.ID   // the sync run, under which hits are counted
+	Created []id.ID // transactions that are new
+	Changed []id.ID // transactions of which the bank changed something
+}
+
+// Pass runs the rules over a page: one pipeline, each transaction once, hits counted. It answers the entries of what changed, for the change that the page is, and how many rules matched how often.
+func (b *Rulebook) Pass(ctx context.Context, tx pg.Tx, page Page) (entries []journal.Entry, hits int64, err error) {
+	p, err := b.active(ctx, tx, false)
+	if err != nil || len(p.set.Rules()) == 0 {
+		return nil, 0, err
+	}
+	l, err := newLens(ctx, tx, rule.AllFields, true)
+	if err != nil {
+		return nil, 0, err
+	}
+	var verdicts []verdict
+	counts := make([]int64, len(p.set.Rules()))
+	for _, part := range []struct {
+		ids   []id.ID
+		event rule.Event
+	}{{page.Created, rule.Created}, {page.Changed, rule.Changed}} {
+		if len(part.ids) == 0 {
+			continue
+		}
+		err := l.read(ctx, tx, `where t.id = any($1) and t.deleted_at is null order by t.id`, []any{part.ids}, func(s *stored) error {
+			v := verdict{s.id, p.set.Run(&s.draft, rule.Pass{Event: part.event})}
+			for _, hit := range v.outcome.Hits {
+				counts[hit]++
+				hits++
+			}
+			if v.changes() {
+				verdicts = append(verdicts, v)
+			}
+			return nil
+		})
+		if err != nil {
+			return nil, 0, err
+		}
+	}
+	if entries, err = b.write(ctx, tx, p, verdicts, false); err != nil {
+		return nil, 0, err
+	}
+	return entries, hits, count(ctx, tx, p, page.Run, counts)
+}
+
+// count adds a page's matches to those of its run.
+func count(ctx context.Context, tx pg.Tx, p *pipeline, run id.ID, counts []int64) error {
+	var rules []id.ID
+	var hits []int64
+	for i, r := range p.set.Rules() {
+		if counts[i] > 0 {
+			rules, hits = append(rules, r.ID), append(hits, counts[i])
+		}
+	}
+	if len(rules) == 0 {
+		return nil
+	}
+	_, err := pg.Exec(ctx, tx, `
+		insert into rule_hit (rule_id, run_id, hits, hit_at)
+		select v.rule_id, $2, v.hits, clock_timestamp() from unnest($1::uuid[], $3::bigint[]) v (rule_id, hits)
+		on conflict (rule_id, run_id) do update set hits = rule_hit.hits + excluded.hits, hit_at = excluded.hit_at`, rules, run, hits)
+	return err
+}
+
+// RuleHistory is the input of History.
+type RuleHistory struct {
+	ID     string `json:"id" minLength:"1" doc:"The rule's UUID or short id"`
+	Cursor string `json:"cursor,omitempty" maxLength:"1024" doc:"next_cursor of the page before"`
+	Limit  int    `json:"limit,omitempty" minimum:"1" maximum:"500" default:"50" doc:"How many on a page"`
+}
+
+// A Hit is how often a rule matched in one sync.
+type Hit struct {
+	RunID id.ID   `json:"sync_log_id" db:"run_id" doc:"The sync run"`
+	Hits  int64   `json:"hits" db:"hits" doc:"How many transactions it matched"`
+	HitAt pg.Time `json:"hit_at" db:"hit_at"`
+}
+
+// History is a page of hits, newest first.
+type History struct {
+	Hits       []Hit  `json:"hits"`
+	NextCursor string `json:"next_cursor" doc:"Empty on the last page"`
+	HasMore    bool   `json:"has_more"`
+}
+
+// History is how often a rule matched, by sync.
+func (b *Rulebook) History(ctx context.Context, q pg.Querier, in RuleHistory) (History, error) {
+	r, err := b.Get(ctx, q, Ref{in.ID})
+	if err != nil {
+		return History{}, err
+	}
+	pager, err := b.db.Pager(ctx, "rule history", r.ID)
+	if err != nil {
+		return History{}, err
+	}
+	var where pg.Where
+	where.And("rule_id = $?", r.ID)
+	if in.Cursor != "" {
+		at, err := pager.Decode(in.Cursor, 2)
+		if err != nil {
+			return History{}, err
+		}
+		where.And("(hit_at, run_id) < ($?::timestamptz, $?::uuid)", at[0], at[1])
+	}
+	rows, err := pg.All[Hit](ctx, q, fmt.Sprintf(`select run_id, hits, hit_at from rule_hit %s order by hit_at desc, run_id desc limit %d`, where.SQL(), in.Limit+1), where.Args()...)
+	if err != nil {
+		return History{}, err
+	}
+	out := History{Hits: rows}
+	if len(rows) > in.Limit {
+		out.Hits, out.HasMore = rows[:in.Limit], true
+		last := out.Hits[in.Limit-1]
+		out.NextCursor, err = pager.Encode(last.HitAt.String(), last.RunID.String())
+	}
+	return out, err
+}

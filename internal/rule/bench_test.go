@@ -1,0 +1,216 @@
+package rule_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"regexp"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"coffer/internal/household"
+	"coffer/internal/id"
+	"coffer/internal/rule"
+)
+
+// drafts are transactions of a generated household, as rules see them.
+var drafts = sync.OnceValue(func() []rule.Draft {
+	h := household.New(household.Options{Seed: 7, Transactions: 40_000, Years: 5})
+	out := make([]rule.Draft, 0, 40_000)
+	for x := range h.Transactions() {
+		out = append(out, rule.Draft{
+			Facts: rule.Facts{
+				Name: x.Name.Plain(), MerchantName: x.MerchantName.Plain(), CategoryPrimary: x.RawPrimary.Plain(), CategoryDetailed: x.RawDetailed.Plain(),
+				Provider: h.Provider(x.AccountIndex), AccountName: h.Accounts[x.AccountIndex].Name.Plain(), UserName: "Kim",
+				AccountID: fmt.Sprintf("01890a5d-ac96-774b-bcce-b302099a8%03d", x.AccountIndex), Cents: x.Amount.Cents(), Pending: x.Pending,
+			},
+			Tags: []string{"needs-review"},
+		})
+	}
+	seeded(3).Shuffle(len(out), func(i, j int) { out[i], out[j] = out[j], out[i] })
+	return out
+})
+
+// literals are n different wordings to look for, most of them found in the household: one to three words in a row, and made-up shops.
+func literals(r *rand.Rand, n int) []string {
+	seen := map[string]bool{}
+	var out []string
+	for len(out) < n {
+		words := strings.Fields(pick(r, drafts()).Name)
+		from := r.IntN(len(words))
+		s := strings.Join(words[from:min(len(words), from+1+r.IntN(3))], " ")
+		if r.IntN(3) == 0 {
+			s = fmt.Sprintf("%s %d", words[0], r.IntN(100_000))
+		}
+		if len(s) >= 4 && !seen[s] {
+			seen[s] = true
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// mixed makes rules of the mix that the goals are set for: 70 % contains, 15 % regular expressions, 15 % amounts, tags and nested ones.
+func mixed(t testing.TB, n int) []rule.Rule {
+	t.Helper()
+	r := seeded(9)
+	words := literals(r, n)
+	rules := make([]rule.Rule, n)
+	for i, word := range words {
+		var c map[string]any
+		contains := map[string]any{"field": "name", "op": "contains", "value": word}
+		switch share := i % 20; {
+		case share < 14:
+			c = contains
+			if share > 10 {
+				c["field"] = "merchant_name"
+			}
+		case share < 17:
+			c = map[string]any{"field": "name", "op": "matches", "value": []string{
+				"(?i)" + regexp.QuoteMeta(word), "^" + regexp.QuoteMeta(word) + `\b`, "(?i)^" + regexp.QuoteMeta(word) + ".*(BERLIN|HAMBURG)",
+			}[share-14]}
+		case share == 17:
+			c = map[string]any{"and": []any{
+				map[string]any{"field": "amount", "op": "gte", "value": r.IntN(500)},
+				map[string]any{"field": "amount", "op": "lt", "value": 500 + r.IntN(20)},
+			}}
+		case share == 18:
+			c = map[string]any{"and": []any{
+				map[string]any{"field": "tags", "op": "contains", "value": fmt.Sprintf("tag-%d", r.IntN(200))},
+				map[string]any{"field": "category", "op": "neq", "value": ""},
+			}}
+		default:
+			c = map[string]any{"and": []any{
+				map[string]any{"or": []any{contains, map[string]any{"field": "merchant_name", "op": "eq", "value": word}}},
+				map[string]any{"not": map[string]any{"field": "amount", "op": "gt", "value": 100}},
+				map[string]any{"field": "pending", "op": "eq", "value": false},
+			}}
+		}
+		action := rule.Action{Type: "set_category", CategorySlug: fmt.Sprintf("category-%d", r.IntN(100))}
+		if i%5 == 0 {
+			action = rule.Action{Type: "add_tag", TagSlug: fmt.Sprintf("tag-%d", r.IntN(200))}
+		}
+		rules[i] = rule.Rule{
+			ID: id.Numbered(id.Must("01890a5d-ac96-774b-bcce-b302099a8057"), int64(i)), Priority: 10, CreatedAt: time.Unix(int64(i), 0),
+			Trigger: rule.Always, Conditions: parsed(t, c), Actions: []rule.Action{action},
+		}
+	}
+	return rules
+}
+
+var sizes = []int{200, 5_000, 10_000}
+
+// BenchmarkRun is the whole pipeline, with chaining and effects, for one transaction.
+func BenchmarkRun(b *testing.B) {
+	for _, n := range sizes {
+		set, all := rule.Compile(mixed(b, n)), drafts()
+		b.Run(fmt.Sprintf("rules=%d", n), func(b *testing.B) {
+			b.ReportAllocs()
+			hits, i := 0, 0
+			for b.Loop() {
+				d := all[i%len(all)]
+				hits += len(set.Run(&d, rule.Pass{}).Hits)
+				i++
+			}
+			b.ReportMetric(float64(hits)/float64(i), "hits/op")
+		})
+	}
+}
+
+// BenchmarkMatch asks which rules match one transaction, each alone.
+func BenchmarkMatch(b *testing.B) {
+	for _, n := range sizes {
+		set, all := rule.Compile(mixed(b, n)), drafts()
+		b.Run(fmt.Sprintf("rules=%d", n), func(b *testing.B) {
+			b.ReportAllocs()
+			var into []int
+			i := 0
+			for b.Loop() {
+				into = set.Match(&all[i%len(all)], rule.AllFields, into[:0])
+				i++
+			}
+		})
+	}
+}
+
+// BenchmarkInTurn is the same answer from evaluating each rule in turn, the text folded once for all: Match does so where a field is unknown.
+func BenchmarkInTurn(b *testing.B) {
+	for _, n := range sizes {
+		set, all := rule.Compile(mixed(b, n)), drafts()
+		b.Run(fmt.Sprintf("rules=%d", n), func(b *testing.B) {
+			var into []int
+			i := 0
+			for b.Loop() {
+				into = set.Match(&all[i%len(all)], rule.AllFields&^rule.FieldUserID, into[:0])
+				i++
+			}
+		})
+	}
+}
+
+// BenchmarkPreview is one condition over many transactions, by itself and as a set of one.
+func BenchmarkPreview(b *testing.B) {
+	for name, c := range map[string]map[string]any{
+		"contains": {"field": "name", "op": "contains", "value": "edeka"},
+		"matches":  {"field": "name", "op": "matches", "value": "(?i)^edeka|rewe"},
+		"spread":   {"field": "name", "op": "matches", "value": `(?i)\bb.*k\d`},
+	} {
+		tree, all := parsed(b, c), drafts()
+		set := rule.Compile([]rule.Rule{{Conditions: tree}})
+		b.Run(name+"/tree", func(b *testing.B) {
+			b.ReportAllocs()
+			for i := 0; b.Loop(); i++ {
+				tree.Eval(&all[i%len(all)], rule.AllFields)
+			}
+		})
+		b.Run(name+"/set", func(b *testing.B) {
+			b.ReportAllocs()
+			var into []int
+			for i := 0; b.Loop(); i++ {
+				into = set.Match(&all[i%len(all)], rule.AllFields, into[:0])
+			}
+		})
+	}
+}
+
+// BenchmarkCompile builds a set, and says how much memory it keeps.
+func BenchmarkCompile(b *testing.B) {
+	for _, n := range sizes {
+		rules := mixed(b, n)
+		b.Run(fmt.Sprintf("rules=%d", n), func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				rule.Compile(rules)
+			}
+			before := heap()
+			set := rule.Compile(rules)
+			b.ReportMetric(float64(heap()-before)/(1<<20), "MiB-kept")
+			runtime.KeepAlive(set)
+		})
+	}
+}
+
+func heap() int64 {
+	var m runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&m)
+	return int64(m.HeapAlloc)
+}
+
+// BenchmarkParse reads a stored condition.
+func BenchmarkParse(b *testing.B) {
+	rules := mixed(b, 1000)
+	printed := make([][]byte, len(rules))
+	for i := range rules {
+		printed[i], _ = rules[i].Conditions.MarshalJSON()
+	}
+	b.ReportAllocs()
+	for i := 0; b.Loop(); i++ {
+		var tree rule.Tree
+		if err := tree.UnmarshalJSON(printed[i%len(printed)]); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

@@ -1,0 +1,213 @@
+package rule_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"coffer/internal/id"
+	"coffer/internal/rule"
+)
+
+// Few words in many spellings, so that rules and drafts meet often: letters whose folds surprise (K, ſ, İ, ẞ, Σ) among them.
+var (
+	modelWords      = []string{"EDEKA", "edeka", "Rewe", "REWE", "Bücker", "BÜCKER", "\u212aaffee", "kaffee", "Straße", "STRAẞE", "ſpar", "SPAR", "İzmir", "izmir", "ΣΟΦΟΣ", "σοφος", "12", "4111", "a", "*", "REWE EDEKA", ""}
+	modelPatterns   = []string{"(?i)edeka", "^REWE", "(EDEKA|Rewe)", "(?i)^(rewe|spar) ", "[Kk]affee", `\d{2,4}`, "b.*r", "(?i)b[uü]cker", "", "K", "(?i)K", "(?i)stra(ß|ss)e", `\bEDEKA\b`, "(EDEKA)?$", "(?i)σοφοσ", "x{2,3}|4111", "(ab|cd)*EDEKA", "[a-z]+ 12", "(?i)(e|r)(d|e)(e|w)"}
+	modelCategories = []string{"", "groceries", "coffee", "travel"}
+	modelTags       = []string{"home", "needs-review", "trip:rome", "work"}
+	modelIDs        = []string{"", "01890a5d-ac96-774b-bcce-b302099a8057", "01890a5d-ac96-774b-bcce-b302099a8058"}
+	modelProviders  = []string{"plaid", "teller", "csv", "Plaid"}
+)
+
+func pick[T any](r *rand.Rand, list []T) T { return list[r.IntN(len(list))] }
+
+func phrase(r *rand.Rand) string {
+	words := make([]string, r.IntN(4))
+	for i := range words {
+		words[i] = pick(r, modelWords)
+	}
+	return strings.Join(words, " ")
+}
+
+func someTags(r *rand.Rand) []string {
+	var out []string
+	for _, tag := range modelTags {
+		if r.IntN(3) == 0 {
+			out = append(out, tag)
+		}
+	}
+	return out
+}
+
+func genDraft(r *rand.Rand) rule.Draft {
+	return rule.Draft{
+		Facts: rule.Facts{
+			Name: phrase(r), MerchantName: phrase(r), CategoryPrimary: pick(r, modelWords), CategoryDetailed: pick(r, modelWords),
+			Provider: pick(r, modelProviders), AccountName: pick(r, modelWords), UserName: pick(r, modelWords),
+			AccountID: pick(r, modelIDs[1:]), UserID: pick(r, modelIDs), Cents: genCents(r), Pending: r.IntN(2) == 0,
+		},
+		Category: pick(r, modelCategories), Tags: someTags(r), Counterparty: r.IntN(3) == 0,
+		HeldCategory: r.IntN(4) == 0, HeldCounterparty: r.IntN(4) == 0, HeldTags: someTags(r),
+	}
+}
+
+func genCents(r *rand.Rand) int64 { return []int64{-100_00, -1, 0, 1, 9_99, 10_00, 10_01, 999_999_999_999}[r.IntN(8)] }
+
+func genAmount(r *rand.Rand) json.Number {
+	c := genCents(r)
+	sign := ""
+	if c < 0 {
+		sign, c = "-", -c
+	}
+	return json.Number(fmt.Sprintf("%s%d.%02d", sign, c/100, c%100))
+}
+
+// opsOf lists the operators of the contract, not those of the engine's tables.
+func opsOf(field string) []string {
+	switch field {
+	case "amount":
+		return []string{"eq", "neq", "gt", "gte", "lt", "lte"}
+	case "pending":
+		return []string{"eq", "neq"}
+	case "tags":
+		return []string{"contains", "not_contains", "in"}
+	}
+	return []string{"eq", "neq", "contains", "not_contains", "matches", "in"}
+}
+
+func genLeaf(r *rand.Rand, field string) map[string]any {
+	op := pick(r, opsOf(field))
+	one := func() any {
+		switch field {
+		case "amount":
+			return genAmount(r)
+		case "pending":
+			return r.IntN(2) == 0
+		case "tags":
+			return pick(r, modelTags)
+		case "category":
+			return pick(r, modelCategories)
+		case "provider":
+			return pick(r, modelProviders)
+		case "account_id", "user_id":
+			if op == "contains" || op == "not_contains" {
+				return pick(r, []string{"BCCE", "8057", "", "-", "x"})
+			}
+			return pick(r, modelIDs)
+		}
+		if r.IntN(2) == 0 {
+			return pick(r, modelWords)
+		}
+		return phrase(r)
+	}
+	leaf := map[string]any{"field": field, "op": op}
+	switch op {
+	case "matches":
+		leaf["value"] = pick(r, modelPatterns)
+	case "in":
+		list := make([]any, 1+r.IntN(12))
+		for i := range list {
+			list[i] = one()
+		}
+		leaf["value"] = list
+	default:
+		leaf["value"] = one()
+	}
+	return leaf
+}
+
+// genTree makes a condition; most are small, as people's are.
+func genTree(r *rand.Rand, depth int) map[string]any {
+	choice := r.IntN(10)
+	if depth == 0 {
+		choice += 4
+	}
+	switch {
+	case choice == 0:
+		return map[string]any{"not": genTree(r, depth-1)}
+	case choice <= 3:
+		list := make([]any, 1+r.IntN(3))
+		for i := range list {
+			list[i] = genTree(r, depth-1)
+		}
+		return map[string]any{pick(r, []string{"and", "or"}): list}
+	case r.IntN(25) == 0:
+		return map[string]any{}
+	}
+	return genLeaf(r, pick(r, rule.AllFields.Names()))
+}
+
+func genActions(r *rand.Rand) []rule.Action {
+	var out []rule.Action
+	for len(out) == 0 {
+		if r.IntN(2) == 0 {
+			out = append(out, rule.Action{Type: "set_category", CategorySlug: pick(r, modelCategories[1:])})
+		}
+		for _, tag := range modelTags {
+			if r.IntN(5) == 0 {
+				out = append(out, rule.Action{Type: pick(r, []string{"add_tag", "remove_tag"}), TagSlug: tag})
+			}
+		}
+		if r.IntN(8) == 0 {
+			out = append(out, rule.Action{Type: "add_comment", Content: "looked at"})
+		}
+		if r.IntN(4) == 0 {
+			out = append(out, rule.Action{Type: "assign_counterparty", CounterpartyName: pick(r, modelWords[:4])})
+		}
+	}
+	return out
+}
+
+// A written rule is a rule with its condition as JSON holds it, which is what the model reads.
+type written struct {
+	rule.Rule
+	condition map[string]any
+}
+
+// parsed is a condition that must be sound.
+func parsed(t testing.TB, condition any) rule.Tree {
+	t.Helper()
+	raw, err := json.Marshal(condition)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tree, faults := rule.ParseTree("conditions", raw)
+	if len(faults) > 0 {
+		t.Fatalf("%s: %+v", raw, faults)
+	}
+	return tree
+}
+
+// genSet makes rules in the order of the pipeline.
+func genSet(t testing.TB, r *rand.Rand, n int) []written {
+	t.Helper()
+	set := make([]written, n)
+	for i := range set {
+		c := genTree(r, 3)
+		set[i] = written{rule.Rule{
+			ID: id.Numbered(id.Must("01890a5d-ac96-774b-bcce-b302099a8057"), int64(i)), Priority: i / 3, CreatedAt: time.Unix(int64(i/2), 0),
+			Trigger: pick(r, []rule.Trigger{rule.OnCreate, rule.OnChange, rule.Always, ""}), Conditions: parsed(t, c), Actions: genActions(r),
+		}, c}
+	}
+	return set
+}
+
+// shuffled compiles the rules after mixing them up: their order is theirs, not the caller's.
+func shuffled(r *rand.Rand, set []written) *rule.Set {
+	rules := make([]rule.Rule, len(set))
+	for i, at := range r.Perm(len(set)) {
+		rules[at] = set[i].Rule
+	}
+	return rule.Compile(rules)
+}
+
+func seeded(n uint64) *rand.Rand { return rand.New(rand.NewPCG(n, 1)) }
+
+func cloned(d rule.Draft) rule.Draft {
+	d.Tags, d.HeldTags = slices.Clone(d.Tags), slices.Clone(d.HeldTags)
+	return d
+}

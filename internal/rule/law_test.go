@@ -1,0 +1,260 @@
+package rule_test
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"coffer/internal/rule"
+	"coffer/internal/text"
+)
+
+// TestEveryFieldAndOperator holds every leaf that there can be against the model.
+func TestEveryFieldAndOperator(t *testing.T) {
+	t.Parallel()
+	r := seeded(1)
+	seen := map[bool]int{}
+	for _, field := range rule.AllFields.Names() {
+		for range 400 {
+			leaf, d := genLeaf(r, field), genDraft(r)
+			want := modelEval(leaf, &d, rule.AllFields.Names())
+			got := parsed(t, leaf).Eval(&d, rule.AllFields)
+			seen[*want]++
+			if (got == rule.True) != *want || got == rule.Unknown {
+				t.Fatalf("%s on %s: %v, want %v", show(t, leaf), show(t, d), got, *want)
+			}
+		}
+	}
+	if seen[true] < 500 || seen[false] < 500 {
+		t.Errorf("one-sided: %v", seen)
+	}
+}
+
+// TestPipeline runs generated rules over generated drafts, 120,000 pairs, and holds all that comes out against the model.
+func TestPipeline(t *testing.T) {
+	t.Parallel()
+	pairs, tally := 0, map[string]int{}
+	for seed := range uint64(120) {
+		r := seeded(seed)
+		written := genSet(t, r, 10+r.IntN(81))
+		set := shuffled(r, written)
+		for range 20 {
+			d := genDraft(r)
+			p := rule.Pass{Event: rule.Event(r.IntN(3)), OverwriteManual: r.IntN(4) == 0, Trace: true}
+			comparePass(t, written, set, d, p, tally)
+			pairs += len(written)
+		}
+	}
+	for _, want := range []string{"hits", "category", "tags", "counterparty", "comments", string(rule.Applied), string(rule.AlreadySo), string(rule.Held), string(rule.Overridden)} {
+		if tally[want] < 200 {
+			t.Errorf("%s happened only %d times", want, tally[want])
+		}
+	}
+	if pairs < 100_000 {
+		t.Errorf("only %d pairs", pairs)
+	}
+}
+
+func comparePass(t *testing.T, written []written, set *rule.Set, d rule.Draft, p rule.Pass, tally map[string]int) {
+	t.Helper()
+	end, want := modelRun(written, cloned(d), p)
+	before := cloned(d)
+	given := d.Tags
+	got := set.Run(&d, p)
+	if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" {
+		t.Fatalf("%s\n%s", show(t, before), diff)
+	}
+	if diff := cmp.Diff(end, d, cmpopts.EquateEmpty()); diff != "" {
+		t.Fatalf("draft at the end: %s", diff)
+	}
+	if !slices.Equal(given, before.Tags) {
+		t.Fatal("the caller's slice of tags was written to")
+	}
+	if !p.OverwriteManual {
+		checkHeld(t, before, d, got)
+	}
+	tally["hits"] += len(got.Hits)
+	tally["tags"] += len(got.Tags)
+	tally["comments"] += len(got.Comments)
+	if got.Category != nil {
+		tally["category"]++
+	}
+	if got.Counterparty != nil {
+		tally["counterparty"]++
+	}
+	for _, a := range got.Attempts {
+		tally[string(a.Fate)]++
+	}
+	p.Trace = false
+	d = before
+	if untraced := set.Run(&d, p); !cmp.Equal(got, untraced, cmpopts.IgnoreFields(rule.Outcome{}, "Attempts")) || untraced.Attempts != nil {
+		t.Fatal("the trace changes the outcome")
+	}
+}
+
+// checkHeld is the law that no rule changes what a person holds.
+func checkHeld(t *testing.T, before, after rule.Draft, out rule.Outcome) {
+	t.Helper()
+	if before.HeldCategory && (out.Category != nil || after.Category != before.Category) {
+		t.Fatal("a held category was changed")
+	}
+	if (before.HeldCounterparty || before.Counterparty) && out.Counterparty != nil {
+		t.Fatal("a held or bound counterparty was changed")
+	}
+	for _, tag := range before.HeldTags {
+		if slices.Contains(before.Tags, tag) != slices.Contains(after.Tags, tag) {
+			t.Fatal("a held tag was changed")
+		}
+	}
+}
+
+// TestMatchIsEvalInTurn compares the index with each rule's own evaluation and with the model, also where fields are unknown.
+func TestMatchIsEvalInTurn(t *testing.T) {
+	t.Parallel()
+	matched := 0
+	for seed := range uint64(60) {
+		r := seeded(seed)
+		written := genSet(t, r, 1+r.IntN(150))
+		set := shuffled(r, written)
+		for range 15 {
+			d := genDraft(r)
+			known := rule.AllFields
+			if r.IntN(2) == 0 {
+				known = pick(r, []rule.Fields{rule.NameFields, 0, rule.AllFields &^ rule.FieldTags, rule.Fields(r.IntN(int(rule.AllFields) + 1))})
+			}
+			var want, turn []int
+			for i, w := range written {
+				if v := modelEval(w.condition, &d, known.Names()); v != nil && *v {
+					want = append(want, i)
+				}
+				if w.Conditions.Eval(&d, known) == rule.True {
+					turn = append(turn, i)
+				}
+			}
+			got := set.Match(&d, known, nil)
+			if !slices.Equal(got, want) || !slices.Equal(turn, want) {
+				t.Fatalf("%s\nindex %v\nin turn %v\nmodel %v", show(t, d), got, turn, want)
+			}
+			matched += len(got)
+		}
+	}
+	if matched < 5000 {
+		t.Errorf("only %d matches", matched)
+	}
+}
+
+// TestNeedsNeverLoseAMatch is the law that a prefilter is one.
+func TestNeedsNeverLoseAMatch(t *testing.T) {
+	t.Parallel()
+	narrow, ruledOut := 0, 0
+	for seed := range uint64(4000) {
+		r := seeded(seed)
+		tree := parsed(t, genTree(r, 3))
+		need := tree.Needs()
+		if need.Kind != rule.NeedAny {
+			narrow++
+		}
+		for range 15 {
+			d := genDraft(r)
+			matches, found := tree.Eval(&d, rule.AllFields) == rule.True, holds(t, need, &d)
+			if matches && !found {
+				t.Fatalf("%s matches %s, but not its need %s", tree, show(t, d), show(t, need))
+			}
+			if !found {
+				ruledOut++
+			}
+		}
+	}
+	if narrow < 1000 || ruledOut < 5000 {
+		t.Errorf("%d trees have a need, which rules out %d drafts: too few to tell", narrow, ruledOut)
+	}
+}
+
+func TestNeedsOfASetNeverLoseAMatch(t *testing.T) {
+	t.Parallel()
+	ruledOut := 0
+	for seed := range uint64(1500) {
+		r := seeded(seed)
+		set := shuffled(r, genSet(t, r, 1+r.IntN(3)))
+		need := set.Needs()
+		for range 10 {
+			d := genDraft(r)
+			found := holds(t, need, &d)
+			if hits := set.Run(&d, rule.Pass{Event: rule.Retroactive}).Hits; len(hits) > 0 && !found {
+				t.Fatal("a rule matched what its set does not need")
+			}
+			if !found {
+				ruledOut++
+			}
+		}
+	}
+	if ruledOut < 500 {
+		t.Errorf("only %d drafts ruled out", ruledOut)
+	}
+}
+
+// holds is what a store does with a need.
+func holds(t *testing.T, n rule.Need, d *rule.Draft) bool {
+	t.Helper()
+	one := func(m rule.Need) bool { return holds(t, m, d) }
+	switch n.Kind {
+	case rule.NeedAny:
+		return true
+	case rule.NeedNone:
+		return false
+	case rule.NeedAnd:
+		return !slices.ContainsFunc(n.Of, func(m rule.Need) bool { return !one(m) })
+	case rule.NeedOr:
+		return slices.ContainsFunc(n.Of, one)
+	case rule.NeedText:
+		if len(n.Literal) < rule.MinLiteral || n.Literal != text.Fold(n.Literal) {
+			t.Fatalf("literal %q", n.Literal)
+		}
+		return strings.Contains(text.Fold(map[string]string{"name": d.Name, "merchant_name": d.MerchantName}[n.Field]), n.Literal)
+	case rule.NeedAmount:
+		return n.Low <= d.Cents && d.Cents <= n.High && (n.Low != math.MinInt64 || n.High != math.MaxInt64)
+	case rule.NeedOneOf:
+		s := map[string]string{"account_id": d.AccountID, "user_id": d.UserID, "provider": d.Provider, "category": d.Category}[n.Field]
+		return slices.Contains(n.Values, text.Fold(s))
+	case rule.NeedFlag:
+		return d.Pending == n.Flag
+	}
+	t.Fatalf("kind %d", n.Kind)
+	return false
+}
+
+// TestParsePrint is the law that parsing what was printed gives the same tree.
+func TestParsePrint(t *testing.T) {
+	t.Parallel()
+	for seed := range uint64(3000) {
+		r := seeded(seed)
+		tree := parsed(t, genTree(r, 4))
+		printed, err := tree.MarshalJSON()
+		if err != nil {
+			t.Fatal(err)
+		}
+		var again rule.Tree
+		if err := again.UnmarshalJSON(printed); err != nil {
+			t.Fatal(err)
+		}
+		if !tree.Equal(again) || tree.String() != again.String() {
+			t.Fatalf("%s became %s", tree, again)
+		}
+		checkSame(t, r, tree, again)
+	}
+}
+
+func checkSame(t *testing.T, r *rand.Rand, a, b rule.Tree) {
+	t.Helper()
+	for range 3 {
+		d := genDraft(r)
+		if a.Eval(&d, rule.AllFields) != b.Eval(&d, rule.AllFields) {
+			t.Fatalf("%s means something else when read again", a)
+		}
+	}
+}

@@ -16,6 +16,7 @@ import (
 	"coffer/internal/feed"
 	"coffer/internal/filing"
 	"coffer/internal/id"
+	"coffer/internal/job"
 	"coffer/internal/journal"
 	"coffer/internal/ledger"
 	"coffer/internal/mcp"
@@ -185,7 +186,7 @@ func (a *App) ready(ctx context.Context, patience time.Duration) error {
 	if err != nil {
 		return errs.Wrap(err, errs.Unavailable, "PostgreSQL does not answer at COFFER_DATABASE_URL; coffer doctor says more")
 	}
-	steps, err := a.DB.Migrate(ctx)
+	steps, err := a.DB.Migrate(ctx, job.Schema())
 	if err != nil {
 		return err
 	}

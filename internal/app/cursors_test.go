@@ -20,6 +20,7 @@ import (
 	"coffer/internal/errs"
 	"coffer/internal/household"
 	"coffer/internal/id"
+	"coffer/internal/job"
 	"coffer/internal/op"
 	"coffer/internal/pg"
 	"coffer/internal/pg/pgtest"
@@ -396,7 +397,7 @@ func cursorHousehold(t *testing.T) *world {
 	at := pgtest.EmptyURL(t)
 	db, err := pg.Open(t.Context(), at, pg.Options{MaxConns: 2})
 	if err == nil {
-		_, err = db.Migrate(t.Context())
+		_, err = db.Migrate(t.Context(), job.Schema())
 	}
 	if err != nil {
 		t.Fatal(err)

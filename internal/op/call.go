@@ -59,6 +59,7 @@ type Answer struct {
 	Body     []byte // JSON, or text for an op with TextOut; empty when Status says so
 	ETag     string // of a single record
 	Replayed bool   // the stored answer of an earlier call with the same idempotency key
+	out      any    // what Body prints; nil for a stored answer
 }
 
 // A Runner runs ops on one database.
@@ -77,9 +78,8 @@ func (r *Runner) Call(ctx context.Context, o *Op, c Call) (Answer, error) {
 	if timeout == 0 {
 		timeout = 30 * time.Second
 	}
-	ctx, cancel := context.WithTimeout(context.WithValue(ctx, callKey{}, &c), timeout)
-	defer cancel()
-	answer, err := r.guarded(ctx, o, &c)
+	ctx = context.WithValue(ctx, callKey{}, &c)
+	answer, patience, err := r.guarded(ctx, timeout, o, &c)
 	if err != nil && pg.Away(err) {
 		err = errs.Wrap(err, errs.Unavailable, "the database cannot be reached at the moment; try again")
 	}
@@ -91,28 +91,31 @@ func (r *Runner) Call(ctx context.Context, o *Op, c Call) (Answer, error) {
 	if face != nil {
 		return Answer{}, face
 	}
-	return answer, nil
+	return o.await(ctx, answer, c.Surface, patience), nil
 }
 
-func (r *Runner) guarded(ctx context.Context, o *Op, c *Call) (answer Answer, err error) {
+func (r *Runner) guarded(ctx context.Context, timeout time.Duration, o *Op, c *Call) (answer Answer, patience time.Duration, err error) {
+	ctx, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("panic in %s: %v\n%s", o.ID(), p, debug.Stack())
 		}
 	}()
 	if err := Allowed(o.Scope, c.Actor); err != nil {
-		return Answer{}, err
+		return Answer{}, 0, err
 	}
-	args, err := o.accept(c.Args)
+	args, patience, err := o.accept(c.Args, c.Surface)
 	if err != nil {
-		return Answer{}, err
+		return Answer{}, 0, err
 	}
 	if !o.Writes {
 		v, err := o.run(ctx, r.DB, args)
 		if err != nil {
-			return Answer{}, err
+			return Answer{}, 0, err
 		}
-		return o.answer(v, c.Surface)
+		answer, err = o.answer(v, c.Surface)
+		return answer, patience, err
 	}
 	err = r.DB.InTx(ctx, func(tx pg.Tx) error {
 		if c.IdempotencyKey != "" {
@@ -126,7 +129,7 @@ func (r *Runner) guarded(ctx context.Context, o *Op, c *Call) (answer Answer, er
 		answer, err = o.answer(v, c.Surface)
 		return err
 	})
-	return answer, err
+	return answer, patience, err
 }
 
 // Allowed says whether the actor may do what needs that scope, and if not, why.
@@ -142,28 +145,30 @@ func Allowed(need Scope, a Actor) error {
 	return nil
 }
 
-// accept fills defaults in, holds the arguments against the schema, and prints them for the struct: the canonical form of the call.
-func (o *Op) accept(given map[string]any) ([]byte, error) {
-	args := o.In.filled(given)
+// accept fills defaults in, holds the arguments against the schema, and prints them for the struct: the canonical form of the call. How long the caller will wait is no part of that.
+func (o *Op) accept(given map[string]any, s Surface) ([]byte, time.Duration, error) {
+	in := o.input(s)
+	args := in.filled(given)
 	changes := 0
 	for name := range given {
-		if p := o.In.Prop(name); p != nil && p.In != InPath {
+		if p := in.Prop(name); p != nil && p.In != InPath {
 			changes++
 		}
 	}
 	var faults []errs.Detail
-	o.In.validate(args, "", &faults)
+	in.validate(args, "", &faults)
 	if len(faults) == 0 && o.Method == http.MethodPatch && changes == 0 {
-		return nil, errs.New(errs.ValidationError, "the body is empty; give at least one of: %s", strings.Join(o.changeable(), ", "))
+		return nil, 0, errs.New(errs.ValidationError, "the body is empty; give at least one of: %s", strings.Join(o.changeable(), ", "))
 	}
 	if err := errs.Faults(faults); err != nil {
-		return nil, err
+		return nil, 0, err
 	}
+	patience := o.patience(args)
 	b, err := json.Marshal(args)
 	if err != nil {
-		return nil, fmt.Errorf("print arguments: %w", err)
+		return nil, 0, fmt.Errorf("print arguments: %w", err)
 	}
-	return b, nil
+	return b, patience, nil
 }
 
 func (o *Op) changeable() []string {
@@ -177,7 +182,7 @@ func (o *Op) changeable() []string {
 }
 
 func (o *Op) answer(v any, s Surface) (Answer, error) {
-	a := Answer{Status: o.Status}
+	a := Answer{Status: o.Status, out: v}
 	if text, ok := v.(string); ok && o.TextOut != "" {
 		a.Body = []byte(text)
 		return a, nil

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
+	"time"
 
 	"coffer/internal/id"
 	"coffer/internal/pg"
@@ -66,6 +67,8 @@ type Op struct {
 	record       bool // the answer is one record and has an ETag
 	toolOut      *Schema
 	shape        func(any) any // the tool's own shape of an answer; nil for the same
+	toolIn       *Schema       // what the tool takes where that differs; nil for the same
+	wait         func(context.Context, Answer, time.Duration) (any, bool)
 	run          func(context.Context, pg.Querier, []byte) (any, error)
 }
 

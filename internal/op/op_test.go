@@ -74,7 +74,7 @@ func TestAcceptFindsEveryFault(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, err = o.accept(given)
+		_, _, err = o.accept(given, REST)
 		var got []string
 		if e, ok := errors.AsType[*errs.Error](err); ok {
 			for _, d := range e.Details {
@@ -112,7 +112,7 @@ func TestPatchTellsAbsentNullAndValueApart(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		args, err := o.accept(given)
+		args, _, err := o.accept(given, REST)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -270,7 +270,7 @@ func FuzzAccept(f *testing.F) {
 		}
 		var got patchThing
 		o := patch(&got)
-		args, err := o.accept(given)
+		args, _, err := o.accept(given, REST)
 		if err != nil {
 			if errs.Public(err, "").Code != errs.ValidationError {
 				t.Fatalf("not a VALIDATION_ERROR: %v", err)
@@ -292,7 +292,7 @@ func FuzzFromText(f *testing.F) {
 		if err := o.FromText(args, map[string][]string{name: {value}}); err != nil {
 			return
 		}
-		if accepted, err := o.accept(args); err == nil {
+		if accepted, _, err := o.accept(args, REST); err == nil {
 			if _, err := o.run(t.Context(), fakeTx{}, accepted); err != nil {
 				t.Fatalf("accepted, and does not fit: %v", err)
 			}

@@ -13,7 +13,7 @@ func (s *Schema) Inside(ref func(*Schema) string, strict bool) Tree {
 }
 
 // ToolInput prints the op's input for the tool list, every part in place.
-func (o *Op) ToolInput() Tree { return o.In.print(inline, true, true) }
+func (o *Op) ToolInput() Tree { return o.input(Tool).print(inline, true, true) }
 
 // ToolOutput prints the op's answer for the tool list. MCP allows only objects there, so a list is wrapped under ToolList's key.
 func (o *Op) ToolOutput() Tree {

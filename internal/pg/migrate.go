@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/stdlib"
 	"github.com/pressly/goose/v3"
@@ -51,8 +52,54 @@ func (db *DB) SchemaVersion(ctx context.Context) (int64, error) {
 	return v, err
 }
 
-// Migrate brings the schema to Newest and answers which steps it ran. Several servers may start at once: one migrates, the others wait for it.
-func (db *DB) Migrate(ctx context.Context) ([]string, error) {
+// A Step is a part of the schema that a library brings and keeps up to date itself, after our own migrations.
+type Step struct {
+	Name    string // with its version, so that another version has another name
+	Pending func(context.Context, Querier) (bool, error)
+	Run     func(context.Context, *DB) error
+}
+
+// Migrate brings the schema to Newest, then runs what is pending of the libraries' steps, and answers what it did. Several servers may start at once: one migrates, the others wait for it.
+func (db *DB) Migrate(ctx context.Context, steps ...Step) ([]string, error) {
+	names, err := db.migrateFiles(ctx)
+	for _, s := range steps {
+		if err != nil {
+			return names, err
+		}
+		ran := false
+		if ran, err = db.runStep(ctx, s); ran {
+			names = append(names, s.Name)
+		}
+	}
+	return names, err
+}
+
+// stepLock keeps two servers from running libraries' steps at once.
+const stepLock = 7205759403793
+
+// runStep holds the lock on a connection of its own, because a library commits as it goes: PostgreSQL lets some changes of a schema be used only after that.
+func (db *DB) runStep(ctx context.Context, s Step) (ran bool, err error) {
+	if pending, err := s.Pending(ctx, db); err != nil || !pending {
+		return false, err
+	}
+	err = pgx.BeginFunc(ctx, db.Pool, func(tx pgx.Tx) error {
+		if _, err := Exec(ctx, tx, `select pg_advisory_xact_lock($1)`, stepLock); err != nil {
+			return err
+		}
+		pending, err := s.Pending(ctx, db) // another server may have done it meanwhile
+		if err != nil || !pending {
+			return err
+		}
+		ran = true
+		return s.Run(ctx, db)
+	})
+	if err != nil {
+		return false, fmt.Errorf("migrate %s: %w", s.Name, err)
+	}
+	return ran, nil
+}
+
+func (db *DB) migrateFiles(ctx context.Context) ([]string, error) {
 	// The common case costs one query; taking goose's lock on every start would make replicas queue for nothing.
 	at, err := db.SchemaVersion(ctx)
 	if err != nil {

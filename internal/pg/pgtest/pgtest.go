@@ -16,6 +16,7 @@ import (
 	"testing"
 
 	"coffer/internal/id"
+	"coffer/internal/job"
 	"coffer/internal/pg"
 	"github.com/jackc/pgx/v5"
 )
@@ -111,6 +112,7 @@ var template = sync.OnceValues(func() (string, error) {
 	if err != nil {
 		return "", err
 	}
+	h.Write([]byte(job.Schema().Name))
 	name := fmt.Sprintf("coffer_template_%x", h.Sum(nil)[:8])
 	c, err := pgx.Connect(ctx, AdminURL())
 	if err != nil {
@@ -134,7 +136,7 @@ var template = sync.OnceValues(func() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	_, err = db.Migrate(ctx)
+	_, err = db.Migrate(ctx, job.Schema())
 	db.Close()
 	if err != nil {
 		return "", err

@@ -1,0 +1,240 @@
+// Package job runs long work: it takes it on in the caller's transaction, gives it to one worker at a time over all servers, keeps its progress, and resumes it elsewhere when its worker dies.
+// It knows no work itself, kinds are handed in; it is the only package that sees River.
+package job
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"sync"
+	"time"
+
+	"coffer/internal/errs"
+	"coffer/internal/id"
+	"coffer/internal/op"
+	"coffer/internal/pg"
+	"github.com/jackc/pgx/v5"
+	"github.com/riverqueue/river"
+	"github.com/riverqueue/river/riverdriver/riverpgxv5"
+)
+
+// A Kind is one sort of long work.
+type Kind struct {
+	Name    string
+	Unit    string                                   // of its progress, in the plural: "transactions"
+	Work    func(context.Context, *Run) (any, error) // answers the result, or nil for none; its context carries who asked
+	Retries int                                      // tries after the first that failures which may pass are given; each batch that commits starts the count again
+	Timeout time.Duration                            // of one try; 0 means an hour
+}
+
+// Jobs takes on long work and runs it.
+type Jobs struct {
+	db     *pg.DB
+	log    *slog.Logger
+	owner  string // this process, among all that run jobs on this database
+	kinds  map[string]Kind
+	river  func() (*river.Client[pgx.Tx], error)
+	tempo  tempo
+	faults faults
+
+	wakes wakes
+
+	mu      sync.Mutex
+	running map[*Run]bool
+	closing chan struct{} // closed when the server stops
+	closed  bool
+}
+
+// A tempo is how fast the death of a worker is noticed. A lease is renewed several times before it runs out, so that a slow moment of the database costs nobody his job.
+type tempo struct{ renew, look, lease time.Duration }
+
+var usual = tempo{renew: 2 * time.Second, look: 3 * time.Second, lease: 7 * time.Second}
+
+// faults break what makes a job safe, so that tests can show that they would notice.
+type faults struct {
+	unfenced bool // batches commit whoever holds the lease
+	merciful bool // connections of workers that lost their lease are left alone
+}
+
+const (
+	workers      = 4              // jobs at once in one process; each may hold a connection of the pool
+	longest      = 24 * time.Hour // that any try may take
+	defaultTime  = time.Hour
+	keptFor      = 30 * 24 * time.Hour // finished jobs
+	maxLosses    = 10
+	normal       = 2
+	stopPatience = 8 * time.Second // within the server's own grace
+)
+
+// New makes a Jobs that knows no kind yet. It connects to nothing.
+func New(db *pg.DB, log *slog.Logger) *Jobs {
+	if log == nil {
+		log = slog.New(slog.DiscardHandler)
+	}
+	host, _ := os.Hostname() // only to be recognised by people
+	j := &Jobs{
+		db: db, log: log, owner: fmt.Sprintf("%s %d %s", host, os.Getpid(), id.Base62(8)), kinds: map[string]Kind{}, tempo: usual,
+		running: map[*Run]bool{}, closing: make(chan struct{}),
+	}
+	j.river = sync.OnceValues(j.client)
+	return j
+}
+
+// Add makes kinds known. It is called while the service is put together, never later.
+func (j *Jobs) Add(kinds ...Kind) {
+	for _, k := range kinds {
+		if k.Name == "" || k.Unit == "" || k.Work == nil || k.Timeout > longest {
+			panic("job: a kind needs a name, a unit, work, and a timeout of at most a day: " + k.Name)
+		}
+		if k.Timeout == 0 {
+			k.Timeout = defaultTime
+		}
+		j.kinds[k.Name] = k
+	}
+}
+
+// A ticket is what River carries: a word that a job should be looked at. Whether it is then run the job's own row decides.
+type ticket struct {
+	Job id.ID `json:"job"`
+}
+
+// Kind implements river.JobArgs.
+func (ticket) Kind() string { return "job" }
+
+type clerk struct {
+	river.WorkerDefaults[ticket]
+	jobs *Jobs
+}
+
+// Work implements river.Worker.
+func (c *clerk) Work(ctx context.Context, t *river.Job[ticket]) error {
+	return c.jobs.take(ctx, t.Args.Job, t.ID)
+}
+
+func (j *Jobs) client() (*river.Client[pgx.Tx], error) {
+	desk := river.NewWorkers()
+	river.AddWorker(desk, &clerk{jobs: j})
+	c, err := river.NewClient(riverpgxv5.New(j.db.Pool), &river.Config{
+		ID: j.owner, Schema: schema, Workers: desk, Queues: map[string]river.QueueConfig{river.QueueDefault: {MaxWorkers: workers}},
+		Logger: slog.New(quiet{j.log.Handler()}), MaxAttempts: 1, // a ticket that was not honoured is written anew
+		JobTimeout: longest + time.Hour, RescueStuckJobsAfter: longest + 2*time.Hour, // no job waits for this: leases notice a dead worker
+		ReindexerSchedule: river.NeverSchedule(),
+	})
+	if err != nil {
+		return nil, fmt.Errorf("job dispatcher: %w", err)
+	}
+	return c, nil
+}
+
+// quiet passes on what is at least a warning: what River does in a normal hour interests nobody.
+type quiet struct{ slog.Handler }
+
+// Enabled implements slog.Handler.
+func (q quiet) Enabled(ctx context.Context, l slog.Level) bool {
+	return l >= slog.LevelWarn && q.Handler.Enabled(ctx, l)
+}
+
+// Options are what may be said about a job beside its arguments. Zero values are good ones.
+type Options struct {
+	Unique   string    // a live job of the same kind and key is joined: it is answered, and no other is made
+	RunAt    time.Time // not before then
+	Priority int       // 1 goes first, 4 last; 0 means 2
+}
+
+// Enqueue takes a job on as part of tx, in the name of whoever makes the call: it is there when tx commits, and not if it does not.
+func (j *Jobs) Enqueue(ctx context.Context, tx pg.Tx, kind string, args any, o Options) (Job, error) {
+	k, ok := j.kinds[kind]
+	if !ok {
+		return Job{}, fmt.Errorf("job: there is no kind %q", kind)
+	}
+	printed, err := json.Marshal(args)
+	if err != nil {
+		return Job{}, fmt.Errorf("print the job's arguments: %w", err)
+	}
+	if o.Priority == 0 {
+		o.Priority = normal
+	}
+	for range 5 {
+		var made row
+		err := pg.Redraw(ctx, tx, "job_short_id", func(tx pg.Tx) (err error) {
+			made, err = insert(ctx, tx, k, printed, o)
+			return err
+		})
+		if err == nil {
+			return made.record(), j.dispatch(ctx, tx, []due{{made.ID, o.Priority}}, !o.RunAt.After(time.Now()))
+		}
+		if !errors.Is(err, pg.ErrNoRow) {
+			return Job{}, err
+		}
+		live, err := pg.One[row](ctx, tx, rows+` where kind = $1 and unique_key = $2 and state in ('queued', 'running')`, kind, o.Unique)
+		if err == nil || !errors.Is(err, pg.ErrNoRow) {
+			return live.record(), err
+		}
+		// It ended between the two statements.
+	}
+	return Job{}, errs.New(errs.Unavailable, "the same work keeps starting and ending; try again")
+}
+
+func insert(ctx context.Context, tx pg.Tx, k Kind, args []byte, o Options) (row, error) {
+	actor, made := op.ActorOf(ctx), id.New()
+	var actorID *id.ID
+	if !actor.ID.IsZero() {
+		actorID = &actor.ID
+	}
+	var unique *string
+	if o.Unique != "" {
+		unique = &o.Unique
+	}
+	var at *pg.Time
+	if !o.RunAt.IsZero() {
+		at = new(pg.At(o.RunAt))
+	}
+	return pg.One[row](ctx, tx, `
+		insert into job (id, short_id, kind, unique_key, priority, args, unit, actor_type, actor_id, actor_name, actor_scope, actor_key, run_at)
+		values (@id, @short, @kind, @unique, @priority, @args, @unit, @type, @actor, @name, @scope, @key, coalesce(@at, now()))
+		on conflict (kind, unique_key) where state in ('queued', 'running') do nothing
+		returning id, short_id, kind, state, done, total, unit, result, error_code, error_message, created_at, started_at, finished_at`, pg.Args{
+		"id": made, "short": made.Short(), "kind": k.Name, "unique": unique, "priority": o.Priority, "args": args, "unit": k.Unit,
+		"type": actor.Type, "actor": actorID, "name": actor.Name, "scope": int(actor.Scope), "key": actor.Key, "at": at,
+	})
+}
+
+// A due is a job that a worker should be told of.
+type due struct {
+	ID       id.ID `db:"id"`
+	Priority int   `db:"priority"`
+}
+
+// dispatch writes tickets for queued jobs, all in three statements. A job that is not due yet gets none: whoever looks first after that moment writes it.
+func (j *Jobs) dispatch(ctx context.Context, tx pg.Tx, jobs []due, now bool) error {
+	if !now || len(jobs) == 0 {
+		return nil
+	}
+	client, err := j.river()
+	if err != nil {
+		return err
+	}
+	whole, ok := tx.(pgx.Tx)
+	if !ok {
+		return errors.New("job: River needs a transaction of pgx")
+	}
+	tickets := make([]river.InsertManyParams, len(jobs))
+	for i, d := range jobs {
+		tickets[i] = river.InsertManyParams{Args: ticket{d.ID}, InsertOpts: &river.InsertOpts{Priority: d.Priority}}
+	}
+	written, err := client.InsertManyTx(ctx, whole, tickets)
+	if err != nil {
+		return fmt.Errorf("dispatch: %w", err)
+	}
+	ids, numbers := make([]id.ID, len(jobs)), make([]int64, len(jobs))
+	for i, w := range written {
+		ids[i], numbers[i] = jobs[i].ID, w.Job.ID
+	}
+	_, err = pg.Exec(ctx, tx, `
+		update job set dispatch = t.number, dispatched_at = clock_timestamp()
+		from unnest($1::uuid[], $2::bigint[]) as t (id, number) where job.id = t.id`, ids, numbers)
+	return err
+}

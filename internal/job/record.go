@@ -1,0 +1,175 @@
+package job
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"coffer/internal/errs"
+	"coffer/internal/id"
+	"coffer/internal/op"
+	"coffer/internal/pg"
+)
+
+// The states of a job. The last three are final.
+const (
+	Queued    = "queued"
+	Running   = "running"
+	Succeeded = "succeeded"
+	Failed    = "failed"
+	Cancelled = "cancelled"
+)
+
+// A Job is long work as callers see it.
+type Job struct {
+	ID         id.ID           `json:"id"`
+	ShortID    string          `json:"short_id,omitempty" required:"true"`
+	Kind       string          `json:"kind" doc:"What sort of work it is"`
+	State      string          `json:"state" enum:"queued,running,succeeded,failed,cancelled"`
+	Progress   Progress        `json:"progress"`
+	Result     json.RawMessage `json:"result" doc:"What came of it, in the shape of its kind; null until it has succeeded"`
+	Error      *Failure        `json:"error" doc:"Why it failed; null otherwise"`
+	CreatedAt  pg.Time         `json:"created_at"`
+	StartedAt  *pg.Time        `json:"started_at"`
+	FinishedAt *pg.Time        `json:"finished_at"`
+}
+
+// A Progress is how far a job is.
+type Progress struct {
+	Done  int64  `json:"done"`
+	Total *int64 `json:"total" doc:"Null while nobody knows"`
+	Unit  string `json:"unit" doc:"What is counted"`
+}
+
+// A Failure is why a job failed.
+type Failure struct {
+	Code    string `json:"code" doc:"Stable, in UPPER_SNAKE_CASE"`
+	Message string `json:"message" doc:"What went wrong and what to do"`
+}
+
+// Ended reports whether nothing more will come of the job.
+func (j Job) Ended() bool { return j.FinishedAt != nil }
+
+// A row is a Job as it is stored.
+type row struct {
+	ID           id.ID           `db:"id"`
+	ShortID      string          `db:"short_id"`
+	Kind         string          `db:"kind"`
+	State        string          `db:"state"`
+	Done         int64           `db:"done"`
+	Total        *int64          `db:"total"`
+	Unit         string          `db:"unit"`
+	Result       json.RawMessage `db:"result"`
+	ErrorCode    *string         `db:"error_code"`
+	ErrorMessage *string         `db:"error_message"`
+	CreatedAt    pg.Time         `db:"created_at"`
+	StartedAt    *pg.Time        `db:"started_at"`
+	FinishedAt   *pg.Time        `db:"finished_at"`
+}
+
+const rows = `
+	select id, short_id, kind, state, done, total, unit, result, error_code, error_message, created_at, started_at, finished_at
+	from job`
+
+func (r row) record() Job {
+	j := Job{
+		ID: r.ID, ShortID: r.ShortID, Kind: r.Kind, State: r.State, Progress: Progress{r.Done, r.Total, r.Unit}, Result: r.Result,
+		CreatedAt: r.CreatedAt, StartedAt: r.StartedAt, FinishedAt: r.FinishedAt,
+	}
+	if r.ErrorCode != nil && r.ErrorMessage != nil {
+		j.Error = &Failure{*r.ErrorCode, *r.ErrorMessage}
+	}
+	return j
+}
+
+// A Ref names a job.
+type Ref struct {
+	JobID string `json:"job_id" minLength:"1" doc:"The job's UUID or short id"`
+}
+
+// Get is one job.
+func (j *Jobs) Get(ctx context.Context, q pg.Querier, in Ref) (Job, error) {
+	r, err := pg.One[row](ctx, q, rows+` where id = $1 or short_id = $2`, pg.RefTo(in.JobID).IDArgs()...)
+	return r.record(), pg.Found(err, "job", "GET /api/v1/jobs lists them; finished ones are kept for 30 days")
+}
+
+// List asks for a page of jobs.
+type List struct {
+	Kind   *string `json:"kind,omitempty" minLength:"1" maxLength:"100" doc:"Only jobs of this kind"`
+	State  *string `json:"state,omitempty" enum:"queued,running,succeeded,failed,cancelled" doc:"Only jobs in this state"`
+	Cursor string  `json:"cursor,omitempty" maxLength:"1024" doc:"next_cursor of the page before"`
+	Limit  int     `json:"limit,omitempty" minimum:"1" maximum:"500" default:"50" doc:"How many on a page"`
+}
+
+// A Worklist is a page of jobs, newest first.
+type Worklist struct {
+	Jobs       []Job  `json:"jobs"`
+	NextCursor string `json:"next_cursor" doc:"Empty on the last page"`
+	HasMore    bool   `json:"has_more"`
+}
+
+// List is a page of jobs.
+func (j *Jobs) List(ctx context.Context, q pg.Querier, in List) (Worklist, error) {
+	filters := in
+	filters.Cursor, filters.Limit = "", 0
+	pager, err := j.db.Pager(ctx, "jobs", filters)
+	if err != nil {
+		return Worklist{}, err
+	}
+	var where pg.Where
+	where.If(in.Kind != nil, "kind = $?", in.Kind)
+	where.If(in.State != nil, "state = $?", in.State)
+	if in.Cursor != "" {
+		at, err := pager.Decode(in.Cursor, 1)
+		if err != nil {
+			return Worklist{}, err
+		}
+		where.And("id < $?::uuid", at[0])
+	}
+	found, err := pg.All[row](ctx, q, fmt.Sprintf(`%s %s order by id desc limit %d`, rows, where.SQL(), in.Limit+1), where.Args()...)
+	if err != nil {
+		return Worklist{}, err
+	}
+	out := Worklist{Jobs: []Job{}}
+	if len(found) > in.Limit {
+		found, out.HasMore = found[:in.Limit], true
+		if out.NextCursor, err = pager.Encode(found[in.Limit-1].ID.String()); err != nil {
+			return Worklist{}, err
+		}
+	}
+	for _, r := range found {
+		out.Jobs = append(out.Jobs, r.record())
+	}
+	return out, nil
+}
+
+// Cancel ends a job that waits, and asks one that runs to end after the batch it is in.
+func (j *Jobs) Cancel(ctx context.Context, tx pg.Tx, in Ref) (Job, error) {
+	now, err := pg.One[row](ctx, tx, rows+` where id = $1 or short_id = $2 for update`, pg.RefTo(in.JobID).IDArgs()...)
+	switch {
+	case err != nil:
+		return Job{}, pg.Found(err, "job", "GET /api/v1/jobs lists them; finished ones are kept for 30 days")
+	case now.FinishedAt != nil:
+		return Job{}, errs.New(errs.Conflict, "this job has ended already (%s); there is nothing left to cancel", now.State)
+	}
+	r, err := pg.One[row](ctx, tx, `
+		update job set
+			cancel_requested = true,
+			state = case state when 'queued' then 'cancelled' else state end,
+			finished_at = case state when 'queued' then now() end
+		where id = $1
+		returning id, short_id, kind, state, done, total, unit, result, error_code, error_message, created_at, started_at, finished_at`, now.ID)
+	return r.record(), err
+}
+
+// Ops is the menu of jobs.
+func (j *Jobs) Ops() []*op.Op {
+	return []*op.Op{
+		op.Reading(op.Spec{Name: "job.list", Route: "GET /jobs", Summary: "Lists long work, newest first."}, j.List),
+		op.Long(op.Reading(op.Spec{
+			Name: "job.get", Route: "GET /jobs/{job_id}", Tool: "get_job", Summary: "Shows how far a job is, and its result when it has ended.",
+			Agent: "Shows a job: its state, its progress, and its result or error when it has ended. Give wait_seconds to wait for its end instead of asking again and again.",
+		}, j.Get), 0, j.Await),
+		op.Writing(op.Spec{Name: "job.cancel", Route: "POST /jobs/{job_id}/cancel", Summary: "Cancels a job: one that waits at once, one that runs after the batch it is in."}, j.Cancel),
+	}
+}

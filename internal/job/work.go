@@ -1,0 +1,250 @@
+package job
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"runtime/debug"
+	"slices"
+	"time"
+
+	"coffer/internal/errs"
+	"coffer/internal/id"
+	"coffer/internal/op"
+	"coffer/internal/pg"
+	"github.com/riverqueue/river"
+)
+
+// take runs the job that a ticket names, if that ticket is the one that counts, and sees to its end. What goes wrong on the way is mended by whoever looks next.
+func (j *Jobs) take(ctx context.Context, job id.ID, ticket int64) error {
+	if j.stopping() {
+		return river.JobSnooze(0) // for another server
+	}
+	c, err := pg.One[claim](ctx, j.db, `
+		update job set
+			state = 'running', attempt = attempt + 1, started_at = coalesce(started_at, now()),
+			lease_owner = @owner, lease_number = lease_number + 1, renewed_at = clock_timestamp()
+		where id = @id and dispatch = @ticket and state = 'queued' and kind = any(@kinds)
+		returning id, short_id, kind, args, position, attempt, failures, priority, lease_number, actor_type, actor_id, actor_name, actor_scope, actor_key`,
+		pg.Args{"owner": j.owner, "id": job, "ticket": ticket, "kinds": j.names()})
+	if errors.Is(err, pg.ErrNoRow) {
+		return nil // cancelled, or another ticket was written, or only a newer server knows this kind
+	}
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	r := &Run{jobs: j, claim: c, cancel: cancel, position: c.Position, renewed: time.Now()}
+	j.hold(r)
+	defer j.release(r)
+	j.wakes.poke(c.ID)
+	start := time.Now()
+	result, err := r.work(op.WithActor(ctx, c.actor()))
+	r.settle(ctx, result, err, time.Since(start))
+	return nil
+}
+
+func (j *Jobs) names() []string {
+	names := make([]string, 0, len(j.kinds))
+	for name := range j.kinds {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return names
+}
+
+func (c claim) actor() op.Actor {
+	a := op.Actor{Type: c.ActorType, Name: c.ActorName, Scope: op.Scope(c.ActorScope), Key: c.ActorKey}
+	if c.ActorID != nil {
+		a.ID = *c.ActorID
+	}
+	return a
+}
+
+func (j *Jobs) hold(r *Run) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.running[r] = true
+	if j.closed {
+		r.halted = ErrStopping
+	}
+}
+
+func (j *Jobs) release(r *Run) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	delete(j.running, r)
+}
+
+func (j *Jobs) runs() []*Run {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	all := make([]*Run, 0, len(j.running))
+	for r := range j.running {
+		all = append(all, r)
+	}
+	return all
+}
+
+func (j *Jobs) stopping() bool {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.closed
+}
+
+// work calls the kind's work within its time, and makes an error of a panic.
+func (r *Run) work(ctx context.Context) (result any, err error) {
+	k := r.jobs.kinds[r.claim.Kind]
+	late := errs.New(errs.Unavailable, "this took longer than %s and was stopped", k.Timeout)
+	ctx, done := context.WithTimeoutCause(ctx, k.Timeout, late)
+	defer done()
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("panic in job %s: %v\n%s", k.Name, p, debug.Stack())
+		}
+		if err != nil && errors.Is(err, context.DeadlineExceeded) && errors.Is(context.Cause(ctx), late) {
+			err = late
+		}
+	}()
+	return k.Work(ctx, r)
+}
+
+// settle writes what became of the run: its result, its failure, or that someone shall go on with it.
+func (r *Run) settle(ctx context.Context, result any, err error, took time.Duration) {
+	cause := context.Cause(ctx)
+	var end ending
+	switch {
+	case err == nil:
+		end = r.succeeded(result)
+	case errors.Is(err, ErrLost) || errors.Is(cause, ErrLost):
+		end = ending{outcome: "lost"}
+	case errors.Is(err, ErrCancelled) || errors.Is(cause, ErrCancelled):
+		end = ending{outcome: Cancelled, state: Cancelled}
+	case errors.Is(err, ErrStopping) || errors.Is(cause, ErrStopping):
+		end = ending{outcome: "handed over", state: Queued}
+	default:
+		end = r.failed(err)
+	}
+	if end.state != "" {
+		// Whatever ended the run must not end this too. A database that is away for a moment gets a few chances; after that the lease runs out and another worker goes on.
+		writing, cancel := context.WithTimeout(context.WithoutCancel(ctx), r.jobs.tempo.lease)
+		defer cancel()
+		held, werr := r.end(writing, end)
+		for werr != nil && pg.Away(werr) && writing.Err() == nil {
+			sleep(writing, 250*time.Millisecond)
+			held, werr = r.end(writing, end)
+		}
+		if werr != nil {
+			end.outcome, err = "not written", errors.Join(werr, err)
+		} else if !held {
+			end.outcome = "lost"
+		}
+		r.jobs.wakes.poke(r.claim.ID)
+	}
+	r.report(ctx, end.outcome, err, took)
+}
+
+// An ending is what is written of a run.
+type ending struct {
+	outcome string // for the log
+	state   string // "" writes nothing
+	result  []byte
+	failure *errs.Error
+	failed  bool          // counts against the retries
+	pause   time.Duration // before the next try
+}
+
+func (r *Run) succeeded(result any) ending {
+	b, err := json.Marshal(result)
+	if err != nil {
+		return r.failed(fmt.Errorf("print the job's result: %w", err))
+	}
+	if result == nil {
+		b = nil
+	}
+	return ending{outcome: Succeeded, state: Succeeded, result: b}
+}
+
+// pauses are how long a failure that may pass is given to pass, try by try.
+var pauses = []time.Duration{time.Second, 5 * time.Second, 30 * time.Second, 2 * time.Minute, 10 * time.Minute}
+
+func (r *Run) failed(err error) ending {
+	if MayPass(err) && r.claim.Failures < r.jobs.kinds[r.claim.Kind].Retries {
+		return ending{outcome: "to be tried again", state: Queued, failed: true, pause: pauses[min(r.claim.Failures, len(pauses)-1)]}
+	}
+	return ending{outcome: Failed, state: Failed, failure: errs.Public(err, r.claim.ShortID)}
+}
+
+// MayPass reports whether trying again could help: the other side is away or overloaded, or the database asked for it. What is wrong in itself stays wrong.
+func MayPass(err error) bool {
+	if e, ok := errors.AsType[*errs.Error](err); ok {
+		switch e.Kind() {
+		case errs.KindUnavailable, errs.KindUpstream, errs.KindLimited:
+			return true
+		}
+		return false
+	}
+	return pg.Retryable(err) || pg.Away(err) || errors.Is(err, context.DeadlineExceeded)
+}
+
+// end writes the ending if the lease is still held, and reports whether it was. Work that shall go on gets its ticket in the same transaction.
+func (r *Run) end(ctx context.Context, e ending) (held bool, err error) {
+	var code, message *string
+	if e.failure != nil {
+		code, message = new(string(e.failure.Code)), &e.failure.Message
+	}
+	err = r.jobs.db.InTx(ctx, func(tx pg.Tx) error {
+		n, err := pg.Exec(ctx, tx, `
+			update job set
+				state = @state, result = @result, error_code = @code, error_message = @message, lease_owner = null, lease_number = lease_number + 1,
+				finished_at = case when @state <> 'queued' then now() end, failures = failures + @failed, dispatch = null,
+				run_at = case when @state = 'queued' then now() + make_interval(secs => @pause) else run_at end
+			where id = @id and lease_number = @number and state = 'running'`, pg.Args{
+			"state": e.state, "result": json.RawMessage(e.result), "code": code, "message": message, "failed": count(e.failed), "pause": int(e.pause.Seconds()),
+			"id": r.claim.ID, "number": r.claim.Number,
+		})
+		if held = n == 1; err != nil || !held || e.state != Queued {
+			return err
+		}
+		return r.jobs.dispatch(ctx, tx, []due{{r.claim.ID, r.claim.Priority}}, e.pause == 0)
+	})
+	return held, err
+}
+
+func count(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// report writes the run's one log line.
+func (r *Run) report(ctx context.Context, outcome string, err error, took time.Duration) {
+	level := slog.LevelInfo
+	attrs := []slog.Attr{
+		slog.String("kind", r.claim.Kind), slog.String("job", r.claim.ShortID), slog.Int("attempt", r.claim.Attempt),
+		slog.String("outcome", outcome), slog.Duration("took", took),
+	}
+	if err != nil {
+		attrs = append(attrs, slog.String("error", err.Error()))
+		switch outcome {
+		case Failed, "not written":
+			level = slog.LevelError
+		case "lost", "to be tried again":
+			level = slog.LevelWarn
+		}
+	}
+	r.jobs.log.LogAttrs(context.WithoutCancel(ctx), level, "job", attrs...)
+}
+
+func sleep(ctx context.Context, d time.Duration) {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+	case <-t.C:
+	}
+}

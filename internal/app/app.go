@@ -23,6 +23,7 @@ import (
 	"coffer/internal/op"
 	"coffer/internal/pg"
 	"coffer/internal/rest"
+	"coffer/internal/rulebook"
 	"coffer/internal/seal"
 	"github.com/prometheus/client_golang/prometheus"
 )
@@ -44,7 +45,9 @@ type App struct {
 	Filing  *filing.Filing
 	Books   *ledger.Books
 	Others  *counterparty.Counterparties
+	Rules   *rulebook.Rulebook
 	Feed    *feed.Feed
+	Jobs    *job.Jobs
 	Runner  *op.Runner
 	Tools   *mcp.Tools
 	Log     *slog.Logger
@@ -74,19 +77,21 @@ func Build(ctx context.Context, c Config, log *slog.Logger) (*App, error) {
 
 // parts are the packages of the domain, each handed what it needs.
 func parts(db *pg.DB) *App {
-	a := &App{DB: db, Auth: auth.New(db), Journal: journal.New(db)}
+	a := &App{DB: db, Auth: auth.New(db), Journal: journal.New(db), Jobs: job.New(db, nil)}
 	a.system = &system{app: a}
-	a.Filing = filing.New(ledger.CategoryUser{}, counterparty.CategoryUser{}) // whatever else points at categories joins here
+	a.Filing = filing.New(ledger.CategoryUser{}, counterparty.CategoryUser{}, rulebook.CategoryUser{}) // whatever else points at categories joins here
 	a.Books = ledger.New(db, a.Filing)
 	a.Others = counterparty.New(a.Filing, a.Books)
+	a.Rules = rulebook.New(db, a.Filing, a.Books, a.Jobs)
 	a.Feed = feed.New(a.Auth, a.Books)
-	a.Journal.Join(slices.Concat(a.Filing.Subjects(), a.Books.Subjects(), a.Others.Subjects())...)
+	a.Journal.Join(slices.Concat(a.Filing.Subjects(), a.Books.Subjects(), a.Others.Subjects(), a.Rules.Subjects())...)
+	a.Jobs.Add(a.Rules.Kinds()...)
 	return a
 }
 
 // Ops is every use case of the service.
 func (a *App) Ops() []*op.Op {
-	return slices.Concat(a.system.ops(), a.Auth.Ops(), a.Feed.Ops(), a.Filing.Ops(), a.Books.Ops(), a.Others.Ops(), a.Journal.Ops())
+	return slices.Concat(a.system.ops(), a.Auth.Ops(), a.Feed.Ops(), a.Filing.Ops(), a.Books.Ops(), a.Others.Ops(), a.Rules.Ops(), a.Journal.Ops(), a.Jobs.Ops())
 }
 
 // Groups says what each noun of the menu is.
@@ -98,7 +103,9 @@ var Groups = map[string]string{
 	"comment":      "What people and agents wrote about transactions.",
 	"counterparty": "The other side of charges, across banks.",
 	"health":       "Whether the service can work.",
+	"job":          "Long work, and how far it is.",
 	"key":          "API keys: who may call, and what they may do.",
+	"rule":         "What is done with transactions as they come.",
 	"setup":        "What a new installation still lacks.",
 	"tag":          "Open-ended labels for transactions.",
 	"transaction":  "Money that moved: find it, add it up, say what it was.",

@@ -83,4 +83,6 @@ type RuleBrief struct {
 	LastHitAt *pg.Time `json:"last_hit_at"`
 }
 
-func brief(r Rule) RuleBrief { return RuleBrief{r.ID, r.Name, r.Enabled, r.Priority, r.HitCount, r.LastHitAt} }
+func brief(r Rule) RuleBrief {
+	return RuleBrief{r.ID, r.Name, r.Enabled, r.Priority, r.HitCount, r.LastHitAt}
+}

@@ -2,8 +2,6 @@ package rulebook
 
 import (
 	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"slices"
 

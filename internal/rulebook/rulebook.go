@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"sync/atomic"
 
-	"coffer/internal/counterparty"
 	"coffer/internal/errs"
 	"coffer/internal/filing"
 	"coffer/internal/id"
@@ -24,14 +23,13 @@ type Rulebook struct {
 	db     *pg.DB
 	filing *filing.Filing
 	books  *ledger.Books
-	others *counterparty.Counterparties
 	jobs   *job.Jobs
 	kept   atomic.Pointer[compiled]
 }
 
 // New makes a Rulebook.
-func New(db *pg.DB, f *filing.Filing, books *ledger.Books, others *counterparty.Counterparties, jobs *job.Jobs) *Rulebook {
-	return &Rulebook{db: db, filing: f, books: books, others: others, jobs: jobs}
+func New(db *pg.DB, f *filing.Filing, books *ledger.Books, jobs *job.Jobs) *Rulebook {
+	return &Rulebook{db: db, filing: f, books: books, jobs: jobs}
 }
 
 // Subjects are what a revert can ask.

@@ -12,6 +12,12 @@ import (
 	"coffer/internal/rule"
 )
 
+// The actions that the store has a part in.
+const (
+	setCategory = "set_category"
+	addTag      = "add_tag"
+)
+
 // content is what a rule says: its conditions and actions, parsed and with every name in them resolved.
 type content struct {
 	tree    rule.Tree
@@ -60,12 +66,12 @@ func (d *draftRule) fault(field, code, format string, args ...any) {
 // categorise makes slug what the rule's set_category sets; the other actions stay.
 func (d *draftRule) categorise(slug string) {
 	for i := range d.actions {
-		if d.actions[i].Type == rule.SetCategory {
+		if d.actions[i].Type == setCategory {
 			d.actions[i].CategorySlug = slug
 			return
 		}
 	}
-	d.actions = append(d.actions, rule.Action{Type: rule.SetCategory, CategorySlug: slug})
+	d.actions = append(d.actions, rule.Action{Type: setCategory, CategorySlug: slug})
 }
 
 // names are all that rules refer to, looked up together: one query for each kind, not for each rule.
@@ -213,7 +219,7 @@ func (n *names) action(d *draftRule, i int) {
 func added(actions []rule.Action) []string {
 	var slugs []string
 	for _, a := range actions {
-		if a.Type == rule.AddTag {
+		if a.Type == addTag {
 			slugs = append(slugs, a.TagSlug)
 		}
 	}

@@ -223,7 +223,7 @@ func usersOf(ctx context.Context, q pg.Querier, moves map[string]string) ([]user
 		})
 		actions := append([]rule.Action(nil), r.Actions...)
 		for i := range actions {
-			if actions[i].Type == rule.SetCategory {
+			if actions[i].Type == setCategory {
 				actions[i].CategorySlug = moved(actions[i].CategorySlug)
 			}
 		}

@@ -163,7 +163,7 @@ func pageOf(sql string, args []any) asker {
 	}
 }
 
-const commonSearch = `and lower(d.name || e'\n' || d.merchant_name) like $1`
+const commonSearch = `and d.folded like $1`
 
 func pattern(term string) string { return "%" + term + "%" }
 

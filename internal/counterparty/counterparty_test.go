@@ -37,7 +37,7 @@ func newShop(t *testing.T) *shop {
 	s.person = op.WithActor(t.Context(), op.Actor{Type: op.User, ID: id.New(), Name: "Robin"})
 	s.agent = op.WithActor(t.Context(), op.Actor{Type: op.Agent, ID: id.New(), Name: "Clerk"})
 	s.exec(`insert into account (id, short_id, provider, provider_id, name, type, currency) values ($1, $2, 'csv', 'a', 'a', 'depository', 'EUR')`, s.account, s.account.Short())
-	s.exec(`insert into descriptor (name, merchant_name) values ('CRNR BKRY #1', '')`)
+	s.exec(`insert into descriptor (name, merchant_name, folded) values ('CRNR BKRY #1', '', e'crnr bkry #1\n')`)
 	return s
 }
 

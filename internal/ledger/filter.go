@@ -2,12 +2,14 @@ package ledger
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"coffer/internal/errs"
 	"coffer/internal/id"
 	"coffer/internal/money"
 	"coffer/internal/pg"
+	"coffer/internal/text"
 )
 
 // A Filter says which transactions are meant. Everything that is given must hold.
@@ -39,10 +41,12 @@ type Filter struct {
 // A selection is a Filter with its names resolved.
 type selection struct {
 	pg.Where
-	descriptors []int32 // the wordings that a search found
 	searched    bool
-	none        bool   // nothing can match
-	set         string // a column that must be among ids; one, because a page can go through one
+	wording     textCondition // what a search asks of the wording
+	descriptors []int32       // the wordings that fulfil it, or some of them when
+	wide        bool          // they are many
+	none        bool          // nothing can match
+	set         string        // a column that must be among ids; one, because a page can go through one
 	ids         []id.ID
 }
 
@@ -219,39 +223,52 @@ func references(ctx context.Context, q pg.Querier, field, kind string, refs []st
 	return ids, nil
 }
 
-// manyDescriptors is where a search stops looking for more wordings: what is that common is found by walking the dates.
-const manyDescriptors = 50_000
+// manyDescriptors is up to how many wordings a search lists; where it finds more, each transaction's wording is looked at instead.
+const manyDescriptors = 10_000
 
 // searched finds the wordings that a search means. There are some thousands of them where there are a million transactions.
 func (b *Books) searched(ctx context.Context, q pg.Querier, f Filter, s *selection) error {
 	if f.Search != nil {
-		ids, err := wordings(ctx, q, *f.Search, f.SearchMode)
+		wanted, err := inWording("search", *f.Search, f.SearchMode)
 		if err != nil {
 			return err
 		}
-		s.descriptors, s.searched, s.none = ids, true, s.none || len(ids) == 0
+		if s.descriptors, s.wide, err = wordings(ctx, q, wanted); err != nil {
+			return err
+		}
+		s.wording, s.searched, s.none = wanted, true, s.none || len(s.descriptors) == 0
 	}
 	if f.ExcludeSearch != nil {
-		ids, err := wordings(ctx, q, *f.ExcludeSearch, f.SearchMode)
+		unwanted, err := inWording("exclude_search", *f.ExcludeSearch, f.SearchMode)
 		if err != nil {
 			return err
 		}
-		s.If(len(ids) > 0, "t.descriptor_id not in (select unnest($?::int[]))", ids)
+		s.And("not "+existsWording(unwanted.sql), unwanted.args...)
 	}
 	return nil
 }
 
-const wording = `lower(name || e'\n' || merchant_name)`
+// A textCondition is a condition on wording w, with an argument for each $? in it.
+type textCondition struct {
+	sql  string
+	args []any
+}
 
-func wordings(ctx context.Context, q pg.Querier, search, mode string) ([]int32, error) {
-	var where pg.Where
+func existsWording(condition string) string {
+	return "exists (select from descriptor w where w.id = t.descriptor_id and " + condition + ")"
+}
+
+// inWording is a search as a condition on the folded text of wordings.
+func inWording(field, search, mode string) (textCondition, error) {
+	var c textCondition
 	switch mode {
 	case "words":
 		for word := range strings.FieldsSeq(search) {
-			where.And(wording+" like $?", pattern(word))
+			c.args = append(c.args, pattern(word))
 		}
+		c.sql = strings.Join(slices.Repeat([]string{"w.folded like $?"}, len(c.args)), " and ")
 	case "fuzzy":
-		where.And("lower($?) <% "+wording, search)
+		c = textCondition{"$? <% w.folded", []any{text.Fold(search)}}
 	default:
 		var terms []string
 		for term := range strings.SplitSeq(search, ",") {
@@ -259,19 +276,25 @@ func wordings(ctx context.Context, q pg.Querier, search, mode string) ([]int32, 
 				terms = append(terms, pattern(term))
 			}
 		}
-		where.And(wording+" like any($?)", terms)
+		if len(terms) > 0 {
+			c = textCondition{"w.folded like any($?)", []any{terms}}
+		}
 	}
-	if len(where.Args()) == 0 {
-		return nil, errs.Field("search", "empty", "must have a word in it")
+	if len(c.args) == 0 {
+		return c, errs.Field(field, "empty", "must have a word in it")
 	}
-	ids, err := pg.Values[int32](ctx, q, `select id from descriptor `+where.SQL()+` limit 50000`, where.Args()...)
-	if err == nil && len(ids) == manyDescriptors {
-		return nil, errs.Field("search", "range", "matches too many different wordings; give a longer text")
-	}
-	return ids, err
+	return c, nil
 }
 
-// pattern is a LIKE pattern for a literal part, in lower case.
-func pattern(part string) string {
-	return "%" + strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`).Replace(strings.ToLower(part)) + "%"
+// wordings lists the wordings that fulfil the condition, unless they are too many.
+func wordings(ctx context.Context, q pg.Querier, c textCondition) (ids []int32, many bool, err error) {
+	var where pg.Where
+	where.And(c.sql, c.args...)
+	ids, err = pg.Values[int32](ctx, q, `select w.id from descriptor w `+where.SQL()+` limit 10001`, where.Args()...)
+	return ids, len(ids) > manyDescriptors, err
 }
+
+var likeLiteral = strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`)
+
+// pattern is a LIKE pattern for a literal part, folded.
+func pattern(part string) string { return "%" + likeLiteral.Replace(text.Fold(part)) + "%" }

@@ -38,7 +38,7 @@ func (b *Books) Load(ctx context.Context, tx pg.Tx, rows iter.Seq[Incoming]) (in
 		return 0, err
 	}
 	_, err := pg.Exec(ctx, tx, `
-		insert into descriptor (name, merchant_name) select distinct name, merchant_name from incoming
+		insert into descriptor (name, merchant_name, folded) select distinct on (name, merchant_name) name, merchant_name, folded from incoming
 		on conflict (name, merchant_name) do nothing`)
 	if err != nil {
 		return 0, err
@@ -82,7 +82,7 @@ func stage(ctx context.Context, tx pg.Tx, rows iter.Seq[Incoming]) error {
 	_, err := pg.Exec(ctx, tx, `
 		create temporary table if not exists incoming (
 			id uuid, short_id text, account_id uuid, provider_id text, date date, authorized_date date, datetime timestamptz, amount numeric(12,2), currency text,
-			name text, merchant_name text, category_primary text, category_detailed text, payment_channel text, pending boolean, tags text[]
+			name text, merchant_name text, folded text, category_primary text, category_detailed text, payment_channel text, pending boolean, tags text[]
 		) on commit delete rows`)
 	if err != nil {
 		return err
@@ -94,7 +94,7 @@ func stage(ctx context.Context, tx pg.Tx, rows iter.Seq[Incoming]) error {
 	defer stop()
 	_, err = tx.CopyFrom(ctx, pgx.Identifier{"incoming"}, []string{
 		"id", "short_id", "account_id", "provider_id", "date", "authorized_date", "datetime", "amount", "currency",
-		"name", "merchant_name", "category_primary", "category_detailed", "payment_channel", "pending", "tags",
+		"name", "merchant_name", "folded", "category_primary", "category_detailed", "payment_channel", "pending", "tags",
 	}, pgx.CopyFromFunc(func() ([]any, error) {
 		r, ok := next()
 		if !ok {
@@ -103,13 +103,18 @@ func stage(ctx context.Context, tx pg.Tx, rows iter.Seq[Incoming]) error {
 		u := id.New()
 		return []any{
 			u, u.Short(), r.AccountID, r.ProviderID, r.Date, r.AuthorizedDate, r.Datetime, r.Amount, string(r.Currency),
-			r.Name.Plain(), r.MerchantName.Plain(), r.CategoryPrimary.Plain(), r.CategoryDetailed.Plain(), r.PaymentChannel, r.Pending, r.Tags,
+			r.Name.Plain(), r.MerchantName.Plain(), folded(r.Name, r.MerchantName), r.CategoryPrimary.Plain(), r.CategoryDetailed.Plain(), r.PaymentChannel, r.Pending, r.Tags,
 		}, nil
 	}))
 	if err != nil {
 		return fmt.Errorf("copy transactions: %w", err)
 	}
 	return nil
+}
+
+// folded is the text of a wording that searches look at.
+func folded(name, merchant text.Untrusted) string {
+	return text.Fold(name.Plain()) + "\n" + text.Fold(merchant.Plain())
 }
 
 // A NewAccount is an account on its way into the books.

@@ -53,6 +53,9 @@ func (r reader) rows(ctx context.Context) ([]Transaction, error) {
 		from := `(select transaction_id from transaction_tag where tag_id = (select $%d::uuid) and present offset 0) k
 			cross join lateral (select t.* from transaction t where t.id = k.transaction_id offset 0) t`
 		return r.read(ctx, s, fmt.Sprintf(from, len(s.Args())+1), ids[0])
+	case s.wide:
+		// As a value of the row, which keeps it a look at each row on the way; as a join, all of the books would be matched and then sorted.
+		s.And("(select "+s.wording.sql+" from descriptor w where w.id = t.descriptor_id)", s.wording.args...)
 	case r.byDate() && s.searched && (alone || len(s.descriptors) <= fewDescriptors):
 		s.flat()
 		return r.through(ctx, s, "t.descriptor_id", "int[]", s.descriptors)
@@ -108,37 +111,15 @@ func (r reader) near(ctx context.Context, reach int) ([]Transaction, error) {
 		return r.read(ctx, &found, nearest, append(s.Args(), ids[0])...)
 	}
 	args := s.Args()
-	nearest += ` cross join lateral (select from descriptor w where w.id = t.descriptor_id`
-	for _, c := range textConditions(*r.in.Search, r.in.SearchMode) {
-		args = append(args, c.arg)
-		nearest += " and " + strings.Replace(c.sql, "$?", fmt.Sprintf("$%d", len(args)), 1)
+	c, err := inWording("search", *r.in.Search, r.in.SearchMode)
+	if err != nil {
+		return nil, err
 	}
-	return r.read(ctx, &found, nearest+" offset 0) w", args...)
-}
-
-// A textCondition is a condition on wording w with one argument, which stands where $? is.
-type textCondition struct {
-	sql string
-	arg any
-}
-
-// textConditions are what wordings asks for, as conditions on the wording of a row.
-func textConditions(search, mode string) []textCondition {
-	const wording = `lower(w.name || e'\n' || w.merchant_name)`
-	if mode == "words" {
-		var all []textCondition
-		for word := range strings.FieldsSeq(search) {
-			all = append(all, textCondition{wording + " like $?", pattern(word)})
-		}
-		return all
+	for i := range c.args {
+		c.sql = strings.Replace(c.sql, "$?", fmt.Sprintf("$%d", len(args)+i+1), 1)
 	}
-	terms := []string{}
-	for term := range strings.SplitSeq(search, ",") {
-		if term = strings.TrimSpace(term); term != "" {
-			terms = append(terms, pattern(term))
-		}
-	}
-	return []textCondition{{wording + " like any($?)", terms}}
+	nearest += ` cross join lateral (select from descriptor w where w.id = t.descriptor_id and ` + c.sql + ` offset 0) w`
+	return r.read(ctx, &found, nearest, append(args, c.args...)...)
 }
 
 // selected is the filter as conditions, behind the cursor.
@@ -197,5 +178,10 @@ func (s *selection) flat() {
 // all is flat, with the wordings that a search found.
 func (s *selection) all() {
 	s.flat()
-	s.If(s.searched, "t.descriptor_id = any($?)", s.descriptors)
+	switch {
+	case s.wide:
+		s.And(existsWording(s.wording.sql), s.wording.args...)
+	case s.searched:
+		s.And("t.descriptor_id = any($?)", s.descriptors)
+	}
 }

@@ -10,6 +10,7 @@ import (
 	"coffer/internal/id"
 	"coffer/internal/op"
 	"coffer/internal/pg"
+	"coffer/internal/text"
 )
 
 // walk reads a list to its end, page by page.
@@ -163,12 +164,12 @@ func TestSearchIsLiteral(t *testing.T) {
 	t.Parallel()
 	b, db := filledBooks(t, 10)
 	ctx := as(t.Context(), op.User)
-	names := []string{"STARBUCKS #1123", "100% Pure", "a_b", "axb", `back\slash`, "Müller Größe"}
+	names := []string{"STARBUCKS #1123", "100% Pure", "a_b", "axb", `back\slash`, "Müller Größe", "ΑΣ Ⅷ", "Tᴇst \u212aelvin"}
 	for i, n := range names {
 		u := id.New()
-		if _, err := db.Exec(ctx, `with d as (insert into descriptor (name, merchant_name) values ($3, '') returning id)
+		if _, err := db.Exec(ctx, `with d as (insert into descriptor (name, merchant_name, folded) values ($3, '', $5) returning id)
 			insert into transaction (id, short_id, account_id, provider_id, date, amount, currency, descriptor_id)
-			select $1, $2, (select id from account limit 1), $4, '2026-06-01', 1, 'EUR', d.id from d`, u, u.Short(), n, fmt.Sprint("search ", i)); err != nil {
+			select $1, $2, (select id from account limit 1), $4, '2026-06-01', 1, 'EUR', d.id from d`, u, u.Short(), n, fmt.Sprint("search ", i), folded(text.Name(n), "")); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -183,6 +184,10 @@ func TestSearchIsLiteral(t *testing.T) {
 		{"contains", `k\s`, []string{`back\slash`}},
 		{"contains", "a_b,axb", []string{"a_b", "axb"}},
 		{"contains", "MÜLLER", []string{"Müller Größe"}},
+		{"contains", "ας ⅷ", []string{"ΑΣ Ⅷ"}},
+		{"contains", "KELVIN", []string{"Tᴇst \u212aelvin"}},
+		{"words", "kelvin ᴇST", []string{"Tᴇst \u212aelvin"}},
+		{"fuzzy", "MÜLLER GRÖẞE", []string{"Müller Größe"}},
 		{"words", "1123 star", []string{"STARBUCKS #1123"}},
 		{"words", "pure 100%", []string{"100% Pure"}},
 		{"fuzzy", "starbuks", []string{"STARBUCKS #1123"}},

@@ -20,7 +20,7 @@ import (
 //go:embed migrations/*.sql
 var migrations embed.FS
 
-// Migrations are the schema's steps, forward only, in the order of their numbers.
+// Migrations are the schema's steps, forward only, in the order of their numbers; but for the one that is written in Go.
 func Migrations() fs.FS {
 	sub, err := fs.Sub(migrations, "migrations")
 	if err != nil {
@@ -40,7 +40,7 @@ func Newest() int64 {
 	if err != nil {
 		panic(err)
 	}
-	return n
+	return max(n, foldedVersion)
 }
 
 // SchemaVersion is the number of the last migration that the database has, 0 when it is empty.
@@ -117,7 +117,7 @@ func (db *DB) migrateFiles(ctx context.Context) ([]string, error) {
 	}
 	conn := stdlib.OpenDBFromPool(db.Pool)
 	defer conn.Close() //nolint:errcheck // closes the wrapper only; the pool lives on
-	p, err := goose.NewProvider(goose.DialectPostgres, conn, Migrations(), goose.WithSessionLocker(locker))
+	p, err := goose.NewProvider(goose.DialectPostgres, conn, Migrations(), goose.WithSessionLocker(locker), goose.WithGoMigrations(foldedStep()))
 	if err != nil {
 		return nil, fmt.Errorf("read migrations: %w", err)
 	}
@@ -127,7 +127,11 @@ func (db *DB) migrateFiles(ctx context.Context) ([]string, error) {
 	}
 	names := make([]string, 0, len(results))
 	for _, r := range results {
-		names = append(names, fmt.Sprintf("%s (%s)", r.Source.Path, r.Duration.Round(time.Millisecond)))
+		name := r.Source.Path
+		if name == "" {
+			name = fmt.Sprintf("%05d in Go", r.Source.Version)
+		}
+		names = append(names, fmt.Sprintf("%s (%s)", name, r.Duration.Round(time.Millisecond)))
 	}
 	return names, nil
 }

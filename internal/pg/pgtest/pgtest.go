@@ -101,6 +101,7 @@ func at(name string) string {
 var template = sync.OnceValues(func() (string, error) {
 	ctx := context.Background()
 	h := sha256.New()
+	fmt.Fprintln(h, pg.Newest()) // a step in Go is no file
 	err := fs.WalkDir(pg.Migrations(), ".", func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return err

@@ -12,7 +12,7 @@ import (
 var levels = [][]string{
 	0:  {"errs", "money", "id", "text", "seal"},
 	1:  {"pg", "rule", "bank", "household"},
-	2:  {"op", "banksim", "modelsim"},
+	2:  {"op", "lens", "banksim", "modelsim"},
 	3:  {"auth", "job"},
 	4:  {"journal"},
 	5:  {"filing"},

@@ -33,6 +33,9 @@ var owners = map[string]string{
 	"change":           "journal",
 	"entry":            "journal",
 	"comment":          "journal",
+	"rule":             "rulebook",
+	"rulebook":         "rulebook",
+	"rule_hit":         "rulebook",
 }
 
 // writesAll is the package that restores a backup, and so must write every table.

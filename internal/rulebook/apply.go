@@ -10,6 +10,7 @@ import (
 	"coffer/internal/job"
 	"coffer/internal/journal"
 	"coffer/internal/ledger"
+	"coffer/internal/lens"
 	"coffer/internal/pg"
 	"coffer/internal/rule"
 )
@@ -235,14 +236,14 @@ func (b *Rulebook) settle(ctx context.Context, tx pg.Tx, p *pipeline, ids []id.I
 	if len(ids) == 0 {
 		return 0, nil, nil
 	}
-	l, err := newLens(ctx, tx, rule.AllFields, true)
+	l, err := lens.New(ctx, tx, rule.AllFields, true)
 	if err != nil {
 		return 0, nil, err
 	}
 	pass := rule.Pass{Event: rule.Retroactive, OverwriteManual: overwrite}
 	look := func(ids []id.ID) (verdicts []verdict, changing []id.ID, err error) {
-		err = l.read(ctx, tx, `where t.id = any($1) and t.deleted_at is null order by t.id`, []any{ids}, func(s *stored) error {
-			if v := (verdict{s.id, p.set.Run(&s.draft, pass)}); v.changes() {
+		err = l.Read(ctx, tx, `where t.id = any($1) and t.deleted_at is null order by t.id`, []any{ids}, func(s *lens.Stored) error {
+			if v := (verdict{s.ID, p.set.Run(&s.Draft, pass)}); v.changes() {
 				verdicts, changing = append(verdicts, v), append(changing, v.id)
 			}
 			return nil
@@ -268,7 +269,7 @@ func (b *Rulebook) settle(ctx context.Context, tx pg.Tx, p *pipeline, ids []id.I
 type scope struct {
 	meant pg.Where // of the filter
 	could pg.Where // and of what the rules need
-	lens  *lens
+	lens  *lens.Lens
 	none  bool
 }
 
@@ -280,7 +281,7 @@ func (b *Rulebook) scope(ctx context.Context, q pg.Querier, p *pipeline, a appli
 	for _, r := range p.set.Rules() {
 		reads |= r.Conditions.Reads()
 	}
-	l, err := newLens(ctx, q, reads, false)
+	l, err := lens.New(ctx, q, reads, false)
 	if err != nil {
 		return nil, err
 	}
@@ -296,10 +297,8 @@ func (b *Rulebook) scope(ctx context.Context, q pg.Querier, p *pipeline, a appli
 	}
 	s.meant, s.none = *where, none
 	s.could = s.meant.Clone()
-	if need := p.set.Needs(); need.Kind != rule.NeedAny && leaves(need) <= manyNeeds {
-		c := condition{worded: true}
-		c.transaction(need, l)
-		s.could.And(c.sql.String(), c.args...)
+	if need := p.set.Needs(); leaves(need) <= manyNeeds {
+		l.Narrow(&s.could, need, true)
 	}
 	return s, nil
 }
@@ -332,11 +331,11 @@ func (s *scope) next(ctx context.Context, q pg.Querier, p *pipeline, after id.ID
 	}
 	w := s.could.Clone()
 	w.And("t.id > $?", after)
-	err = s.lens.read(ctx, q, fmt.Sprintf(`%s order by t.id limit %d`, w.SQL(), batchSize), w.Args(), func(t *stored) error {
+	err = s.lens.Read(ctx, q, fmt.Sprintf(`%s order by t.id limit %d`, w.SQL(), batchSize), w.Args(), func(t *lens.Stored) error {
 		n++
-		last = t.id
-		if out := p.set.Run(&t.draft, rule.Pass{Event: rule.Retroactive}); len(out.Hits) > 0 {
-			hits = append(hits, t.id)
+		last = t.ID
+		if out := p.set.Run(&t.Draft, rule.Pass{Event: rule.Retroactive}); len(out.Hits) > 0 {
+			hits = append(hits, t.ID)
 		}
 		return nil
 	})

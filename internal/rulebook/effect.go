@@ -151,11 +151,11 @@ func (s *set) add(v string) {
 }
 
 // bySlug runs a query that takes slugs and answers id and slug.
-func bySlug(ctx context.Context, tx pg.Tx, query string, slugs []string) (map[string]id.ID, error) {
+func bySlug(ctx context.Context, tx pg.Tx, sql string, slugs []string) (map[string]id.ID, error) {
 	if len(slugs) == 0 {
 		return map[string]id.ID{}, nil
 	}
-	rows, err := pg.All[slugged](ctx, tx, query, slugs)
+	rows, err := pg.All[slugged](ctx, tx, sql, slugs)
 	out := make(map[string]id.ID, len(rows))
 	for _, r := range rows {
 		out[r.Slug] = r.ID

@@ -59,15 +59,15 @@ func (b *Rulebook) Explain(ctx context.Context, q pg.Querier, in ledger.Transact
 	if err != nil {
 		return Explanation{}, err
 	}
-	out := Explanation{TransactionID: s.id, Rules: []ExplainedRule{}}
-	if out.Fields, err = origins(ctx, q, s.id); err != nil {
+	out := Explanation{TransactionID: s.ID, Rules: []ExplainedRule{}}
+	if out.Fields, err = origins(ctx, q, s.ID); err != nil {
 		return Explanation{}, err
 	}
 	p, err := b.active(ctx, q, false)
 	if err != nil {
 		return Explanation{}, err
 	}
-	draft := s.draft
+	draft := s.Draft
 	draft.Tags = slices.Clone(draft.Tags)
 	outcome := p.set.Run(&draft, rule.Pass{Event: rule.Retroactive, Trace: true})
 	rules := p.set.Rules()

@@ -52,11 +52,11 @@ const toolBytes = 60_000
 
 // List is a page of whole rules.
 func (b *Rulebook) List(ctx context.Context, q pg.Querier, in ListRules) (Rules, error) {
-	return b.Query(ctx, q, QueryRules{Filter: in.Filter, Limit: in.Limit, Cursor: in.Cursor, Fields: "all"})
+	return b.Find(ctx, q, QueryRules{Filter: in.Filter, Limit: in.Limit, Cursor: in.Cursor, Fields: "all"})
 }
 
-// Query is a page of rules.
-func (b *Rulebook) Query(ctx context.Context, q pg.Querier, in QueryRules) (Rules, error) {
+// Find is a page of rules.
+func (b *Rulebook) Find(ctx context.Context, q pg.Querier, in QueryRules) (Rules, error) {
 	if in.Fields == "" {
 		in.Fields = "all"
 		if op.SurfaceOf(ctx) == op.Tool {

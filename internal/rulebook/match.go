@@ -7,6 +7,7 @@ import (
 	"coffer/internal/errs"
 	"coffer/internal/id"
 	"coffer/internal/ledger"
+	"coffer/internal/lens"
 	"coffer/internal/pg"
 	"coffer/internal/rule"
 )
@@ -54,7 +55,7 @@ func (b *Rulebook) Match(ctx context.Context, q pg.Querier, in MatchRules) (Matc
 		if err != nil {
 			return Matched{}, err
 		}
-		found = p.set.Match(&s.draft, rule.AllFields, nil)
+		found = p.set.Match(&s.Draft, rule.AllFields, nil)
 	}
 	rules, err := b.byIndex(ctx, q, p, found)
 	if err != nil {
@@ -73,18 +74,18 @@ func (b *Rulebook) Match(ctx context.Context, q pg.Querier, in MatchRules) (Matc
 }
 
 // one is a transaction that a caller named, as the rules see it.
-func (b *Rulebook) one(ctx context.Context, q pg.Querier, ref string) (*stored, error) {
+func (b *Rulebook) one(ctx context.Context, q pg.Querier, ref string) (*lens.Stored, error) {
 	ids, err := ledger.ResolveTransactions(ctx, q, []string{ref})
 	if err != nil {
 		return nil, err
 	}
-	l, err := newLens(ctx, q, rule.AllFields, true)
+	l, err := lens.New(ctx, q, rule.AllFields, true)
 	if err != nil {
 		return nil, err
 	}
-	var found *stored
-	err = l.read(ctx, q, `where t.id = $1`, []any{ids[0]}, func(s *stored) error {
-		found = s.clone()
+	var found *lens.Stored
+	err = l.Read(ctx, q, `where t.id = $1`, []any{ids[0]}, func(s *lens.Stored) error {
+		found = s.Clone()
 		return nil
 	})
 	if err == nil && found == nil {

@@ -22,7 +22,7 @@ func (b *Rulebook) ruleOps() []*op.Op {
 			Name: "rule.list", Route: "GET /rules", Tool: "query_transaction_rules", Summary: "Lists rules, in the order in which they run.",
 			Agent: "Finds rules by trigger, creator, hits, category or name, sorted as you like, lean by default (no conditions or actions; fields: all for everything). " +
 				"only_unused finds rules that never matched; sort_by: hit_count those that matter.",
-		}, b.Query),
+		}, b.Find),
 		op.Reading(op.Spec{
 			Tool: "list_transaction_rules", Summary: "Lists whole rules, in the order in which they run.",
 			Agent: "Lists rules with conditions and actions, in the order in which they run. Call it before making rules, so that you make none twice.",

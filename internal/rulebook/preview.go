@@ -2,11 +2,11 @@ package rulebook
 
 import (
 	"context"
-	"fmt"
 	"slices"
 
 	"coffer/internal/errs"
 	"coffer/internal/id"
+	"coffer/internal/lens"
 	"coffer/internal/money"
 	"coffer/internal/pg"
 	"coffer/internal/rule"
@@ -67,33 +67,29 @@ func (b *Rulebook) Preview(ctx context.Context, q pg.Querier, in PreviewRule) (P
 
 // search counts what the tree matches and answers the newest.
 func (b *Rulebook) search(ctx context.Context, q pg.Querier, t rule.Tree, size int, out *Preview) ([]id.ID, error) {
-	w, err := b.wordings(ctx, q, t)
+	w, err := lens.Words(ctx, q, t)
 	if err != nil {
 		return nil, err
 	}
-	if !w.all && len(w.maybe) == 0 {
-		return b.worded(ctx, q, w.sure, size, out)
+	if !w.All && len(w.Maybe) == 0 {
+		return b.worded(ctx, q, w.Sure, size, out)
 	}
-	l, err := newLens(ctx, q, t.Reads(), false)
+	l, err := lens.New(ctx, q, t.Reads(), false)
 	if err != nil {
 		return nil, err
 	}
-	l.dated = true
+	l.Dated = true
 	where := &pg.Where{}
 	where.And("t.deleted_at is null")
-	if !w.all {
-		where.And("t.descriptor_id = any($?)", append(w.sure, w.maybe...))
+	if !w.All {
+		where.And("t.descriptor_id = any($?)", append(w.Sure, w.Maybe...))
 	}
-	if need := t.Needs(); need.Kind != rule.NeedAny {
-		var c condition
-		c.transaction(need, l)
-		where.And(c.sql.String(), c.args...)
-	}
+	l.Narrow(where, t.Needs(), false)
 	newest := sample{size: size}
-	err = l.read(ctx, q, where.SQL(), where.Args(), func(s *stored) error {
-		if t.Eval(&s.draft, rule.AllFields) == rule.True {
+	err = l.Read(ctx, q, where.SQL(), where.Args(), func(s *lens.Stored) error {
+		if t.Eval(&s.Draft, rule.AllFields) == rule.True {
 			out.MatchCount++
-			newest.offer(dated{s.id, s.date})
+			newest.offer(dated{s.ID, s.Date})
 		}
 		return nil
 	})
@@ -113,14 +109,14 @@ func (b *Rulebook) worded(ctx context.Context, q pg.Querier, sure []int32, size 
 	if err != nil {
 		return nil, err
 	}
-	newest := fmt.Sprintf(`select id from transaction where (descriptor_id = any($1)) is true and deleted_at is null order by date desc, id desc limit %d`, size)
-	if len(sure) <= fewWordings {
-		newest = fmt.Sprintf(`
-			select x.id from unnest($1::int[]) v (id)
-			cross join lateral (select t.id, t.date from transaction t where t.descriptor_id = v.id and t.deleted_at is null order by t.date desc, t.id desc limit %[1]d) x
-			order by x.date desc, x.id desc limit %[1]d`, size)
+	if len(sure) > fewWordings {
+		return pg.Values[id.ID](ctx, q, `
+			select id from transaction where (descriptor_id = any($1)) is true and deleted_at is null order by date desc, id desc limit $2`, sure, size)
 	}
-	return pg.Values[id.ID](ctx, q, newest, sure)
+	return pg.Values[id.ID](ctx, q, `
+		select x.id from unnest($1::int[]) v (id)
+		cross join lateral (select t.ID, t.date from transaction t where t.descriptor_id = v.id and t.deleted_at is null order by t.date desc, t.id desc limit $2) x
+		order by x.date desc, x.id desc limit $2`, sure, size)
 }
 
 type dated struct {

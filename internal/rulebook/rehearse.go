@@ -8,6 +8,7 @@ import (
 	"coffer/internal/errs"
 	"coffer/internal/id"
 	"coffer/internal/job"
+	"coffer/internal/lens"
 	"coffer/internal/pg"
 	"coffer/internal/rule"
 	"coffer/internal/text"
@@ -83,13 +84,13 @@ func (b *Rulebook) rehearse(ctx context.Context, run *job.Run, p *pipeline, a ap
 
 // consider sorts what the rules want of some transactions into the buckets.
 func (b *Rulebook) consider(ctx context.Context, p *pipeline, ids []id.ID, overwrite bool, out *Rehearsal) error {
-	l, err := newLens(ctx, b.db, rule.AllFields, true)
+	l, err := lens.New(ctx, b.db, rule.AllFields, true)
 	if err != nil {
 		return err
 	}
-	return l.read(ctx, b.db, `where t.id = any($1) and t.deleted_at is null order by t.id`, []any{ids}, func(s *stored) error {
-		before := start{s.draft.Category, s.draft.Tags}
-		v := verdict{s.id, p.set.Run(&s.draft, rule.Pass{Event: rule.Retroactive, OverwriteManual: overwrite, Trace: true})}
+	return l.Read(ctx, b.db, `where t.id = any($1) and t.deleted_at is null order by t.id`, []any{ids}, func(s *lens.Stored) error {
+		before := start{s.Draft.Category, s.Draft.Tags}
+		v := verdict{s.ID, p.set.Run(&s.Draft, rule.Pass{Event: rule.Retroactive, OverwriteManual: overwrite, Trace: true})}
 		if v.changes() {
 			out.Changed++
 		}
@@ -106,16 +107,16 @@ type start struct {
 	tags     []string
 }
 
-func rehearsed(p *pipeline, s *stored, before start, a rule.Attempt) Rehearsed {
+func rehearsed(p *pipeline, s *lens.Stored, before start, a rule.Attempt) Rehearsed {
 	r := p.set.Rules()[a.Rule]
-	out := Rehearsed{TransactionID: s.id, Field: a.Field, RuleID: r.ID, RuleName: p.names[r.ID]}
+	out := Rehearsed{TransactionID: s.ID, Field: a.Field, RuleID: r.ID, RuleName: p.names[r.ID]}
 	was, becomes := "", attempt(a).Value
 	switch a.Field {
 	case rule.AboutCategory:
 		was = before.category
 	case rule.AboutCounterparty:
-		if s.counterparty != nil {
-			was = s.counterparty.String()
+		if s.Counterparty != nil {
+			was = s.Counterparty.String()
 		}
 	case rule.AboutTag:
 		if slices.Contains(before.tags, a.Tag) {
@@ -212,8 +213,8 @@ func (b *Rulebook) tally(ctx context.Context, tx pg.Tx, a application, answers [
 	}
 	counts := make([]int64, len(p.set.Rules()))
 	var found []int
-	err = s.lens.read(ctx, tx, s.could.SQL(), s.could.Args(), func(t *stored) error {
-		found = p.set.Match(&t.draft, rule.AllFields, found[:0])
+	err = s.lens.Read(ctx, tx, s.could.SQL(), s.could.Args(), func(t *lens.Stored) error {
+		found = p.set.Match(&t.Draft, rule.AllFields, found[:0])
 		for _, i := range found {
 			counts[i]++
 		}

@@ -146,7 +146,9 @@ func lookUp(ctx context.Context, q pg.Querier, drafts []*draftRule) (*names, err
 		sql  string
 		into *map[string]id.ID
 	}{
-		{accounts, accountsNamed, &n.accounts}, {users, usersNamed, &n.users}, {categories, categoriesNamed, &n.categories},
+		{accounts, accountsNamed, &n.accounts},
+		{users, usersNamed, &n.users},
+		{categories, categoriesNamed, &n.categories},
 		{counterparties, counterpartiesNamed, &n.counterparties},
 	} {
 		slices.Sort(look.refs)

@@ -2,10 +2,10 @@ package rulebook
 
 import (
 	"context"
-	"fmt"
 
 	"coffer/internal/id"
 	"coffer/internal/journal"
+	"coffer/internal/lens"
 	"coffer/internal/pg"
 	"coffer/internal/rule"
 )
@@ -23,7 +23,7 @@ func (b *Rulebook) Pass(ctx context.Context, tx pg.Tx, page Page) (entries []jou
 	if err != nil || len(p.set.Rules()) == 0 {
 		return nil, 0, err
 	}
-	l, err := newLens(ctx, tx, rule.AllFields, true)
+	l, err := lens.New(ctx, tx, rule.AllFields, true)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -36,8 +36,8 @@ func (b *Rulebook) Pass(ctx context.Context, tx pg.Tx, page Page) (entries []jou
 		if len(part.ids) == 0 {
 			continue
 		}
-		err := l.read(ctx, tx, `where t.id = any($1) and t.deleted_at is null order by t.id`, []any{part.ids}, func(s *stored) error {
-			v := verdict{s.id, p.set.Run(&s.draft, rule.Pass{Event: part.event})}
+		err := l.Read(ctx, tx, `where t.id = any($1) and t.deleted_at is null order by t.id`, []any{part.ids}, func(s *lens.Stored) error {
+			v := verdict{s.ID, p.set.Run(&s.Draft, rule.Pass{Event: part.event})}
 			for _, hit := range v.outcome.Hits {
 				counts[hit]++
 				hits++
@@ -107,16 +107,15 @@ func (b *Rulebook) History(ctx context.Context, q pg.Querier, in RuleHistory) (H
 	if err != nil {
 		return History{}, err
 	}
-	var where pg.Where
-	where.And("rule_id = $?", r.ID)
+	at := []string{"infinity", "ffffffff-ffff-ffff-ffff-ffffffffffff"}
 	if in.Cursor != "" {
-		at, err := pager.Decode(in.Cursor, 2)
-		if err != nil {
+		if at, err = pager.Decode(in.Cursor, 2); err != nil {
 			return History{}, err
 		}
-		where.And("(hit_at, run_id) < ($?::timestamptz, $?::uuid)", at[0], at[1])
 	}
-	rows, err := pg.All[Hit](ctx, q, fmt.Sprintf(`select run_id, hits, hit_at from rule_hit %s order by hit_at desc, run_id desc limit %d`, where.SQL(), in.Limit+1), where.Args()...)
+	rows, err := pg.All[Hit](ctx, q, `
+		select run_id, hits, hit_at from rule_hit where rule_id = $1 and (hit_at, run_id) < ($2::text::timestamptz, $3::text::uuid)
+		order by hit_at desc, run_id desc limit $4`, r.ID, at[0], at[1], in.Limit+1)
 	if err != nil {
 		return History{}, err
 	}

@@ -1,4 +1,6 @@
-package rulebook
+// Package lens reads stored transactions as the rule engine sees them: as drafts, and no more of them than conditions can match.
+// It writes nothing and decides nothing; it must not know stored rules.
+package lens
 
 import (
 	"context"
@@ -12,18 +14,18 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// A stored is a transaction as the rules see it, with what stands behind the words.
-type stored struct {
-	id           id.ID
-	date         pg.Date // with dated
-	draft        rule.Draft
-	counterparty *id.ID
+// A Stored is a transaction as the rules see it, with what stands behind the words.
+type Stored struct {
+	ID           id.ID
+	Date         pg.Date // with Dated
+	Draft        rule.Draft
+	Counterparty *id.ID
 }
 
-// A lens reads transactions as drafts. What is small (accounts, categories) is read once and joined here; a lens is good for the transaction or statement that it was made for.
-type lens struct {
+// A Lens reads transactions as drafts. What is small (accounts, categories) is read once and joined here; a Lens is good for the transaction or statement that it was made for.
+type Lens struct {
 	fields     rule.Fields // which are read; the others stay empty
-	dated      bool        // also the day
+	Dated      bool        // also the day
 	full       bool        // also what only matters once a rule has matched: holds, tags, the counterparty
 	accounts   map[id.ID]holder
 	categories map[id.ID]string
@@ -38,11 +40,16 @@ type holder struct {
 	UserName *string `db:"user_name"`
 }
 
+type slugged struct {
+	ID   id.ID  `db:"id"`
+	Slug string `db:"slug"`
+}
+
 const accountFields = rule.FieldProvider | rule.FieldAccountID | rule.FieldAccountName | rule.FieldUserID | rule.FieldUserName
 
-// newLens makes a lens for those fields, or for all and everything else with full.
-func newLens(ctx context.Context, q pg.Querier, fields rule.Fields, full bool) (*lens, error) {
-	l := &lens{fields: fields, full: full, accounts: map[id.ID]holder{}, categories: map[id.ID]string{}}
+// New makes a Lens for those fields, or for all and everything else with full.
+func New(ctx context.Context, q pg.Querier, fields rule.Fields, full bool) (*Lens, error) {
+	l := &Lens{fields: fields, full: full, accounts: map[id.ID]holder{}, categories: map[id.ID]string{}}
 	if full {
 		l.fields = rule.AllFields
 	}
@@ -69,10 +76,10 @@ func newLens(ctx context.Context, q pg.Querier, fields rule.Fields, full bool) (
 	return l, nil
 }
 
-// columns are what the lens needs of transaction t and its descriptor d.
-func (l *lens) columns() string {
+// columns are what the Lens needs of transaction t and its descriptor d.
+func (l *Lens) columns() string {
 	columns := []string{"t.id"}
-	if l.dated {
+	if l.Dated {
 		columns = append(columns, "t.date")
 	}
 	if l.wording() {
@@ -82,8 +89,13 @@ func (l *lens) columns() string {
 		of  rule.Fields
 		sql string
 	}{
-		{rule.FieldAmount, "(t.amount * 100)::bigint"}, {rule.FieldPending, "t.pending"}, {rule.FieldCategoryPrimary, "coalesce(t.category_primary, '')"},
-		{rule.FieldCategoryDetailed, "coalesce(t.category_detailed, '')"}, {rule.FieldCategory, "t.category_id"}, {accountFields, "t.account_id"}, {rule.FieldTags, tagStates},
+		{rule.FieldAmount, "(t.amount * 100)::bigint"},
+		{rule.FieldPending, "t.pending"},
+		{rule.FieldCategoryPrimary, "coalesce(t.category_primary, '')"},
+		{rule.FieldCategoryDetailed, "coalesce(t.category_detailed, '')"},
+		{rule.FieldCategory, "t.category_id"},
+		{accountFields, "t.account_id"},
+		{rule.FieldTags, tagStates},
 	} {
 		if l.fields&c.of != 0 {
 			columns = append(columns, c.sql)
@@ -95,15 +107,15 @@ func (l *lens) columns() string {
 	return strings.Join(columns, ", ")
 }
 
-func (l *lens) wording() bool { return l.fields&(rule.FieldName|rule.FieldMerchantName) != 0 }
+func (l *Lens) wording() bool { return l.fields&(rule.FieldName|rule.FieldMerchantName) != 0 }
 
 // tagStates are a transaction's live tags: + or - for on or taken off, ! where a person did it, and the slug.
 const tagStates = `array(
 	select case when tt.present then '+' else '-' end || case when tt.source = 'user' then '!' else ' ' end || g.slug
 	from transaction_tag tt join tag g on g.id = tt.tag_id and g.deleted_at is null where tt.transaction_id = t.id order by g.slug collate "C")`
 
-// read streams the transactions t of a clause ("where … order by …") through each. What it is given is used again for the next.
-func (l *lens) read(ctx context.Context, q pg.Querier, clause string, args []any, each func(*stored) error) error {
+// Read streams the transactions t of a clause ("where … order by …") through each. What it is given is used again for the next.
+func (l *Lens) Read(ctx context.Context, q pg.Querier, clause string, args []any, each func(*Stored) error) error {
 	from := "transaction t"
 	if l.wording() {
 		from += " join descriptor d on d.id = t.descriptor_id"
@@ -112,7 +124,7 @@ func (l *lens) read(ctx context.Context, q pg.Querier, clause string, args []any
 	if err != nil {
 		return fmt.Errorf("read transactions for rules: %w", err)
 	}
-	var s stored
+	var s Stored
 	var account id.ID
 	var filed *id.ID
 	var tags []string
@@ -124,12 +136,12 @@ func (l *lens) read(ctx context.Context, q pg.Querier, clause string, args []any
 }
 
 // places are where the columns go.
-func (l *lens) places(s *stored, account *id.ID, filed **id.ID, tags *[]string) []any {
-	places := []any{&s.id}
-	if l.dated {
-		places = append(places, &s.date)
+func (l *Lens) places(s *Stored, account *id.ID, filed **id.ID, tags *[]string) []any {
+	places := []any{&s.ID}
+	if l.Dated {
+		places = append(places, &s.Date)
 	}
-	d := &s.draft
+	d := &s.Draft
 	if l.wording() {
 		places = append(places, &d.Name, &d.MerchantName)
 	}
@@ -137,22 +149,27 @@ func (l *lens) places(s *stored, account *id.ID, filed **id.ID, tags *[]string) 
 		of rule.Fields
 		at any
 	}{
-		{rule.FieldAmount, &d.Cents}, {rule.FieldPending, &d.Pending}, {rule.FieldCategoryPrimary, &d.CategoryPrimary}, {rule.FieldCategoryDetailed, &d.CategoryDetailed},
-		{rule.FieldCategory, filed}, {accountFields, account}, {rule.FieldTags, tags},
+		{rule.FieldAmount, &d.Cents},
+		{rule.FieldPending, &d.Pending},
+		{rule.FieldCategoryPrimary, &d.CategoryPrimary},
+		{rule.FieldCategoryDetailed, &d.CategoryDetailed},
+		{rule.FieldCategory, filed},
+		{accountFields, account},
+		{rule.FieldTags, tags},
 	} {
 		if l.fields&p.of != 0 {
 			places = append(places, p.at)
 		}
 	}
 	if l.full {
-		places = append(places, &d.HeldCategory, &s.counterparty, &d.HeldCounterparty)
+		places = append(places, &d.HeldCategory, &s.Counterparty, &d.HeldCounterparty)
 	}
 	return places
 }
 
 // complete fills in what follows from the columns.
-func (l *lens) complete(s *stored, account id.ID, filed *id.ID, tags []string) {
-	d := &s.draft
+func (l *Lens) complete(s *Stored, account id.ID, filed *id.ID, tags []string) {
+	d := &s.Draft
 	if l.fields&accountFields != 0 {
 		h := l.accounts[account]
 		d.AccountID, d.AccountName, d.Provider = account.String(), h.Name, h.Provider
@@ -174,12 +191,12 @@ func (l *lens) complete(s *stored, account id.ID, filed *id.ID, tags []string) {
 			d.HeldTags = append(d.HeldTags, t[2:])
 		}
 	}
-	d.Counterparty = s.counterparty != nil
+	d.Counterparty = s.Counterparty != nil
 }
 
-// clone is a copy that outlives the next row.
-func (s *stored) clone() *stored {
+// Clone is a copy that outlives the next row.
+func (s *Stored) Clone() *Stored {
 	c := *s
-	c.draft.Tags, c.draft.HeldTags = slices.Clone(s.draft.Tags), slices.Clone(s.draft.HeldTags)
+	c.Draft.Tags, c.Draft.HeldTags = slices.Clone(s.Draft.Tags), slices.Clone(s.Draft.HeldTags)
 	return &c
 }

@@ -1,4 +1,4 @@
-package rulebook
+package lens
 
 import (
 	"context"
@@ -16,17 +16,17 @@ import (
 // manyWordings is beyond how many wordings a search no longer goes through them: it reads the text with each transaction instead.
 const manyWordings = 200_000
 
-// A span of wordings is which of the texts that banks wrote can belong to a match: of sure ones every transaction matches, of the others the rest of the condition decides.
-type wordings struct {
-	sure, maybe []int32
-	all         bool // they say nothing
+// Wordings are which of the texts that banks wrote can belong to a match: of sure ones every transaction matches, of the others the rest of the condition decides.
+type Wordings struct {
+	Sure, Maybe []int32
+	All         bool // they say nothing
 }
 
-// wordings asks the evaluator about every text that banks wrote, some thousand of them behind a million transactions, with all other fields unknown.
+// Words asks the evaluator about every text that banks wrote, some thousand of them behind a million transactions, with all other fields unknown.
 // The database leaves out those that lack what the condition needs.
-func (b *Rulebook) wordings(ctx context.Context, q pg.Querier, t rule.Tree) (wordings, error) {
+func Words(ctx context.Context, q pg.Querier, t rule.Tree) (Wordings, error) {
 	if t.Reads()&rule.NameFields == 0 {
-		return wordings{all: true}, nil
+		return Wordings{All: true}, nil
 	}
 	var w pg.Where
 	if need := texts(t.Needs()); need.Kind != rule.NeedAny {
@@ -36,22 +36,39 @@ func (b *Rulebook) wordings(ctx context.Context, q pg.Querier, t rule.Tree) (wor
 	}
 	rows, err := q.Query(ctx, `select d.id, d.name, d.merchant_name from descriptor d `+w.SQL(), w.Args()...)
 	if err != nil {
-		return wordings{}, fmt.Errorf("read wordings: %w", err)
+		return Wordings{}, fmt.Errorf("read wordings: %w", err)
 	}
-	var out wordings
+	var out Wordings
 	var number int32
 	var d rule.Draft
 	_, err = pgx.ForEachRow(rows, []any{&number, &d.Name, &d.MerchantName}, func() error {
 		switch t.Eval(&d, rule.NameFields) {
 		case rule.True:
-			out.sure = append(out.sure, number)
+			out.Sure = append(out.Sure, number)
 		case rule.Unknown:
-			out.maybe = append(out.maybe, number)
+			out.Maybe = append(out.Maybe, number)
 		}
 		return nil
 	})
-	out.all = len(out.sure)+len(out.maybe) > manyWordings
+	out.All = len(out.Sure)+len(out.Maybe) > manyWordings
 	return out, err
+}
+
+// The fields of needs that follow from the account or the category.
+const (
+	accountID = "account_id"
+	userID    = "user_id"
+	category  = "category"
+)
+
+// Narrow adds to a filter of transactions t what a need says of their own columns and, with worded, of their wording. What it says of neither is left to the evaluator.
+func (l *Lens) Narrow(w *pg.Where, n rule.Need, worded bool) {
+	if n.Kind == rule.NeedAny {
+		return
+	}
+	c := condition{worded: worded}
+	c.transaction(n, l)
+	w.And(c.sql.String(), c.args...)
 }
 
 // texts is what a need says about the wording alone.
@@ -90,8 +107,8 @@ type condition struct {
 	worded bool // what a need says about the wording is asked, too
 }
 
-func (c *condition) add(sql string, args ...any) {
-	c.sql.WriteString(sql)
+func (c *condition) add(part string, args ...any) {
+	c.sql.WriteString(part)
 	c.args = append(c.args, args...)
 }
 
@@ -126,7 +143,7 @@ func (c *condition) text(n rule.Need) {
 }
 
 // transaction writes a need as a condition on transaction t, as far as its own columns tell; what they do not tell is true.
-func (c *condition) transaction(n rule.Need, l *lens) {
+func (c *condition) transaction(n rule.Need, l *Lens) {
 	switch n.Kind {
 	case rule.NeedAnd, rule.NeedOr:
 		c.join(n, func(k rule.Need) { c.transaction(k, l) })
@@ -154,16 +171,16 @@ func (c *condition) transaction(n rule.Need, l *lens) {
 }
 
 // bound writes one side of a range; beyond what a column holds there is none.
-func (c *condition) bound(sql string, cents int64) {
+func (c *condition) bound(part string, cents int64) {
 	if a, err := money.FromCents(cents); err == nil && cents != math.MinInt64 && cents != math.MaxInt64 {
-		c.add(sql, a)
+		c.add(part, a)
 		return
 	}
 	c.add("true")
 }
 
 // oneOf writes membership of what follows from the account or the category. Values that name nothing match nothing.
-func (c *condition) oneOf(n rule.Need, l *lens) {
+func (c *condition) oneOf(n rule.Need, l *Lens) {
 	wanted := map[string]bool{}
 	for _, v := range n.Values {
 		wanted[v] = true

@@ -89,7 +89,7 @@ func (s *Schema) printProps(t *Tree, ref func(*Schema) string, lean, strict bool
 	}
 	props, required := Tree{}, []string{}
 	for _, p := range s.Props {
-		if lean && p.Name == "short_id" {
+		if lean && p.Repeats {
 			continue
 		}
 		props.Add(p.Name, p.print(ref, lean, strict))

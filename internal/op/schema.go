@@ -51,6 +51,7 @@ type Prop struct {
 	Name     string
 	Required bool
 	In       string // where HTTP carries it; "" for parts of answers and of nested objects
+	Repeats  bool   // a short id beside an id, which tools print short anyway
 }
 
 // Prop is the property of that name, or nil.
@@ -163,7 +164,7 @@ func (s *Schema) addFields(t reflect.Type) {
 		}
 		_, forced := f.Tag.Lookup("required")
 		s.Props = append(s.Props, Prop{
-			Schema: fs, Name: name, In: f.Tag.Get("in"),
+			Schema: fs, Name: name, In: f.Tag.Get("in"), Repeats: name == "short_id" && optional,
 			Required: (!optional || forced) && fs.Default == nil,
 		})
 	}

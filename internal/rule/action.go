@@ -16,6 +16,15 @@ type Action struct {
 	CounterpartyName string `json:"counterparty_name,omitempty"`
 }
 
+// The types of actions.
+const (
+	SetCategory        = "set_category"
+	AddTag             = "add_tag"
+	RemoveTag          = "remove_tag"
+	AddComment         = "add_comment"
+	AssignCounterparty = "assign_counterparty"
+)
+
 // MaxActions is how many actions a rule may have.
 const MaxActions = 100
 
@@ -30,18 +39,15 @@ type effect struct {
 	doc     string
 }
 
-// effects is the table: the file of each holds the rest. It is a function because doing one asks for others of the table.
-func effects() []effect {
-	return []effect{setCategory, addTag, removeTag, addComment, assignCounterparty}
-}
+// effects is the table; the file of each holds the rest.
+var effects = []effect{setCategory, addTag, removeTag, addComment, assignCounterparty}
 
 func effectNamed(name string) (effect, bool) {
-	all := effects()
-	i := slices.IndexFunc(all, func(e effect) bool { return e.name == name })
+	i := slices.IndexFunc(effects, func(e effect) bool { return e.name == name })
 	if i < 0 {
 		return effect{}, false
 	}
-	return all[i], true
+	return effects[i], true
 }
 
 // member is where an Action keeps a member of its JSON.
@@ -134,8 +140,8 @@ func (f *faults) action(path string, v value) Action {
 }
 
 func (f *faults) unknownAction(path string, v value) {
-	names := make([]string, 0, len(effects()))
-	for _, e := range effects() {
+	names := make([]string, 0, len(effects))
+	for _, e := range effects {
 		names = append(names, e.name)
 	}
 	i := slices.IndexFunc(v.members, func(m member) bool { return m.key == "type" })
@@ -163,9 +169,9 @@ func (f *faults) together(path string, actions []Action) {
 		if a.TagSlug == "" {
 			continue
 		}
-		opposite := Action{Type: addTag.name, TagSlug: a.TagSlug}
-		if a.Type == addTag.name {
-			opposite.Type = removeTag.name
+		opposite := Action{Type: AddTag, TagSlug: a.TagSlug}
+		if a.Type == AddTag {
+			opposite.Type = RemoveTag
 		}
 		if _, both := seen[opposite]; both {
 			f.add(nth(path, i), "conflict", "must not name a tag that the rule both adds and removes")

@@ -54,8 +54,7 @@ type span struct {
 type scratch struct {
 	view
 	maybe, sure []uint64 // rules to evaluate; rules known to match
-	hits        []int
-	tags        []Effect
+	run         run
 }
 
 // Compile sorts rules into the order of the pipeline (priority, then age, then id) and makes them ready to run.
@@ -84,7 +83,11 @@ func Compile(rules []Rule) *Set {
 		b.add(i)
 	}
 	b.finish()
-	s.pool.New = func() any { return &scratch{maybe: make([]uint64, words), sure: make([]uint64, words)} }
+	s.pool.New = func() any {
+		sc := &scratch{maybe: make([]uint64, words), sure: make([]uint64, words)}
+		sc.run.set, sc.run.scratch = s, sc
+		return sc
+	}
 	return s
 }
 

@@ -34,6 +34,7 @@ type effect struct {
 	payload []string // the members beside type
 	needs   int      // how many of them must be given
 	once    bool     // a rule may have one of it at most
+	sets    Fields   // the live field that takes the payload for a value, or gets it added
 	check   func(f *faults, path string, a *Action)
 	do      func(r *run, a *Action)
 	doc     string

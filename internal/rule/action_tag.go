@@ -6,7 +6,7 @@ import (
 )
 
 var addTag = effect{
-	name: AddTag, payload: []string{"tag_slug"}, needs: 1,
+	name: AddTag, payload: []string{"tag_slug"}, needs: 1, sets: FieldTags,
 	doc:   "puts a tag on the transaction; a slug that is new is registered when the rule is saved",
 	check: checkTag,
 	do:    func(r *run, a *Action) { r.tag(a, false) },
@@ -42,7 +42,7 @@ func (r *run) tag(a *Action, remove bool) {
 			r.draft.Tags = slices.Delete(r.draft.Tags, place, place+1)
 		} else {
 			r.draft.Tags = slices.Insert(r.draft.Tags, place, slug)
-			r.wake(FieldTags, slug)
+			r.wake(FieldTags)
 		}
 	}
 	last := said{r.rule, a}

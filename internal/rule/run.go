@@ -4,8 +4,6 @@ import (
 	"math/bits"
 	"slices"
 	"strings"
-
-	"coffer/internal/text"
 )
 
 // Run takes the draft through the pipeline: each rule sees what earlier ones did. Afterwards the draft's category and tags are as the
@@ -29,7 +27,9 @@ func (s *Set) Run(d *Draft, p Pass) Outcome {
 				continue
 			}
 			r.hits = append(r.hits, r.rule)
-			for _, step := range s.steps[r.rule] {
+			for i := range s.steps[r.rule] {
+				step := &s.steps[r.rule][i]
+				r.wakes = step.wakes
 				step.do(r, step.action)
 			}
 		}
@@ -44,11 +44,11 @@ const none = -1
 
 // A run is one transaction on its way through the pipeline. Its slices are kept for the next.
 type run struct {
-	set          *Set
 	scratch      *scratch
 	draft        *Draft
 	pass         Pass
-	rule         int // whose actions are being done
+	rule         int       // whose actions are being done
+	wakes        []posting // the rules that wait for what the action sets
 	hits         []int
 	start        string // the category before the pass
 	startTags    []string
@@ -73,11 +73,11 @@ func (r *run) begin(d *Draft, p Pass) {
 	r.hits, r.tags, r.comments, r.attempts = r.hits[:0], r.tags[:0], r.comments[:0], nil
 }
 
-// wake looks again at later rules that wait for a live field to take that value.
-func (r *run) wake(f Fields, value string) {
-	r.scratch.view.forget(f)
-	for _, i := range r.set.keyed[key{f, text.Fold(value)}] {
-		r.scratch.maybe[i.rule>>6] |= 1 << (i.rule & 63)
+// wake looks again at later rules that wait for a live field to take the value that the action gave it.
+func (r *run) wake(f Fields) {
+	r.scratch.forget(f)
+	for _, p := range r.wakes {
+		r.scratch.mark(p)
 	}
 }
 

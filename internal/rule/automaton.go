@@ -151,8 +151,8 @@ func (a *automaton) fill(rows int) {
 	}
 }
 
-// step is the state after a byte of that class.
-func (a *automaton) step(n uint32, class uint8) uint32 {
+// deep is the state after a byte of that class, from one without a row.
+func (a *automaton) deep(n uint32, class uint8) uint32 {
 	for int(n)<<a.shift >= len(a.next) {
 		if k := a.kid(n, class); k != 0 {
 			return k
@@ -166,25 +166,26 @@ func (a *automaton) step(n uint32, class uint8) uint32 {
 func (a *automaton) scan(sc *scratch, field int) {
 	f := &fields[field]
 	s := f.text(sc.Draft)
-	n := uint32(0)
 	for i := range len(s) {
 		if s[i] >= utf8.RuneSelf {
-			a.scanFolded(sc, f.bit, sc.text(field))
+			walk(a, sc, f.bit, sc.text(field))
 			return
 		}
-		n = a.step(n, a.class[s[i]])
-		if a.states[n].found {
-			a.mark(sc, f.bit, n)
-		}
 	}
+	walk(a, sc, f.bit, s)
 }
 
-// scanFolded is scan for text that had to be folded; it starts over, which marks nothing wrong.
-func (a *automaton) scanFolded(sc *scratch, f Fields, s []byte) {
-	n := uint32(0)
-	for _, c := range s {
-		n = a.step(n, a.class[c])
-		if a.states[n].found {
+// walk takes text that is in ASCII or folded.
+func walk[T string | []byte](a *automaton, sc *scratch, f Fields, s T) {
+	n, next, shift := uint32(0), a.next, a.shift
+	for i := range len(s) {
+		class := a.class[s[i]]
+		if at := int(n)<<shift | int(class); at < len(next) {
+			n = next[at]
+		} else {
+			n = a.deep(n, class)
+		}
+		if n != 0 && a.states[n].found {
 			a.mark(sc, f, n)
 		}
 	}

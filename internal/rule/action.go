@@ -31,8 +31,7 @@ const MaxActions = 100
 // An effect is a line in the table of what actions there are.
 type effect struct {
 	name    string
-	payload []string // the members beside type
-	needs   int      // how many of them must be given
+	payload []string // the members beside type, of which one is given
 	once    bool     // a rule may have one of it at most
 	sets    Fields   // the live field that takes the payload for a value, or gets it added
 	check   func(f *faults, path string, a *Action)
@@ -113,7 +112,7 @@ func (f *faults) action(path string, v value) Action {
 	}
 	given := f.members(path, v, append([]string{"type"}, e.payload...)...)
 	a.Type = e.name
-	found := 0
+	found, sound := 0, true
 	for _, key := range e.payload {
 		m, ok := given[key]
 		if !ok {
@@ -123,18 +122,20 @@ func (f *faults) action(path string, v value) Action {
 		switch {
 		case m.kind != '"':
 			f.add(at(path, key), "type", "must be a string")
+			sound = false
 		case m.text == "":
 			f.add(at(path, key), "empty", "must not be empty")
+			sound = false
 		default:
 			*a.member(key) = m.text
 		}
 	}
 	switch {
-	case found < e.needs && len(e.payload) == 1:
+	case found == 0 && len(e.payload) == 1:
 		f.add(at(path, e.payload[0]), "required", "must be given for %s", e.name)
-	case found != e.needs:
+	case found != 1:
 		f.add(path, "conflict", "must have exactly one of %s", strings.Join(e.payload, ", "))
-	default:
+	case sound:
 		e.check(f, path, &a)
 	}
 	return a

@@ -2,7 +2,7 @@ package rule
 
 // setCategory files the transaction; of several matches the last wins.
 var setCategory = effect{
-	name: SetCategory, payload: []string{"category_slug"}, needs: 1, once: true, sets: FieldCategory,
+	name: SetCategory, payload: []string{"category_slug"}, once: true, sets: FieldCategory,
 	doc: "files the transaction under a category; of several matching rules the last wins",
 	check: func(f *faults, path string, a *Action) {
 		f.storable(at(path, "category_slug"), a.CategorySlug, maxSlug)

@@ -12,7 +12,7 @@ const maxName = 200
 
 // assignCounterparty binds the transaction to its other side; of several matches the last wins, and what is bound stays.
 var assignCounterparty = effect{
-	name: AssignCounterparty, payload: []string{"counterparty_id", "counterparty_name"}, needs: 1, once: true,
+	name: AssignCounterparty, payload: []string{"counterparty_id", "counterparty_name"}, once: true,
 	doc: "binds the transaction to a counterparty, by id or by name; of several matching rules the last wins; what was bound before stays",
 	check: func(f *faults, path string, a *Action) {
 		if a.CounterpartyID != "" {

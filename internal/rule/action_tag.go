@@ -6,14 +6,14 @@ import (
 )
 
 var addTag = effect{
-	name: AddTag, payload: []string{"tag_slug"}, needs: 1, sets: FieldTags,
+	name: AddTag, payload: []string{"tag_slug"}, sets: FieldTags,
 	doc:   "puts a tag on the transaction; a slug that is new is registered when the rule is saved",
 	check: checkTag,
 	do:    func(r *run, a *Action) { r.tag(a, false) },
 }
 
 var removeTag = effect{
-	name: RemoveTag, payload: []string{"tag_slug"}, needs: 1,
+	name: RemoveTag, payload: []string{"tag_slug"},
 	doc:   "takes a tag off the transaction",
 	check: checkTag,
 	do:    func(r *run, a *Action) { r.tag(a, true) },

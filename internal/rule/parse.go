@@ -14,7 +14,7 @@ import (
 // The limits of a condition.
 const (
 	MaxDepth   = 10   // combinators on the way to a leaf
-	MaxLeaves  = 500  // of a tree
+	MaxLeaves  = 500  // of a tree; {} is one too
 	MaxPattern = 1000 // characters of a regular expression
 	MaxValues  = 1000 // of `in`
 	MaxText    = 1000 // characters of a text to compare with
@@ -60,6 +60,7 @@ const nodeHint = "a comparison {field, op, value}, one of {and: [â€¦]}, {or: [â€
 // node reads one node; depth is how many combinators lead to it. What it answers is of use only while there are no faults.
 func (p *parser) node(path string, v value, depth int) *node {
 	if v.kind != '{' {
+		p.leaves++
 		p.add(path, "type", "must be an object: %s", nodeHint)
 		return nil
 	}
@@ -72,27 +73,20 @@ func (p *parser) node(path string, v value, depth int) *node {
 			out = p.combinator(path, key, inner, depth+1)
 		}
 	}
-	leafy := false
-	for _, key := range []string{"field", "op", "value"} {
-		_, ok := given[key]
-		leafy = leafy || ok
-	}
+	parts := len(given) - combinators
 	switch {
 	case combinators > 1:
 		p.add(path, "conflict", "must have one of and, or, not; put one into the other")
-	case combinators == 1 && leafy:
+	case combinators == 1 && parts > 0:
 		p.add(path, "conflict", "must be a comparison or a combinator, not both; join them with and")
 	}
-	if leafy {
-		if p.leaves++; p.leaves > MaxLeaves {
-			return out
-		}
-		return &node{kind: nodeLeaf, leaf: p.leaf(path, given)}
+	if combinators > 0 && parts == 0 {
+		return out
 	}
-	if combinators == 0 {
+	if p.leaves++; p.leaves > MaxLeaves || parts == 0 {
 		return &node{kind: nodeTrue}
 	}
-	return out
+	return &node{kind: nodeLeaf, leaf: p.leaf(path, given)}
 }
 
 // members gives the members of an object by key; doubled and unknown ones are faults.

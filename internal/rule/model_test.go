@@ -2,9 +2,9 @@ package rule_test
 
 import (
 	"encoding/json"
-	"fmt"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -58,8 +58,10 @@ func modelLeaf(field, op string, value any, d *rule.Draft) bool {
 	case "amount":
 		digits := value.(json.Number).String()
 		whole, cents, _ := strings.Cut(strings.TrimPrefix(digits, "-"), ".")
-		var x int64
-		fmt.Sscan(whole+(cents + "00")[:2], &x)
+		x, err := strconv.ParseInt(whole+(cents + "00")[:2], 10, 64)
+		if err != nil {
+			panic(err)
+		}
 		if strings.HasPrefix(digits, "-") {
 			x = -x
 		}

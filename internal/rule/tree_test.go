@@ -221,7 +221,7 @@ func TestReferenceExamples(t *testing.T) {
 	if n < 5 {
 		t.Errorf("only %d examples", n)
 	}
-	for _, code := range strings.Split(rule.Reference(), "`") {
+	for code := range strings.SplitSeq(rule.Reference(), "`") {
 		if strings.HasPrefix(code, `{"field"`) && !strings.Contains(code, "…") {
 			tree(t, code)
 		}

@@ -36,10 +36,14 @@ func FuzzParseTree(f *testing.F) {
 		tree, faults := rule.ParseTree("conditions", raw)
 		checkFaults(t, faults, "conditions")
 		if len(faults) > 0 {
-			if !tree.MatchesAll() {
-				t.Fatal("a faulty tree must not be of use")
+			if tree.Needs().Kind != rule.NeedNone {
+				t.Fatal("a faulty tree must match nothing")
 			}
 			return
+		}
+		var decoded any
+		if len(raw) > 0 && json.Unmarshal(raw, &decoded) != nil {
+			t.Fatal("what is not JSON is accepted")
 		}
 		printed, err := tree.MarshalJSON()
 		if err != nil || !json.Valid(printed) {
@@ -93,7 +97,7 @@ func FuzzEvaluate(f *testing.F) {
 		f.Add(seed, "EDEKA 4111", "Straße", "k", "(?i)k|S", int64(1000))
 	}
 	f.Fuzz(func(t *testing.T, seed uint64, name, merchant, value, pattern string, cents int64) {
-		if !utf8.ValidString(name) || !utf8.ValidString(merchant) || !utf8.ValidString(value) || len(name)+len(merchant) > 1000 {
+		if !utf8.ValidString(name) || !utf8.ValidString(merchant) || !utf8.ValidString(value) || !utf8.ValidString(pattern) || len(name)+len(merchant) > 1000 {
 			return
 		}
 		r := seeded(seed)

@@ -23,7 +23,7 @@ const (
 	maxProgram = 4000
 )
 
-// ParseTree reads a condition and finds everything that is wrong with it; the Tree is sound when there is no fault. Nothing, and null, is {}.
+// ParseTree reads a condition and finds everything that is wrong with it. With a fault the Tree matches nothing. No bytes, and null, are {}.
 // Path stands before the paths of faults. It is safe on any bytes.
 func ParseTree(path string, raw []byte) (Tree, []Fault) {
 	if len(raw) == 0 {
@@ -31,7 +31,7 @@ func ParseTree(path string, raw []byte) (Tree, []Fault) {
 	}
 	v, ok := readJSON(raw)
 	if !ok {
-		return Tree{}, []Fault{{path, "type", "must be a JSON object"}}
+		return never, []Fault{{path, "type", "must be a JSON object"}}
 	}
 	if v.kind == 'n' {
 		return Tree{}, nil
@@ -42,13 +42,16 @@ func ParseTree(path string, raw []byte) (Tree, []Fault) {
 		p.add(path, "length", "must have at most %d comparisons; use `in`, or several rules", MaxLeaves)
 	}
 	if len(p.faults) > 0 {
-		return Tree{}, p.faults
+		return never, p.faults
 	}
 	if root.kind == nodeTrue {
 		root = nil
 	}
 	return Tree{root}, nil
 }
+
+// never is not {}.
+var never = Tree{&node{kind: nodeNot, kids: []*node{{kind: nodeTrue}}}}
 
 type parser struct {
 	faults

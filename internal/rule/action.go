@@ -16,32 +16,38 @@ type Action struct {
 	CounterpartyName string `json:"counterparty_name,omitempty"`
 }
 
+// The types of actions.
+const (
+	SetCategory        = "set_category"
+	AddTag             = "add_tag"
+	RemoveTag          = "remove_tag"
+	AddComment         = "add_comment"
+	AssignCounterparty = "assign_counterparty"
+)
+
 // MaxActions is how many actions a rule may have.
 const MaxActions = 100
 
 // An effect is a line in the table of what actions there are.
 type effect struct {
 	name    string
-	payload []string // the members beside type
-	needs   int      // how many of them must be given
+	payload []string // the members beside type, of which one is given
 	once    bool     // a rule may have one of it at most
+	sets    Fields   // the live field that takes the payload for a value, or gets it added
 	check   func(f *faults, path string, a *Action)
 	do      func(r *run, a *Action)
 	doc     string
 }
 
-// effects is the table: the file of each holds the rest. It is a function because doing one asks for others of the table.
-func effects() []effect {
-	return []effect{setCategory, addTag, removeTag, addComment, assignCounterparty}
-}
+// effects is the table; the file of each holds the rest.
+var effects = []effect{setCategory, addTag, removeTag, addComment, assignCounterparty}
 
 func effectNamed(name string) (effect, bool) {
-	all := effects()
-	i := slices.IndexFunc(all, func(e effect) bool { return e.name == name })
+	i := slices.IndexFunc(effects, func(e effect) bool { return e.name == name })
 	if i < 0 {
 		return effect{}, false
 	}
-	return all[i], true
+	return effects[i], true
 }
 
 // member is where an Action keeps a member of its JSON.
@@ -106,7 +112,7 @@ func (f *faults) action(path string, v value) Action {
 	}
 	given := f.members(path, v, append([]string{"type"}, e.payload...)...)
 	a.Type = e.name
-	found := 0
+	found, sound := 0, true
 	for _, key := range e.payload {
 		m, ok := given[key]
 		if !ok {
@@ -116,26 +122,28 @@ func (f *faults) action(path string, v value) Action {
 		switch {
 		case m.kind != '"':
 			f.add(at(path, key), "type", "must be a string")
+			sound = false
 		case m.text == "":
 			f.add(at(path, key), "empty", "must not be empty")
+			sound = false
 		default:
 			*a.member(key) = m.text
 		}
 	}
 	switch {
-	case found < e.needs && len(e.payload) == 1:
+	case found == 0 && len(e.payload) == 1:
 		f.add(at(path, e.payload[0]), "required", "must be given for %s", e.name)
-	case found != e.needs:
+	case found != 1:
 		f.add(path, "conflict", "must have exactly one of %s", strings.Join(e.payload, ", "))
-	default:
+	case sound:
 		e.check(f, path, &a)
 	}
 	return a
 }
 
 func (f *faults) unknownAction(path string, v value) {
-	names := make([]string, 0, len(effects()))
-	for _, e := range effects() {
+	names := make([]string, 0, len(effects))
+	for _, e := range effects {
 		names = append(names, e.name)
 	}
 	i := slices.IndexFunc(v.members, func(m member) bool { return m.key == "type" })
@@ -163,9 +171,9 @@ func (f *faults) together(path string, actions []Action) {
 		if a.TagSlug == "" {
 			continue
 		}
-		opposite := Action{Type: addTag.name, TagSlug: a.TagSlug}
-		if a.Type == addTag.name {
-			opposite.Type = removeTag.name
+		opposite := Action{Type: AddTag, TagSlug: a.TagSlug}
+		if a.Type == AddTag {
+			opposite.Type = RemoveTag
 		}
 		if _, both := seen[opposite]; both {
 			f.add(nth(path, i), "conflict", "must not name a tag that the rule both adds and removes")

@@ -2,22 +2,22 @@ package rule
 
 // setCategory files the transaction; of several matches the last wins.
 var setCategory = effect{
-	name: "set_category", payload: []string{"category_slug"}, needs: 1, once: true,
+	name: SetCategory, payload: []string{"category_slug"}, once: true, sets: FieldCategory,
 	doc: "files the transaction under a category; of several matching rules the last wins",
 	check: func(f *faults, path string, a *Action) {
 		f.storable(at(path, "category_slug"), a.CategorySlug, maxSlug)
 	},
 	do: func(r *run, a *Action) {
-		want := Effect{Rule: r.rule, Value: a.CategorySlug}
-		switch {
-		case r.draft.HeldCategory && !r.pass.OverwriteManual:
-			r.keep(AboutCategory, want, r.draft.Category == a.CategorySlug)
+		same := r.draft.Category == a.CategorySlug
+		if r.draft.HeldCategory && !r.pass.OverwriteManual {
+			r.keep(AboutCategory, a, same)
 			return
-		case r.draft.Category != a.CategorySlug:
+		}
+		if !same {
 			r.draft.Category = a.CategorySlug
-			r.wake(FieldCategory, a.CategorySlug)
+			r.wake(FieldCategory)
 		}
 		r.category = r.rule
-		r.try(AboutCategory, want)
+		r.note(AboutCategory, a, "")
 	},
 }

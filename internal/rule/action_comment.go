@@ -12,7 +12,7 @@ const MaxComment = 10_000
 
 // addComment leaves a comment, at sync only: a second application would say everything twice.
 var addComment = effect{
-	name: "add_comment", payload: []string{"content"}, needs: 1,
+	name: AddComment, payload: []string{"content"},
 	doc: "adds a comment, each time the rule matches at sync; a retroactive application adds none",
 	check: func(f *faults, path string, a *Action) {
 		if utf8.RuneCountInString(a.Content) > MaxComment {
@@ -27,8 +27,7 @@ var addComment = effect{
 		if r.pass.Event == Retroactive {
 			return
 		}
-		said := Effect{Rule: r.rule, Value: a.Content}
-		r.out.Comments = append(r.out.Comments, said)
-		r.try(AboutComment, said)
+		r.comments = append(r.comments, said{r.rule, a})
+		r.note(AboutComment, a, Applied)
 	},
 }

@@ -12,7 +12,7 @@ const maxName = 200
 
 // assignCounterparty binds the transaction to its other side; of several matches the last wins, and what is bound stays.
 var assignCounterparty = effect{
-	name: "assign_counterparty", payload: []string{"counterparty_id", "counterparty_name"}, needs: 1, once: true,
+	name: AssignCounterparty, payload: []string{"counterparty_id", "counterparty_name"}, once: true,
 	doc: "binds the transaction to a counterparty, by id or by name; of several matching rules the last wins; what was bound before stays",
 	check: func(f *faults, path string, a *Action) {
 		if a.CounterpartyID != "" {
@@ -30,15 +30,12 @@ var assignCounterparty = effect{
 		}
 	},
 	do: func(r *run, a *Action) {
-		want := Effect{Rule: r.rule, CounterpartyID: a.CounterpartyID, CounterpartyName: a.CounterpartyName}
-		switch {
-		case r.draft.Counterparty:
-			r.keep(AboutCounterparty, want, !r.draft.HeldCounterparty || r.pass.OverwriteManual)
-		case r.draft.HeldCounterparty && !r.pass.OverwriteManual:
-			r.keep(AboutCounterparty, want, false)
-		default:
-			r.counterparty = want
-			r.try(AboutCounterparty, want)
+		held := r.draft.HeldCounterparty && !r.pass.OverwriteManual
+		if held || r.draft.Counterparty {
+			r.keep(AboutCounterparty, a, !held)
+			return
 		}
+		r.counterparty = said{r.rule, a}
+		r.note(AboutCounterparty, a, "")
 	},
 }

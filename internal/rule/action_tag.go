@@ -6,17 +6,17 @@ import (
 )
 
 var addTag = effect{
-	name: "add_tag", payload: []string{"tag_slug"}, needs: 1,
+	name: AddTag, payload: []string{"tag_slug"}, sets: FieldTags,
 	doc:   "puts a tag on the transaction; a slug that is new is registered when the rule is saved",
 	check: checkTag,
-	do:    func(r *run, a *Action) { r.tag(a.TagSlug, false) },
+	do:    func(r *run, a *Action) { r.tag(a, false) },
 }
 
 var removeTag = effect{
-	name: "remove_tag", payload: []string{"tag_slug"}, needs: 1,
+	name: RemoveTag, payload: []string{"tag_slug"},
 	doc:   "takes a tag off the transaction",
 	check: checkTag,
-	do:    func(r *run, a *Action) { r.tag(a.TagSlug, true) },
+	do:    func(r *run, a *Action) { r.tag(a, true) },
 }
 
 func checkTag(f *faults, path string, a *Action) {
@@ -27,11 +27,11 @@ func checkTag(f *faults, path string, a *Action) {
 }
 
 // tag puts a tag on the draft or takes it off. The draft's slice is the caller's until the first change.
-func (r *run) tag(slug string, remove bool) {
-	want := Effect{Rule: r.rule, Tag: slug, Removed: remove}
+func (r *run) tag(a *Action, remove bool) {
+	slug := a.TagSlug
 	place, there := slices.BinarySearch(r.draft.Tags, slug)
 	if slices.Contains(r.draft.HeldTags, slug) && !r.pass.OverwriteManual {
-		r.keep(AboutTag, want, there != remove)
+		r.keep(AboutTag, a, there != remove)
 		return
 	}
 	if there == remove {
@@ -42,13 +42,14 @@ func (r *run) tag(slug string, remove bool) {
 			r.draft.Tags = slices.Delete(r.draft.Tags, place, place+1)
 		} else {
 			r.draft.Tags = slices.Insert(r.draft.Tags, place, slug)
-			r.wake(FieldTags, slug)
+			r.wake(FieldTags)
 		}
 	}
-	if i := slices.IndexFunc(r.tags, func(e Effect) bool { return e.Tag == slug }); i >= 0 {
-		r.tags[i] = want
+	last := said{r.rule, a}
+	if i := slices.IndexFunc(r.tags, func(s said) bool { return s.action.TagSlug == slug }); i >= 0 {
+		r.tags[i] = last
 	} else {
-		r.tags = append(r.tags, want)
+		r.tags = append(r.tags, last)
 	}
-	r.try(AboutTag, want)
+	r.note(AboutTag, a, "")
 }

@@ -1,25 +1,51 @@
 package rule
 
 import (
+	"slices"
 	"unicode/utf8"
 )
 
 // An automaton finds every one of many literals in a text in one walk over its bytes (Aho and Corasick). Bytes that no literal
 // contains share a class, and both cases of an ASCII letter do, so that text in ASCII need not be folded first.
+//
+// States are numbered by their depth in the trie, the children of one in a row. The shallow ones, where a walk spends its time, know the
+// next state for every class; the many deep ones know their children, of which most have one, and where to go on without them.
 type automaton struct {
-	class [256]uint8
-	shift uint     // a state's row is 1<<shift long
-	next  []uint32 // by state and class: the next state's row, with found set where a literal ends there
-	ends  []int32  // by state: the literal that ends there, or none
-	other []uint32 // by state: the longest proper suffix that is a literal too; 0 is none
-	posts [][]posting
+	class  [256]uint8
+	shift  uint     // a row of next is 1<<shift long
+	next   []uint32 // by shallow state and class
+	states []state
+	posts  [][]posting // by literal
 }
 
-const found = 1 << 31
+type state struct {
+	kids    uint32 // the first child
+	suffix  uint32 // the longest proper suffix that is a prefix of a literal
+	other   uint32 // the longest proper suffix that is a literal; 0 is none
+	literal int32  // that ends here, or none
+	degree  uint8  // how many children
+	class   uint8  // that leads here
+	found   bool   // a literal ends here, this one or a suffix
+}
+
+// shallow is the depth down to which states have rows.
+const shallow = 2
 
 // newAutomaton takes folded literals, each once and none empty, with the postings of each.
 func newAutomaton(literals []string, posts [][]posting) *automaton {
 	a := &automaton{posts: posts}
+	width := a.classify(literals)
+	for 1<<a.shift < width {
+		a.shift++
+	}
+	rows := a.build(literals)
+	a.link()
+	a.fill(rows)
+	return a
+}
+
+// classify numbers the bytes that occur; 0 is for all others. UTF-8 never uses 13 of the 256 bytes, so there is room.
+func (a *automaton) classify(literals []string) int {
 	width := 1
 	for _, s := range literals {
 		for i := range len(s) {
@@ -32,117 +58,149 @@ func newAutomaton(literals []string, posts [][]posting) *automaton {
 	for c := 'a'; c <= 'z'; c++ {
 		a.class[c-'a'+'A'] = a.class[c]
 	}
-	for 1<<a.shift < width {
-		a.shift++
-	}
-	a.grow()
-	for i, s := range literals {
-		a.insert(s, int32(i))
-	}
-	a.link()
-	return a
+	return width
 }
 
-func (a *automaton) grow() uint32 {
-	n := uint32(len(a.ends))
-	a.next = append(a.next, make([]uint32, 1<<a.shift)...)
-	a.ends = append(a.ends, none)
-	return n
-}
-
-func (a *automaton) insert(s string, literal int32) {
-	state := uint32(0)
-	for i := range len(s) {
-		at := state<<a.shift | uint32(a.class[s[i]])
-		if a.next[at] == 0 {
-			n := a.grow()
-			a.next[at] = n
+// build makes the trie level by level and says how many states are shallow. The literals below a state are neighbours once sorted.
+func (a *automaton) build(literals []string) int {
+	order := make([]int32, len(literals))
+	for i := range order {
+		order[i] = int32(i)
+	}
+	slices.SortFunc(order, func(x, y int32) int {
+		if literals[x] < literals[y] {
+			return -1
 		}
-		state = a.next[at]
+		return 1
+	})
+	type stretch struct{ from, to int32 }
+	below := []stretch{{0, int32(len(order))}}
+	a.states = append(a.states, state{literal: none})
+	rows, level, depth := 1, 1, 0
+	for i := 0; i < len(a.states); i++ {
+		if i == level {
+			depth, level = depth+1, len(a.states)
+			if depth <= shallow {
+				rows = level
+			}
+		}
+		from, to := below[i].from, below[i].to
+		if from < to && len(literals[order[from]]) == depth {
+			a.states[i].literal = order[from]
+			from++
+		}
+		a.states[i].kids = uint32(len(a.states))
+		for from < to {
+			c, first := literals[order[from]][depth], from
+			for from < to && literals[order[from]][depth] == c {
+				from++
+			}
+			a.states = append(a.states, state{literal: none, class: a.class[c]})
+			below = append(below, stretch{first, from})
+			a.states[i].degree++
+		}
 	}
-	a.ends[state] = literal
+	a.states = slices.Clip(a.states)
+	return min(rows, len(a.states))
 }
 
-// link turns the trie into an automaton: a byte that leads nowhere leads where it does from the longest suffix that is a prefix.
+// kid is the child of a state for a class, or 0.
+func (a *automaton) kid(n uint32, class uint8) uint32 {
+	s := &a.states[n]
+	for k := s.kids; k < s.kids+uint32(s.degree); k++ {
+		if a.states[k].class == class {
+			return k
+		}
+	}
+	return 0
+}
+
+// link finds the suffixes, those of shorter texts first.
 func (a *automaton) link() {
-	states := len(a.ends)
-	suffix := make([]uint32, states)
-	a.other = make([]uint32, states)
-	queue := make([]uint32, 0, states)
-	queue = append(queue, 0)
-	for len(queue) > 0 {
-		state := queue[0]
-		queue = queue[1:]
-		row, from := a.row(state), a.row(suffix[state])
-		for c, n := range row {
-			switch {
-			case n == 0:
-				if state != 0 {
-					row[c] = from[c]
+	for n := range a.states {
+		s := a.states[n]
+		for k := s.kids; k < s.kids+uint32(s.degree); k++ {
+			kid := &a.states[k]
+			if n > 0 {
+				at := s.suffix
+				for kid.suffix = a.kid(at, kid.class); kid.suffix == 0 && at != 0; kid.suffix = a.kid(at, kid.class) {
+					at = a.states[at].suffix
 				}
-				continue
-			case state != 0:
-				suffix[n] = from[c]
 			}
-			if to := suffix[n]; a.ends[to] != none {
-				a.other[n] = to
+			if to := &a.states[kid.suffix]; to.literal != none {
+				kid.other = kid.suffix
 			} else {
-				a.other[n] = a.other[to]
+				kid.other = to.other
 			}
-			queue = append(queue, n)
-		}
-	}
-	for i, n := range a.next {
-		if a.ends[n] != none || a.other[n] != 0 {
-			a.next[i] = n<<a.shift | found
-		} else {
-			a.next[i] = n << a.shift
+			kid.found = kid.literal != none || kid.other != 0
 		}
 	}
 }
 
-func (a *automaton) row(state uint32) []uint32 {
-	return a.next[state<<a.shift : (state+1)<<a.shift]
+// fill writes the rows of the shallow states: where a state has no child, its suffix says where to go.
+func (a *automaton) fill(rows int) {
+	a.next = make([]uint32, rows<<a.shift)
+	for n := range rows {
+		s, row := &a.states[n], a.next[n<<a.shift:(n+1)<<a.shift]
+		if n > 0 {
+			copy(row, a.next[s.suffix<<a.shift:(s.suffix+1)<<a.shift])
+		}
+		for k := s.kids; k < s.kids+uint32(s.degree); k++ {
+			row[a.states[k].class] = k
+		}
+	}
+}
+
+// deep is the state after a byte of that class, from one without a row.
+func (a *automaton) deep(n uint32, class uint8) uint32 {
+	for int(n)<<a.shift >= len(a.next) {
+		if k := a.kid(n, class); k != 0 {
+			return k
+		}
+		n = a.states[n].suffix
+	}
+	return a.next[n<<a.shift|uint32(class)]
 }
 
 // scan marks the rules whose literals are in a field's text.
 func (a *automaton) scan(sc *scratch, field int) {
 	f := &fields[field]
 	s := f.text(sc.Draft)
-	state := uint32(0)
 	for i := range len(s) {
 		if s[i] >= utf8.RuneSelf {
-			a.scanFolded(sc, f.bit, sc.text(field))
+			walk(a, sc, f.bit, sc.text(field))
 			return
 		}
-		state = a.next[state&^found|uint32(a.class[s[i]])]
-		if state&found != 0 {
-			a.mark(sc, f.bit, state)
+	}
+	walk(a, sc, f.bit, s)
+}
+
+// walk takes text that is in ASCII or folded.
+func walk[T string | []byte](a *automaton, sc *scratch, f Fields, s T) {
+	n, next, shift := uint32(0), a.next, a.shift
+	for i := range len(s) {
+		class := a.class[s[i]]
+		if at := int(n)<<shift | int(class); at < len(next) {
+			n = next[at]
+		} else {
+			n = a.deep(n, class)
+		}
+		if n != 0 && a.states[n].found {
+			a.mark(sc, f, n)
 		}
 	}
 }
 
-func (a *automaton) scanFolded(sc *scratch, f Fields, s []byte) {
-	state := uint32(0)
-	for _, c := range s {
-		state = a.next[state&^found|uint32(a.class[c])]
-		if state&found != 0 {
-			a.mark(sc, f, state)
-		}
-	}
-}
-
-// mark marks the rules of every literal that ends where the state stands.
-func (a *automaton) mark(sc *scratch, f Fields, state uint32) {
-	for n := state &^ found >> a.shift; n != 0; n = a.other[n] {
-		if a.ends[n] == none {
+// mark marks the rules of every literal that ends in that state.
+func (a *automaton) mark(sc *scratch, f Fields, n uint32) {
+	for ; n != 0; n = a.states[n].other {
+		if a.states[n].literal == none {
 			continue
 		}
-		for _, p := range a.posts[a.ends[n]] {
+		for _, p := range a.posts[a.states[n].literal] {
 			if p.field == f {
 				sc.mark(p)
 			}
 		}
 	}
 }
-

@@ -112,10 +112,5 @@ func is[T string | []byte](l *leaf, s T) bool {
 		_, ok := l.many[string(s)]
 		return ok
 	}
-	for _, k := range l.keys {
-		if k == string(s) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(l.keys, func(k string) bool { return k == string(s) }) // compares without making a string
 }

@@ -55,7 +55,9 @@ func genDraft(r *rand.Rand) rule.Draft {
 	}
 }
 
-func genCents(r *rand.Rand) int64 { return []int64{-100_00, -1, 0, 1, 9_99, 10_00, 10_01, 999_999_999_999}[r.IntN(8)] }
+func genCents(r *rand.Rand) int64 {
+	return []int64{-100_00, -1, 0, 1, 9_99, 10_00, 10_01, 999_999_999_999}[r.IntN(8)]
+}
 
 func genAmount(r *rand.Rand) json.Number {
 	c := genCents(r)

@@ -47,13 +47,33 @@ func (n *node) guard(turned bool) (guard, bool) {
 	if (n.kind == nodeAnd) == turned {
 		return n.either(turned)
 	}
+	return n.every(turned)
+}
+
+// every is the guard of nodes that must all hold: the best of theirs. Bounds of the amount are taken together first.
+func (n *node) every(turned bool) (guard, bool) {
 	best, found := guard{}, false
+	low, high, spans := int64(math.MinInt64), int64(math.MaxInt64), 0
 	for _, k := range n.kids {
-		if g, ok := k.guard(turned); ok && (!found || g.cost < best.cost) {
+		g, ok := k.guard(turned)
+		if ok && len(g.atoms) == 1 && g.atoms[0].kind == atomSpan && g.atoms[0].sure {
+			low, high, spans = max(low, g.atoms[0].low), min(high, g.atoms[0].high), spans+1
+			continue
+		}
+		if ok && (!found || g.cost < best.cost) {
 			best, found = g, true
 		}
 	}
-	if len(n.kids) > 1 {
+	if spans > 0 {
+		var between guard
+		if low <= high {
+			between.span(low, high)
+		}
+		if !found || between.cost < best.cost {
+			best, found = between, true
+		}
+	}
+	if len(n.kids) > max(spans, 1) {
 		for i := range best.atoms {
 			best.atoms[i].sure = false
 		}
@@ -118,8 +138,11 @@ func (g *guard) add(a atom, cost int) {
 
 func (g *guard) span(low, high int64) {
 	cost := 50
-	if low == high {
+	switch {
+	case low == high:
 		cost = 2
+	case low != math.MinInt64 && high != math.MaxInt64:
+		cost = 20
 	}
 	g.add(atom{kind: atomSpan, low: low, high: high, sure: true}, cost)
 }

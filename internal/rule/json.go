@@ -20,61 +20,81 @@ type member struct {
 	value
 }
 
-// readJSON reads any bytes. The standard library's limit on nesting bounds the recursion.
+// readJSON reads any bytes. What the standard library found to be JSON needs no second check, and its limit on nesting bounds the recursion.
 func readJSON(raw []byte) (value, bool) {
 	if !utf8.Valid(raw) || !json.Valid(raw) {
 		return value{}, false
 	}
-	d := json.NewDecoder(bytes.NewReader(raw))
-	d.UseNumber()
-	v, err := readValue(d)
-	return v, err == nil
+	r := reader{raw}
+	return r.value(), true
 }
 
-func readValue(d *json.Decoder) (value, error) {
-	token, err := d.Token()
-	if err != nil {
-		return value{}, err
+// A reader takes JSON that is known to be sound off the front of its rest.
+type reader struct{ rest []byte }
+
+func (r *reader) value() value {
+	r.skip(" \t\r\n")
+	switch c := r.rest[0]; c {
+	case '{', '[':
+		r.rest = r.rest[1:]
+		return r.container(c)
+	case '"':
+		return value{kind: c, text: r.text()}
+	case 'n', 't', 'f':
+		r.skip("nulltruefase")
+		return value{kind: c}
 	}
-	switch t := token.(type) {
-	case bool:
-		if t {
-			return value{kind: 't'}, nil
-		}
-		return value{kind: 'f'}, nil
-	case json.Number:
-		return value{kind: '0', text: t.String()}, nil
-	case string:
-		return value{kind: '"', text: t}, nil
-	case json.Delim:
-		return readContainer(d, byte(t))
+	end := 1
+	for end < len(r.rest) && strings.IndexByte("0123456789+-.eE", r.rest[end]) >= 0 {
+		end++
 	}
-	return value{kind: 'n'}, nil
+	digits := string(r.rest[:end])
+	r.rest = r.rest[end:]
+	return value{kind: '0', text: digits}
 }
 
-func readContainer(d *json.Decoder, kind byte) (value, error) {
+func (r *reader) container(kind byte) value {
 	v := value{kind: kind}
-	for d.More() {
-		var key string
-		if kind == '{' {
-			token, err := d.Token()
-			if err != nil {
-				return v, err
-			}
-			key, _ = token.(string)
-		}
-		item, err := readValue(d)
-		if err != nil {
-			return v, err
-		}
-		if kind == '{' {
-			v.members = append(v.members, member{key, item})
-		} else {
-			v.items = append(v.items, item)
+	for {
+		r.skip(" \t\r\n,")
+		switch {
+		case r.rest[0] == '}' || r.rest[0] == ']':
+			r.rest = r.rest[1:]
+			return v
+		case kind == '{':
+			key := r.text()
+			r.skip(" \t\r\n:")
+			v.members = append(v.members, member{key, r.value()})
+		default:
+			v.items = append(v.items, r.value())
 		}
 	}
-	_, err := d.Token()
-	return v, err
+}
+
+// text takes a string; the standard library unescapes those that need it.
+func (r *reader) text() string {
+	end, escaped := 1, false
+	for ; r.rest[end] != '"'; end++ {
+		if r.rest[end] == '\\' {
+			end, escaped = end+1, true
+		}
+	}
+	quoted := r.rest[:end+1]
+	r.rest = r.rest[end+1:]
+	if !escaped {
+		return string(quoted[1:end])
+	}
+	var s string
+	if err := json.Unmarshal(quoted, &s); err != nil {
+		panic(err) // it was sound a moment ago
+	}
+	return s
+}
+
+func (r *reader) skip(bytes string) {
+	for len(r.rest) > 0 && strings.IndexByte(bytes, r.rest[0]) >= 0 {
+		r.rest = r.rest[1:]
+	}
 }
 
 // printable is a stranger's key as far as a path may show it.

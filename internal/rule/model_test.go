@@ -2,10 +2,11 @@ package rule_test
 
 import (
 	"encoding/json"
-	"fmt"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"unicode/utf8"
 
@@ -58,8 +59,10 @@ func modelLeaf(field, op string, value any, d *rule.Draft) bool {
 	case "amount":
 		digits := value.(json.Number).String()
 		whole, cents, _ := strings.Cut(strings.TrimPrefix(digits, "-"), ".")
-		var x int64
-		fmt.Sscan(whole+(cents + "00")[:2], &x)
+		x, err := strconv.ParseInt(whole+(cents + "00")[:2], 10, 64)
+		if err != nil {
+			panic(err)
+		}
 		if strings.HasPrefix(digits, "-") {
 			x = -x
 		}
@@ -87,11 +90,22 @@ func modelLeaf(field, op string, value any, d *rule.Draft) bool {
 	case "not_contains":
 		return !modelContains(s, value.(string))
 	case "matches":
-		return regexp.MustCompile(value.(string)).MatchString(s)
+		return modelPattern(value.(string)).MatchString(s)
 	case "in":
 		return slices.ContainsFunc(value.([]any), func(v any) bool { return strings.EqualFold(s, v.(string)) })
 	}
 	panic(op)
+}
+
+var modelCompiled sync.Map
+
+func modelPattern(s string) *regexp.Regexp {
+	if re, ok := modelCompiled.Load(s); ok {
+		return re.(*regexp.Regexp)
+	}
+	re := regexp.MustCompile(s)
+	modelCompiled.Store(s, re)
+	return re
 }
 
 // modelContains compares the part with every stretch of s that has as many runes.

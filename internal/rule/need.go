@@ -43,7 +43,7 @@ func (s *Set) Needs() Need {
 	usable := AllFields
 	for i := range s.rules {
 		for _, a := range s.rules[i].Actions {
-			if a.Type == setCategory.name {
+			if a.Type == SetCategory {
 				usable &^= FieldCategory // a rule may see another category than the one that is stored
 			}
 		}

@@ -1,6 +1,9 @@
 package rule
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 // A test is how a leaf compares. Several operators share one: neq is eq turned round, in is eq with several values.
 type test uint8
@@ -45,19 +48,19 @@ var (
 
 // operators is the table. The same name may stand there once for each kind of field.
 var operators = []operator{
-	{"eq", textual, formText, testIn, false, nil, "the same text, whatever its case"},
-	{"neq", textual, formText, testIn, true, nil, "another text"},
+	{"eq", textual, formText, testIn, false, nil, "is the text, whatever its case"},
+	{"neq", textual, formText, testIn, true, nil, "is another text"},
 	{"contains", textual, formText, testContains, false, nil, "has the text somewhere in it, whatever its case"},
 	{"not_contains", textual, formText, testContains, true, nil, "has the text nowhere in it"},
-	{"matches", textual, formPattern, testMatches, false, nil, "RE2 regular expression, unanchored; heeds case unless it begins with (?i)"},
-	{"in", textual, formTexts, testIn, false, nil, "one of the texts, whatever its case"},
+	{"matches", textual, formPattern, testMatches, false, nil, "matches the RE2 regular expression somewhere; case counts unless it begins with (?i)"},
+	{"in", textual, formTexts, testIn, false, nil, "is one of the texts, whatever its case"},
 
-	{"eq", numeric, formAmount, testRange, false, func(c int64) (int64, int64) { return c, c }, "="},
-	{"neq", numeric, formAmount, testRange, true, func(c int64) (int64, int64) { return c, c }, "≠"},
-	{"gt", numeric, formAmount, testRange, false, func(c int64) (int64, int64) { return c + 1, math.MaxInt64 }, ">"},
-	{"gte", numeric, formAmount, testRange, false, func(c int64) (int64, int64) { return c, math.MaxInt64 }, "≥"},
-	{"lt", numeric, formAmount, testRange, false, func(c int64) (int64, int64) { return math.MinInt64, c - 1 }, "<"},
-	{"lte", numeric, formAmount, testRange, false, func(c int64) (int64, int64) { return math.MinInt64, c }, "≤"},
+	{"eq", numeric, formAmount, testRange, false, func(c int64) (int64, int64) { return c, c }, "is the amount"},
+	{"neq", numeric, formAmount, testRange, true, func(c int64) (int64, int64) { return c, c }, "is another amount"},
+	{"gt", numeric, formAmount, testRange, false, func(c int64) (int64, int64) { return c + 1, math.MaxInt64 }, "is more"},
+	{"gte", numeric, formAmount, testRange, false, func(c int64) (int64, int64) { return c, math.MaxInt64 }, "is as much or more"},
+	{"lt", numeric, formAmount, testRange, false, func(c int64) (int64, int64) { return math.MinInt64, c - 1 }, "is less"},
+	{"lte", numeric, formAmount, testRange, false, func(c int64) (int64, int64) { return math.MinInt64, c }, "is as much or less"},
 
 	{"eq", flag, formBool, testTruth, false, nil, "is so"},
 	{"neq", flag, formBool, testTruth, true, nil, "is not so"},
@@ -67,14 +70,7 @@ var operators = []operator{
 	{"in", tagged, formTexts, testTags, false, nil, "has any of the tags"},
 }
 
-func (o *operator) takes(k kind) bool {
-	for _, x := range o.kinds {
-		if x == k {
-			return true
-		}
-	}
-	return false
-}
+func (o *operator) takes(k kind) bool { return slices.Contains(o.kinds, k) }
 
 // operatorOf finds the line for that name and kind of field.
 func operatorOf(name string, k kind) *operator {

@@ -14,7 +14,7 @@ import (
 // The limits of a condition.
 const (
 	MaxDepth   = 10   // combinators on the way to a leaf
-	MaxLeaves  = 500  // of a tree
+	MaxLeaves  = 500  // of a tree; {} is one too
 	MaxPattern = 1000 // characters of a regular expression
 	MaxValues  = 1000 // of `in`
 	MaxText    = 1000 // characters of a text to compare with
@@ -23,7 +23,7 @@ const (
 	maxProgram = 4000
 )
 
-// ParseTree reads a condition and finds everything that is wrong with it; the Tree is sound when there is no fault. Nothing, and null, is {}.
+// ParseTree reads a condition and finds everything that is wrong with it. With a fault the Tree matches nothing. No bytes, and null, are {}.
 // Path stands before the paths of faults. It is safe on any bytes.
 func ParseTree(path string, raw []byte) (Tree, []Fault) {
 	if len(raw) == 0 {
@@ -31,7 +31,7 @@ func ParseTree(path string, raw []byte) (Tree, []Fault) {
 	}
 	v, ok := readJSON(raw)
 	if !ok {
-		return Tree{}, []Fault{{path, "type", "must be a JSON object"}}
+		return never, []Fault{{path, "type", "must be a JSON object"}}
 	}
 	if v.kind == 'n' {
 		return Tree{}, nil
@@ -42,13 +42,16 @@ func ParseTree(path string, raw []byte) (Tree, []Fault) {
 		p.add(path, "length", "must have at most %d comparisons; use `in`, or several rules", MaxLeaves)
 	}
 	if len(p.faults) > 0 {
-		return Tree{}, p.faults
+		return never, p.faults
 	}
 	if root.kind == nodeTrue {
 		root = nil
 	}
 	return Tree{root}, nil
 }
+
+// never is not {}.
+var never = Tree{&node{kind: nodeNot, kids: []*node{{kind: nodeTrue}}}}
 
 type parser struct {
 	faults
@@ -60,6 +63,7 @@ const nodeHint = "a comparison {field, op, value}, one of {and: [â€¦]}, {or: [â€
 // node reads one node; depth is how many combinators lead to it. What it answers is of use only while there are no faults.
 func (p *parser) node(path string, v value, depth int) *node {
 	if v.kind != '{' {
+		p.leaves++
 		p.add(path, "type", "must be an object: %s", nodeHint)
 		return nil
 	}
@@ -72,27 +76,20 @@ func (p *parser) node(path string, v value, depth int) *node {
 			out = p.combinator(path, key, inner, depth+1)
 		}
 	}
-	leafy := false
-	for _, key := range []string{"field", "op", "value"} {
-		_, ok := given[key]
-		leafy = leafy || ok
-	}
+	parts := len(given) - combinators
 	switch {
 	case combinators > 1:
 		p.add(path, "conflict", "must have one of and, or, not; put one into the other")
-	case combinators == 1 && leafy:
+	case combinators == 1 && parts > 0:
 		p.add(path, "conflict", "must be a comparison or a combinator, not both; join them with and")
 	}
-	if leafy {
-		if p.leaves++; p.leaves > MaxLeaves {
-			return out
-		}
-		return &node{kind: nodeLeaf, leaf: p.leaf(path, given)}
+	if combinators > 0 && parts == 0 {
+		return out
 	}
-	if combinators == 0 {
+	if p.leaves++; p.leaves > MaxLeaves || parts == 0 {
 		return &node{kind: nodeTrue}
 	}
-	return out
+	return &node{kind: nodeLeaf, leaf: p.leaf(path, given)}
 }
 
 // members gives the members of an object by key; doubled and unknown ones are faults.

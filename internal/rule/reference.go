@@ -22,7 +22,7 @@ func Reference() string {
 	}
 	b.WriteString(referenceValues)
 	b.WriteString("\n## Actions\n\n| type | beside it | what it does |\n|---|---|---|\n")
-	for _, e := range effects() {
+	for _, e := range effects {
 		fmt.Fprintf(&b, "| `%s` | `%s` | %s |\n", e.name, strings.Join(e.payload, "` or `"), e.doc)
 	}
 	b.WriteString(referenceActions)

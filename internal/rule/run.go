@@ -4,20 +4,14 @@ import (
 	"math/bits"
 	"slices"
 	"strings"
-
-	"coffer/internal/text"
 )
 
 // Run takes the draft through the pipeline: each rule sees what earlier ones did. Afterwards the draft's category and tags are as the
 // rules left them; its other fields, and the slice of tags that the caller gave, are as they were.
 func (s *Set) Run(d *Draft, p Pass) Outcome {
-	var out Outcome
 	sc := s.scratch(d)
-	r := run{
-		set: s, scratch: sc, draft: d, pass: p, out: &out,
-		start: d.Category, startTags: d.Tags, category: none, counterparty: Effect{Rule: none}, tags: sc.tags[:0],
-	}
-	hits := sc.hits[:0]
+	r := &sc.run
+	r.begin(d, p)
 	fires := s.fires[p.Event]
 	for w := range sc.maybe {
 		ahead := ^uint64(0)
@@ -32,17 +26,15 @@ func (s *Set) Run(d *Draft, p Pass) Outcome {
 			if sc.sure[w]>>bit&1 == 0 && s.rules[r.rule].Conditions.root.eval(&sc.view, AllFields) != True {
 				continue
 			}
-			hits = append(hits, r.rule)
-			for _, step := range s.steps[r.rule] {
-				step.do(&r, step.action)
+			r.hits = append(r.hits, r.rule)
+			for i := range s.steps[r.rule] {
+				step := &s.steps[r.rule][i]
+				r.wakes = step.wakes
+				step.do(r, step.action)
 			}
 		}
 	}
-	if len(hits) > 0 {
-		out.Hits = slices.Clone(hits)
-		r.settle()
-	}
-	sc.hits, sc.tags = hits, r.tags
+	out := r.end()
 	s.release(sc)
 	return out
 }
@@ -50,72 +42,110 @@ func (s *Set) Run(d *Draft, p Pass) Outcome {
 // none stands where an index names no rule.
 const none = -1
 
-// A run is one transaction on its way through the pipeline.
+// A run is one transaction on its way through the pipeline. Its slices are kept for the next.
 type run struct {
-	set          *Set
 	scratch      *scratch
 	draft        *Draft
 	pass         Pass
-	out          *Outcome
-	rule         int // whose actions are being done
-	start        string
+	rule         int       // whose actions are being done
+	wakes        []posting // the rules that wait for what the action sets
+	hits         []int
+	start        string // the category before the pass
 	startTags    []string
-	ownTags      bool
-	category     int // the last rule that set it
-	counterparty Effect
-	tags         []Effect // the last of each tag
+	ownTags      bool // the draft's slice is not the caller's any more
+	category     int  // the last rule that set it
+	counterparty said
+	tags         []said // the last of each tag
+	comments     []said
+	attempts     []Attempt
 }
 
-// wake looks again at later rules that wait for a live field to take that value.
-func (r *run) wake(f Fields, value string) {
-	r.scratch.view.forget(f)
-	for _, i := range r.set.keyed[key{f, text.Fold(value)}] {
-		r.scratch.maybe[i.rule>>6] |= 1 << (i.rule & 63)
+// said is an action and the rule that took it.
+type said struct {
+	rule   int
+	action *Action
+}
+
+func (r *run) begin(d *Draft, p Pass) {
+	r.draft, r.pass = d, p
+	r.start, r.startTags, r.ownTags = d.Category, d.Tags, false
+	r.category, r.counterparty = none, said{rule: none}
+	r.hits, r.tags, r.comments, r.attempts = r.hits[:0], r.tags[:0], r.comments[:0], nil
+}
+
+// wake looks again at later rules that wait for a live field to take the value that the action gave it.
+func (r *run) wake(f Fields) {
+	r.scratch.forget(f)
+	for _, p := range r.wakes {
+		r.scratch.mark(p)
 	}
 }
 
 // keep notes an action that cannot be done.
-func (r *run) keep(field string, want Effect, already bool) {
-	if !r.pass.Trace {
-		return
-	}
+func (r *run) keep(field string, a *Action, already bool) {
 	fate := Held
 	if already {
 		fate = AlreadySo
 	}
-	r.out.Attempts = append(r.out.Attempts, Attempt{want, field, fate})
+	r.note(field, a, fate)
 }
 
-// try notes an action that was done, whose fate the end of the pass decides.
-func (r *run) try(field string, want Effect) {
+// note notes an action for the trace; without a fate the end of the pass decides it.
+func (r *run) note(field string, a *Action, fate Fate) {
 	if r.pass.Trace {
-		r.out.Attempts = append(r.out.Attempts, Attempt{want, field, ""})
+		r.attempts = append(r.attempts, Attempt{said{r.rule, a}.effect(), field, fate})
 	}
 }
 
-// settle compares the draft with what it was.
-func (r *run) settle() {
+// effect is what the action comes to.
+func (s said) effect() Effect {
+	a := s.action
+	e := Effect{Rule: s.rule, Tag: a.TagSlug, CounterpartyID: a.CounterpartyID, CounterpartyName: a.CounterpartyName}
+	e.Value = a.CategorySlug + a.Content // one of them is empty
+	e.Removed = a.Type == RemoveTag
+	return e
+}
+
+// end compares the draft with what it was.
+func (r *run) end() Outcome {
+	var out Outcome
+	if len(r.hits) > 0 {
+		out.Hits = slices.Clone(r.hits)
+	}
 	if r.category != none && r.draft.Category != r.start {
-		r.out.Category = &Effect{Rule: r.category, Value: r.draft.Category}
+		out.Category = &Effect{Rule: r.category, Value: r.draft.Category}
 	}
-	if r.counterparty.Rule != none {
-		r.out.Counterparty = &r.counterparty
+	if r.counterparty.rule != none {
+		out.Counterparty = new(r.counterparty.effect())
 	}
-	for _, e := range r.tags {
-		if slices.Contains(r.startTags, e.Tag) == e.Removed {
-			r.out.Tags = append(r.out.Tags, e)
+	for _, s := range r.comments {
+		out.Comments = append(out.Comments, s.effect())
+	}
+	r.tags = slices.DeleteFunc(r.tags, func(s said) bool {
+		return slices.Contains(r.startTags, s.action.TagSlug) == slices.Contains(r.draft.Tags, s.action.TagSlug)
+	})
+	if len(r.tags) > 0 {
+		slices.SortFunc(r.tags, func(x, y said) int { return strings.Compare(x.action.TagSlug, y.action.TagSlug) })
+		out.Tags = make([]Effect, len(r.tags))
+		for i, s := range r.tags {
+			out.Tags[i] = s.effect()
 		}
 	}
-	slices.SortFunc(r.out.Tags, func(a, b Effect) int { return strings.Compare(a.Tag, b.Tag) })
 	r.decide()
+	out.Attempts = r.attempts
+	r.draft, r.startTags, r.attempts = nil, nil, nil
+	return out
 }
 
 // decide gives every attempt its fate, the last of each field first.
 func (r *run) decide() {
+	if len(r.attempts) == 0 {
+		return
+	}
 	type about struct{ field, tag string }
 	later := map[about]bool{}
-	for i := len(r.out.Attempts) - 1; i >= 0; i-- {
-		a := &r.out.Attempts[i]
+	for i := len(r.attempts) - 1; i >= 0; i-- {
+		a := &r.attempts[i]
 		if a.Fate != "" {
 			continue
 		}

@@ -60,7 +60,7 @@ func conditionSchema(inner object) object {
 func actionSchema() object {
 	var types []string
 	properties := object{}
-	for _, e := range effects() {
+	for _, e := range effects {
 		types = append(types, e.name)
 		for _, key := range e.payload {
 			before, _ := properties[key].(object)

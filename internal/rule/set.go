@@ -4,6 +4,8 @@ import (
 	"math/bits"
 	"slices"
 	"sync"
+
+	"coffer/internal/text"
 )
 
 // A Set is rules in the order of the pipeline, compiled so that a transaction meets only those that could match it. It is safe for
@@ -29,6 +31,7 @@ type Set struct {
 type step struct {
 	do     func(r *run, a *Action)
 	action *Action
+	wakes  []posting // rules that wait for what it sets
 }
 
 // A posting names a rule that a hit concerns; a sure one matches by the hit alone.
@@ -54,8 +57,7 @@ type span struct {
 type scratch struct {
 	view
 	maybe, sure []uint64 // rules to evaluate; rules known to match
-	hits        []int
-	tags        []Effect
+	run         run
 }
 
 // Compile sorts rules into the order of the pipeline (priority, then age, then id) and makes them ready to run.
@@ -67,7 +69,6 @@ func Compile(rules []Rule) *Set {
 	for e := range s.fires {
 		s.fires[e] = make([]uint64, words)
 	}
-	s.steps = make([][]step, len(rules))
 	b := builder{set: s, patterns: map[string]int{}}
 	for i := range s.rules {
 		for e := range s.fires {
@@ -75,17 +76,37 @@ func Compile(rules []Rule) *Set {
 				s.fires[e][i>>6] |= 1 << (i & 63)
 			}
 		}
-		for a := range s.rules[i].Actions {
-			action := &s.rules[i].Actions[a]
-			if e, ok := effectNamed(action.Type); ok {
-				s.steps[i] = append(s.steps[i], step{e.do, action})
-			}
-		}
 		b.add(i)
 	}
 	b.finish()
-	s.pool.New = func() any { return &scratch{maybe: make([]uint64, words), sure: make([]uint64, words)} }
+	s.prepare()
+	s.pool.New = func() any {
+		sc := &scratch{maybe: make([]uint64, words), sure: make([]uint64, words)}
+		sc.run.scratch = sc
+		return sc
+	}
 	return s
+}
+
+// prepare makes the actions ready, once it is known which rules wait for what.
+func (s *Set) prepare() {
+	s.steps = make([][]step, len(s.rules))
+	for i := range s.rules {
+		actions := s.rules[i].Actions
+		s.steps[i] = make([]step, 0, len(actions))
+		for n := range actions {
+			a := &actions[n]
+			e, known := effectNamed(a.Type)
+			if !known {
+				continue
+			}
+			var wakes []posting
+			if e.sets != 0 {
+				wakes = s.keyed[key{e.sets, text.Fold(*a.member(e.payload[0]))}]
+			}
+			s.steps[i] = append(s.steps[i], step{e.do, a, wakes})
+		}
+	}
 }
 
 // Rules are the rules in the order of the pipeline: what indexes in outcomes refer to.

@@ -53,12 +53,15 @@ func foldRune(r rune) rune {
 
 // orbit picks one of the runes that fold to each other: the lower case of the least, unless that is no member, as for İ.
 func orbit(r rune) rune {
-	least := r
-	for f := unicode.SimpleFold(r); f != r; f = unicode.SimpleFold(f) {
+	f, least := unicode.SimpleFold(r), r
+	if f == r {
+		return r
+	}
+	for ; f != r; f = unicode.SimpleFold(f) {
 		least = min(least, f)
 	}
 	lower := unicode.ToLower(least)
-	for f := unicode.SimpleFold(least); f != least; f = unicode.SimpleFold(f) {
+	for f = unicode.SimpleFold(least); f != least; f = unicode.SimpleFold(f) {
 		if f == lower {
 			return lower
 		}

@@ -1,0 +1,229 @@
+package rule_test
+
+import (
+	"encoding/json"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"coffer/internal/rule"
+)
+
+func tree(t testing.TB, raw string) rule.Tree {
+	t.Helper()
+	out, faults := rule.ParseTree("conditions", []byte(raw))
+	if len(faults) > 0 {
+		t.Fatalf("%s: %v", raw, faults)
+	}
+	return out
+}
+
+func TestRefs(t *testing.T) {
+	t.Parallel()
+	c := tree(t, `{"and":[
+		{"field":"account_id","op":"eq","value":"Ab3dE6gH"},
+		{"or":[{"field":"user_id","op":"in","value":["","01890A5D-AC96-774B-BCCE-B302099A8057"]},{"not":{"field":"category","op":"neq","value":"Groceries"}}]},
+		{"field":"category","op":"eq","value":""},{"field":"category","op":"contains","value":"food"},{"field":"account_id","op":"contains","value":"ab"}]}`)
+	want := []rule.Ref{
+		{Path: "and[0].value", Field: "account_id", Value: "Ab3dE6gH"},
+		{Path: "and[1].or[0].value[1]", Field: "user_id", Value: "01890a5d-ac96-774b-bcce-b302099a8057"},
+		{Path: "and[1].or[1].not.value", Field: "category", Value: "Groceries"},
+	}
+	if diff := cmp.Diff(want, c.Refs()); diff != "" {
+		t.Error(diff)
+	}
+	before := c.String()
+	account := "01890a5d-ac96-774b-bcce-b302099a8058"
+	var asked []rule.Ref
+	resolved := c.Resolved(func(r rule.Ref) string {
+		asked = append(asked, r)
+		switch r.Field {
+		case "account_id":
+			return account
+		case "category":
+			return "groceries"
+		}
+		return r.Value
+	})
+	if diff := cmp.Diff(want, asked); diff != "" {
+		t.Error(diff)
+	}
+	if got := resolved.String(); got != strings.NewReplacer("Ab3dE6gH", account, "Groceries", "groceries").Replace(before) {
+		t.Error(got)
+	}
+	if c.String() != before {
+		t.Error("resolving changed the tree itself")
+	}
+	d := rule.Draft{Facts: rule.Facts{AccountID: account}}
+	eq := tree(t, `{"field":"account_id","op":"eq","value":"Ab3dE6gH"}`)
+	if eq.Eval(&d, rule.AllFields) != rule.False || eq.Resolved(func(rule.Ref) string { return account }).Eval(&d, rule.AllFields) != rule.True {
+		t.Error("what was resolved is what is compared")
+	}
+	if (rule.Tree{}).Refs() != nil || (rule.Tree{}).Resolved(nil).String() != "{}" {
+		t.Error("{} refers to nothing")
+	}
+}
+
+func TestReadsAndMatchesAll(t *testing.T) {
+	t.Parallel()
+	for raw, c := range map[string]struct {
+		reads string
+		all   bool
+	}{
+		``:                                {"", true},
+		`{"and":[{},{"not":{"not":{}}}]}`: {"", true},
+		`{"not":{}}`:                      {"", false},
+		`{"or":[{},{"field":"name","op":"eq","value":"x"}]}`:                                                     {"name", true},
+		`{"and":[{},{"field":"name","op":"eq","value":"x"}]}`:                                                    {"name", false},
+		`{"or":[{"field":"amount","op":"gt","value":1},{"not":{"field":"tags","op":"contains","value":"x"}}]}`:   {"amount,tags", false},
+		`{"and":[{"field":"user_id","op":"eq","value":""},{"field":"merchant_name","op":"matches","value":""}]}`: {"merchant_name,user_id", false},
+	} {
+		c0 := tree(t, raw)
+		if got := strings.Join(c0.Reads().Names(), ","); got != c.reads {
+			t.Errorf("%s reads %s", raw, got)
+		}
+		if c0.MatchesAll() != c.all {
+			t.Errorf("%s matches all: %v", raw, c0.MatchesAll())
+		}
+	}
+}
+
+// TestUnknown has the example of the specification: of a merchant's text alone nothing follows about amounts.
+func TestUnknown(t *testing.T) {
+	t.Parallel()
+	d := rule.Draft{Facts: rule.Facts{Name: "EDEKA", MerchantName: "EDEKA"}}
+	for raw, want := range map[string]rule.Verdict{
+		`{"field":"amount","op":"gt","value":10}`:                                                                         rule.Unknown,
+		`{"not":{"field":"amount","op":"gt","value":10}}`:                                                                 rule.Unknown,
+		`{"field":"name","op":"contains","value":"edeka"}`:                                                                rule.True,
+		`{"or":[{"field":"amount","op":"gt","value":10},{"field":"name","op":"contains","value":"edeka"}]}`:               rule.True,
+		`{"and":[{"field":"amount","op":"gt","value":10},{"field":"name","op":"contains","value":"edeka"}]}`:              rule.Unknown,
+		`{"and":[{"field":"amount","op":"gt","value":10},{"field":"name","op":"contains","value":"rewe"}]}`:               rule.False,
+		`{"field":"category","op":"eq","value":""}`:                                                                       rule.Unknown,
+		`{"or":[{"field":"pending","op":"eq","value":true},{"field":"pending","op":"eq","value":false}]}`:                 rule.Unknown,
+		`{"and":[{"field":"name","op":"eq","value":"edeka"},{"not":{"field":"merchant_name","op":"eq","value":"rewe"}}]}`: rule.True,
+	} {
+		if got := tree(t, raw).Eval(&d, rule.NameFields); got != want {
+			t.Errorf("%s: %d, want %d", raw, got, want)
+		}
+	}
+}
+
+func TestTriggersAndStages(t *testing.T) {
+	t.Parallel()
+	for name, want := range map[string]rule.Trigger{"on_create": rule.OnCreate, "on_change": rule.OnChange, "always": rule.Always, "on_update": rule.OnChange} {
+		if got, ok := rule.ParseTrigger(name); !ok || got != want {
+			t.Errorf("%s is %s", name, got)
+		}
+	}
+	for _, name := range []string{"", "ALWAYS", "never"} {
+		if got, ok := rule.ParseTrigger(name); ok {
+			t.Errorf("%s is %s", name, got)
+		}
+	}
+	want := map[string]int{"baseline": 0, "standard": 10, "refinement": 50, "override": 100}
+	for _, s := range rule.Stages() {
+		found, ok := rule.StageNamed(s.Name)
+		if p, known := want[s.Name]; !ok || !known || p != s.Priority || found != s {
+			t.Errorf("%+v", s)
+		}
+		delete(want, s.Name)
+	}
+	if _, ok := rule.StageNamed("first"); ok || len(want) > 0 {
+		t.Errorf("missing %v", want)
+	}
+	if s, ok := rule.StageNamed(rule.DefaultStage); !ok || s.Priority != 10 {
+		t.Error(s)
+	}
+}
+
+// TestConcurrentUse runs one set from several goroutines, for the race detector to watch, and compares their answers.
+func TestConcurrentUse(t *testing.T) {
+	t.Parallel()
+	r := seeded(5)
+	set := shuffled(r, genSet(t, r, 150))
+	list := make([]rule.Draft, 200)
+	want := make([]string, len(list))
+	for i := range list {
+		list[i] = genDraft(r)
+		d := list[i]
+		want[i] = show(t, set.Run(&d, rule.Pass{Trace: true}))
+	}
+	var wg sync.WaitGroup
+	for worker := range 4 {
+		wg.Go(func() {
+			for i := range list {
+				i = (i*7 + worker) % len(list)
+				d := list[i]
+				if got := set.Run(&d, rule.Pass{Trace: true}); show(t, got) != want[i] {
+					t.Errorf("draft %d: another outcome", i)
+				}
+				set.Match(&list[i], rule.AllFields, nil)
+				set.Rules()[i%150].Conditions.Eval(&list[i], rule.AllFields)
+			}
+		})
+	}
+	wg.Wait()
+}
+
+// TestGoldenReference keeps what agents read, and the schemas, under review.
+func TestGoldenReference(t *testing.T) {
+	t.Parallel()
+	pretty := func(raw []byte) string {
+		var v any
+		if err := json.Unmarshal(raw, &v); err != nil {
+			t.Fatal(err)
+		}
+		return show(t, v) + "\n"
+	}
+	for file, now := range map[string]string{
+		"testdata/reference.md":          rule.Reference(),
+		"testdata/schema.json":           pretty(rule.Schema()),
+		"testdata/condition.schema.json": pretty(rule.ConditionSchema()),
+		"testdata/action.schema.json":    pretty(rule.ActionSchema()),
+	} {
+		old, err := os.ReadFile(file)
+		if err != nil && !*update {
+			t.Fatal(err)
+		}
+		golden(t, file, string(old), now)
+	}
+}
+
+// TestReferenceExamples parses every example of the reference, so that none can be wrong.
+func TestReferenceExamples(t *testing.T) {
+	t.Parallel()
+	_, examples, _ := strings.Cut(rule.Reference(), "\n## Examples\n")
+	var blocks strings.Builder
+	for line := range strings.Lines(examples) {
+		if code, ok := strings.CutPrefix(line, "    "); ok {
+			blocks.WriteString(code)
+		}
+	}
+	n := 0
+	for d := json.NewDecoder(strings.NewReader(blocks.String())); d.More(); n++ {
+		var example struct {
+			Stage               string
+			Conditions, Actions json.RawMessage
+		}
+		if err := d.Decode(&example); err != nil {
+			t.Fatal(err)
+		}
+		_, faults := rule.ParseTree("conditions", example.Conditions)
+		_, more := rule.ParseActions("actions", example.Actions)
+		if _, ok := rule.StageNamed(example.Stage); len(faults)+len(more) > 0 || !ok && example.Stage != "" {
+			t.Errorf("example %d: %v %v", n, faults, more)
+		}
+	}
+	if n < 5 {
+		t.Errorf("only %d examples", n)
+	}
+	for code := range strings.SplitSeq(rule.Reference(), "`") {
+		if strings.HasPrefix(code, `{"field"`) && !strings.Contains(code, "…") {
+			tree(t, code)
+		}
+	}
+}

@@ -40,6 +40,7 @@ type App struct {
 	DB      *pg.DB
 	Ring    *seal.Ring // nil without an encryption key
 	Auth    *auth.Auth
+	Jobs    *job.Jobs
 	Journal *journal.Journal
 	Filing  *filing.Filing
 	Books   *ledger.Books
@@ -65,28 +66,30 @@ func Build(ctx context.Context, c Config, log *slog.Logger) (*App, error) {
 	if err != nil {
 		return nil, err
 	}
-	a := parts(db)
+	a := parts(db, log)
 	a.Config, a.Ring, a.Log, a.Metrics = c, ring, log, prometheus.NewRegistry()
 	a.Runner = &op.Runner{DB: db, Log: log, Observe: observer(a.Metrics, db)}
+	a.Jobs.Observe = jobObserver(a.Metrics)
 	a.Tools = &mcp.Tools{Ops: a.Ops(), Runner: a.Runner, Version: Version, Log: log}
 	return a, nil
 }
 
 // parts are the packages of the domain, each handed what it needs.
-func parts(db *pg.DB) *App {
-	a := &App{DB: db, Auth: auth.New(db), Journal: journal.New(db)}
+func parts(db *pg.DB, log *slog.Logger) *App {
+	a := &App{DB: db, Auth: auth.New(db), Jobs: job.New(db, log), Journal: journal.New(db)}
 	a.system = &system{app: a}
 	a.Filing = filing.New(ledger.CategoryUser{}, counterparty.CategoryUser{}) // whatever else points at categories joins here
 	a.Books = ledger.New(db, a.Filing)
 	a.Others = counterparty.New(a.Filing, a.Books)
 	a.Feed = feed.New(a.Auth, a.Books)
 	a.Journal.Join(slices.Concat(a.Filing.Subjects(), a.Books.Subjects(), a.Others.Subjects())...)
+	a.Jobs.Add(a.kinds()...)
 	return a
 }
 
 // Ops is every use case of the service.
 func (a *App) Ops() []*op.Op {
-	return slices.Concat(a.system.ops(), a.Auth.Ops(), a.Feed.Ops(), a.Filing.Ops(), a.Books.Ops(), a.Others.Ops(), a.Journal.Ops())
+	return slices.Concat(a.system.ops(), a.Auth.Ops(), a.Jobs.Ops(), a.Feed.Ops(), a.Filing.Ops(), a.Books.Ops(), a.Others.Ops(), a.Journal.Ops())
 }
 
 // Groups says what each noun of the menu is.
@@ -98,6 +101,7 @@ var Groups = map[string]string{
 	"comment":      "What people and agents wrote about transactions.",
 	"counterparty": "The other side of charges, across banks.",
 	"health":       "Whether the service can work.",
+	"job":          "Long work that goes on after the call: how far it is, and what came of it.",
 	"key":          "API keys: who may call, and what they may do.",
 	"setup":        "What a new installation still lacks.",
 	"tag":          "Open-ended labels for transactions.",
@@ -107,17 +111,20 @@ var Groups = map[string]string{
 }
 
 // Menu is every use case without a database behind it, for documents and help.
-func Menu() []*op.Op { return parts(nil).Ops() }
+func Menu() []*op.Op { return parts(nil, nil).Ops() }
 
 // Raw is every route that is no op.
 func (a *App) Raw() []rest.Raw {
-	return append(a.system.raw(), rest.Raw{
+	return append(a.documented(), rest.Raw{
 		Route: "/mcp/key", Scope: op.AnyKey, Agents: true, MaxBody: mcp.MaxBody, Handler: a.Tools.Handler(),
 	})
 }
 
+// documented are the raw routes that the document shows.
+func (a *App) documented() []rest.Raw { return append(a.system.raw(), a.jobEvents()) }
+
 // RawMenu is Raw for documents.
-func RawMenu() []rest.Raw { return (&system{}).raw() }
+func RawMenu() []rest.Raw { return parts(nil, nil).documented() }
 
 // Rest is the HTTP surface.
 func (a *App) Rest() *rest.Server {

@@ -32,11 +32,14 @@ type Kind struct {
 
 // Jobs takes on long work and runs it.
 type Jobs struct {
-	db     *pg.DB
-	log    *slog.Logger
-	owner  string // this process, among all that run jobs on this database
-	kinds  map[string]Kind
-	river  func() (*river.Client[pgx.Tx], error)
+	db    *pg.DB
+	log   *slog.Logger
+	owner string // this process, among all that run jobs on this database
+	kinds map[string]Kind
+	river func() (*river.Client[pgx.Tx], error)
+	// Observe is told of every run that ends; it may be nil, and is set before Run.
+	Observe func(kind, outcome string, took time.Duration)
+
 	tempo  tempo
 	faults faults
 

@@ -247,4 +247,3 @@ func (j *Jobs) forget(ctx context.Context) error {
 		}
 	}
 }
-

@@ -27,7 +27,7 @@ type Job struct {
 	Kind       string          `json:"kind" doc:"What sort of work it is"`
 	State      string          `json:"state" enum:"queued,running,succeeded,failed,cancelled"`
 	Progress   Progress        `json:"progress"`
-	Result     json.RawMessage `json:"result" doc:"What came of it, in the shape of its kind; null until it has succeeded"`
+	Result     json.RawMessage `json:"result" object:"any" doc:"What came of it, in the shape of its kind; null until it has succeeded"`
 	Error      *Failure        `json:"error" doc:"Why it failed; null otherwise"`
 	CreatedAt  pg.Time         `json:"created_at"`
 	StartedAt  *pg.Time        `json:"started_at"`

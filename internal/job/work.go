@@ -237,6 +237,9 @@ func (r *Run) report(ctx context.Context, outcome string, err error, took time.D
 			level = slog.LevelWarn
 		}
 	}
+	if r.jobs.Observe != nil {
+		r.jobs.Observe(r.claim.Kind, outcome, took)
+	}
 	r.jobs.log.LogAttrs(context.WithoutCancel(ctx), level, "job", attrs...)
 }
 

@@ -11,10 +11,12 @@ import (
 	"testing"
 	"time"
 
+	"coffer/internal/app"
 	"coffer/internal/errs"
 	"coffer/internal/job"
 	"coffer/internal/op"
 	"coffer/internal/pg"
+	"coffer/internal/rest"
 )
 
 // Work for these tests: counting, which can be held at a number, and failing.
@@ -174,6 +176,22 @@ func TestLongWorkAnswersAndWaits(t *testing.T) {
 	}
 }
 
+// The document shows both answers, and what a tool and a route call the wait.
+func TestLongWorkInTheDocument(t *testing.T) {
+	t.Parallel()
+	o := startOp(&world{App: &app.App{Jobs: job.New(nil, nil)}})
+	text := rest.Document([]*op.Op{o}, nil, app.Groups).YAML()
+	for _, want := range []string{`"200":`, `"202":`, `name: "wait"`} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %s in\n%s", want, text)
+		}
+	}
+	tool, err := json.Marshal(o.ToolInput())
+	if err != nil || !strings.Contains(string(tool), `"wait_seconds"`) || strings.Contains(string(tool), `"wait"`) {
+		t.Errorf("%s %v", tool, err)
+	}
+}
+
 // Over HTTP the wait is a parameter, and many who wait leave the pool to others.
 func TestWaitingOverHTTP(t *testing.T) {
 	t.Parallel()
@@ -222,7 +240,7 @@ func (w *world) events(ctx context.Context, t *testing.T, which string, header .
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = res.Body.Close() })
-	if kind := res.Header.Get("Content-Type"); res.StatusCode != 200 || kind != "text/event-stream" {
+	if kind := res.Header.Get("Content-Type"); res.StatusCode != http.StatusOK || kind != "text/event-stream" {
 		t.Fatalf("%d %s", res.StatusCode, kind)
 	}
 	lines := bufio.NewScanner(res.Body)

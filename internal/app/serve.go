@@ -81,7 +81,7 @@ func (a *App) run(ctx context.Context, servers []*http.Server, listeners []net.L
 	behind.Go(func() { a.sweep(background) })
 	behind.Go(func() { // until ctx ends: streams and waits must end before requests can, and work is handed over meanwhile
 		if err := a.Jobs.Run(ctx); err != nil {
-			a.Log.Error("jobs did not stop in time; others take them over when their leases run out", "error", err.Error())
+			a.Log.Error("jobs did not end cleanly; what they held is taken over when its lease runs out", "error", err.Error())
 		}
 	})
 	var err error

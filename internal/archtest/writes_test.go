@@ -33,6 +33,8 @@ var owners = map[string]string{
 	"change":           "journal",
 	"entry":            "journal",
 	"comment":          "journal",
+	"job":              "job",
+	"river.*":          "job",
 }
 
 // writesAll is the package that restores a backup, and so must write every table.

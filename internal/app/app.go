@@ -41,13 +41,13 @@ type App struct {
 	DB      *pg.DB
 	Ring    *seal.Ring // nil without an encryption key
 	Auth    *auth.Auth
+	Jobs    *job.Jobs
 	Journal *journal.Journal
 	Filing  *filing.Filing
 	Books   *ledger.Books
 	Others  *counterparty.Counterparties
 	Rules   *rulebook.Rulebook
 	Feed    *feed.Feed
-	Jobs    *job.Jobs
 	Runner  *op.Runner
 	Tools   *mcp.Tools
 	Log     *slog.Logger
@@ -68,16 +68,17 @@ func Build(ctx context.Context, c Config, log *slog.Logger) (*App, error) {
 	if err != nil {
 		return nil, err
 	}
-	a := parts(db)
+	a := parts(db, log)
 	a.Config, a.Ring, a.Log, a.Metrics = c, ring, log, prometheus.NewRegistry()
 	a.Runner = &op.Runner{DB: db, Log: log, Observe: observer(a.Metrics, db)}
+	a.Jobs.Observe = jobObserver(a.Metrics)
 	a.Tools = &mcp.Tools{Ops: a.Ops(), Runner: a.Runner, Version: Version, Log: log}
 	return a, nil
 }
 
 // parts are the packages of the domain, each handed what it needs.
-func parts(db *pg.DB) *App {
-	a := &App{DB: db, Auth: auth.New(db), Journal: journal.New(db), Jobs: job.New(db, nil)}
+func parts(db *pg.DB, log *slog.Logger) *App {
+	a := &App{DB: db, Auth: auth.New(db), Jobs: job.New(db, log), Journal: journal.New(db)}
 	a.system = &system{app: a}
 	a.Filing = filing.New(ledger.CategoryUser{}, counterparty.CategoryUser{}, rulebook.CategoryUser{}) // whatever else points at categories joins here
 	a.Books = ledger.New(db, a.Filing)
@@ -85,13 +86,13 @@ func parts(db *pg.DB) *App {
 	a.Rules = rulebook.New(db, a.Filing, a.Books, a.Jobs)
 	a.Feed = feed.New(a.Auth, a.Books)
 	a.Journal.Join(slices.Concat(a.Filing.Subjects(), a.Books.Subjects(), a.Others.Subjects(), a.Rules.Subjects())...)
-	a.Jobs.Add(a.Rules.Kinds()...)
+	a.Jobs.Add(a.kinds()...)
 	return a
 }
 
 // Ops is every use case of the service.
 func (a *App) Ops() []*op.Op {
-	return slices.Concat(a.system.ops(), a.Auth.Ops(), a.Feed.Ops(), a.Filing.Ops(), a.Books.Ops(), a.Others.Ops(), a.Rules.Ops(), a.Journal.Ops(), a.Jobs.Ops())
+	return slices.Concat(a.system.ops(), a.Auth.Ops(), a.Jobs.Ops(), a.Feed.Ops(), a.Filing.Ops(), a.Books.Ops(), a.Others.Ops(), a.Rules.Ops(), a.Journal.Ops())
 }
 
 // Groups says what each noun of the menu is.
@@ -103,7 +104,7 @@ var Groups = map[string]string{
 	"comment":      "What people and agents wrote about transactions.",
 	"counterparty": "The other side of charges, across banks.",
 	"health":       "Whether the service can work.",
-	"job":          "Long work, and how far it is.",
+	"job":          "Long work that goes on after the call: how far it is, and what came of it.",
 	"key":          "API keys: who may call, and what they may do.",
 	"rule":         "What is done with transactions as they come.",
 	"setup":        "What a new installation still lacks.",
@@ -114,17 +115,20 @@ var Groups = map[string]string{
 }
 
 // Menu is every use case without a database behind it, for documents and help.
-func Menu() []*op.Op { return parts(nil).Ops() }
+func Menu() []*op.Op { return parts(nil, nil).Ops() }
 
 // Raw is every route that is no op.
 func (a *App) Raw() []rest.Raw {
-	return append(a.system.raw(), rest.Raw{
+	return append(a.documented(), rest.Raw{
 		Route: "/mcp/key", Scope: op.AnyKey, Agents: true, MaxBody: mcp.MaxBody, Handler: a.Tools.Handler(),
 	})
 }
 
+// documented are the raw routes that the document shows.
+func (a *App) documented() []rest.Raw { return append(a.system.raw(), a.jobEvents()) }
+
 // RawMenu is Raw for documents.
-func RawMenu() []rest.Raw { return (&system{}).raw() }
+func RawMenu() []rest.Raw { return parts(nil, nil).documented() }
 
 // Rest is the HTTP surface.
 func (a *App) Rest() *rest.Server {

@@ -30,6 +30,17 @@ func observer(reg *prometheus.Registry, db *pg.DB) func(string, op.Surface, stri
 	}
 }
 
+// jobObserver counts what became of runs of jobs. Kinds come from the list of jobs and outcomes from their package, so their number is bounded.
+func jobObserver(reg *prometheus.Registry) func(kind, outcome string, took time.Duration) {
+	runs := prometheus.NewHistogramVec(prometheus.HistogramOpts{
+		Name: "coffer_job_seconds", Help: "Runs of jobs, by kind and outcome.", Buckets: []float64{.01, .1, 1, 10, 60, 600, 3600},
+	}, []string{"kind", "outcome"})
+	reg.MustRegister(runs)
+	return func(kind, outcome string, took time.Duration) {
+		runs.WithLabelValues(kind, outcome).Observe(took.Seconds())
+	}
+}
+
 func (a *App) metricsHandler() http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("GET /metrics", promhttp.HandlerFor(a.Metrics, promhttp.HandlerOpts{}))

@@ -79,6 +79,11 @@ func (a *App) run(ctx context.Context, servers []*http.Server, listeners []net.L
 		a.Auth.Run(background, func(err error) { a.Log.Error("last use of keys not written", "error", err.Error()) })
 	})
 	behind.Go(func() { a.sweep(background) })
+	behind.Go(func() { // until ctx ends: streams and waits must end before requests can, and work is handed over meanwhile
+		if err := a.Jobs.Run(ctx); err != nil {
+			a.Log.Error("jobs did not end cleanly; what they held is taken over when its lease runs out", "error", err.Error())
+		}
+	})
 	var err error
 	select {
 	case <-ctx.Done():

@@ -113,9 +113,12 @@ func TestStories(t *testing.T) {
 	}
 }
 
-// prepare fills the books for a story that says [books] in its title.
+// prepare fills the books for a story that says [books] in its title, and leaves some long work behind for one that says [jobs].
 func (s *story) prepare(t *testing.T, w *world) {
 	t.Helper()
+	if strings.Contains(s.title, "[jobs]") {
+		w.fillJobs(t)
+	}
 	if strings.Contains(s.title, "[books]") {
 		w.fillBooks(t)
 		// Calls through tools count as an agent's whatever the key, so that these stories read the same on every surface an agent tells them.

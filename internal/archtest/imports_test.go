@@ -55,7 +55,8 @@ var only = map[string][]string{
 
 // also names what is seen beyond the levels.
 var also = map[string][]string{
-	"app": {"archive"}, // app hands archive's commands to cli
+	"app":       {"archive"}, // app hands archive's commands to cli
+	"pg/pgtest": {"job"},     // a template without the dispatcher's tables would be another schema than the server's
 }
 
 // never names what the levels would allow and must not be.

@@ -36,6 +36,8 @@ var owners = map[string]string{
 	"rule":             "rulebook",
 	"rulebook":         "rulebook",
 	"rule_hit":         "rulebook",
+	"job":              "job",
+	"river.*":          "job",
 }
 
 // writesAll is the package that restores a backup, and so must write every table.

@@ -25,18 +25,21 @@ import (
 type Kind struct {
 	Name    string
 	Unit    string                                   // of its progress, in the plural: "transactions"
-	Work    func(context.Context, *Run) (any, error) // answers the result, or nil for none; its context carries who asked
+	Work    func(context.Context, *Run) (any, error) // answers the result, an object in JSON, or nil for none; its context carries who asked
 	Retries int                                      // tries after the first that failures which may pass are given; each batch that commits starts the count again
 	Timeout time.Duration                            // of one try; 0 means an hour
 }
 
 // Jobs takes on long work and runs it.
 type Jobs struct {
-	db     *pg.DB
-	log    *slog.Logger
-	owner  string // this process, among all that run jobs on this database
-	kinds  map[string]Kind
-	river  func() (*river.Client[pgx.Tx], error)
+	db    *pg.DB
+	log   *slog.Logger
+	owner string // this process, among all that run jobs on this database
+	kinds map[string]Kind
+	river func() (*river.Client[pgx.Tx], error)
+	// Observe is told of every run that ends; it may be nil, and is set before Run.
+	Observe func(kind, outcome string, took time.Duration)
+
 	tempo  tempo
 	faults faults
 
@@ -229,9 +232,9 @@ func (j *Jobs) dispatch(ctx context.Context, tx pg.Tx, jobs []due, now bool) err
 	if err != nil {
 		return fmt.Errorf("dispatch: %w", err)
 	}
-	ids, numbers := make([]id.ID, len(jobs)), make([]int64, len(jobs))
-	for i, w := range written {
-		ids[i], numbers[i] = jobs[i].ID, w.Job.ID
+	ids, numbers := make([]id.ID, 0, len(jobs)), make([]int64, 0, len(jobs))
+	for i, d := range jobs {
+		ids, numbers = append(ids, d.ID), append(numbers, written[i].Job.ID)
 	}
 	_, err = pg.Exec(ctx, tx, `
 		update job set dispatch = t.number, dispatched_at = clock_timestamp()

@@ -16,14 +16,10 @@ func (j *Jobs) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	for {
-		err := client.Start(context.WithoutCancel(ctx))
-		if err == nil {
-			break
-		}
+	for err := client.Start(context.WithoutCancel(ctx)); err != nil; err = client.Start(context.WithoutCancel(ctx)) {
 		j.log.Warn("jobs do not start yet", "error", err.Error())
 		if sleep(ctx, time.Second); ctx.Err() != nil {
-			return nil
+			return err
 		}
 	}
 	behind, end := context.WithCancel(context.WithoutCancel(ctx))
@@ -247,4 +243,3 @@ func (j *Jobs) forget(ctx context.Context) error {
 		}
 	}
 }
-

@@ -3,7 +3,6 @@ package job
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 
 	"coffer/internal/errs"
 	"coffer/internal/id"
@@ -27,7 +26,7 @@ type Job struct {
 	Kind       string          `json:"kind" doc:"What sort of work it is"`
 	State      string          `json:"state" enum:"queued,running,succeeded,failed,cancelled"`
 	Progress   Progress        `json:"progress"`
-	Result     json.RawMessage `json:"result" doc:"What came of it, in the shape of its kind; null until it has succeeded"`
+	Result     json.RawMessage `json:"result" object:"any" doc:"What came of it, in the shape of its kind; null until it has succeeded"`
 	Error      *Failure        `json:"error" doc:"Why it failed; null otherwise"`
 	CreatedAt  pg.Time         `json:"created_at"`
 	StartedAt  *pg.Time        `json:"started_at"`
@@ -116,17 +115,16 @@ func (j *Jobs) List(ctx context.Context, q pg.Querier, in List) (Worklist, error
 	if err != nil {
 		return Worklist{}, err
 	}
-	var where pg.Where
-	where.If(in.Kind != nil, "kind = $?", in.Kind)
-	where.If(in.State != nil, "state = $?", in.State)
+	var after *string
 	if in.Cursor != "" {
 		at, err := pager.Decode(in.Cursor, 1)
 		if err != nil {
 			return Worklist{}, err
 		}
-		where.And("id < $?::uuid", at[0])
+		after = &at[0]
 	}
-	found, err := pg.All[row](ctx, q, fmt.Sprintf(`%s %s order by id desc limit %d`, rows, where.SQL(), in.Limit+1), where.Args()...)
+	found, err := pg.All[row](ctx, q, rows+`
+		where ($1::text is null or kind = $1) and ($2::text is null or state = $2) and ($3::uuid is null or id < $3) order by id desc limit $4`, in.Kind, in.State, after, in.Limit+1)
 	if err != nil {
 		return Worklist{}, err
 	}

@@ -162,8 +162,11 @@ func (r *Run) succeeded(result any) ending {
 	if err != nil {
 		return r.failed(fmt.Errorf("print the job's result: %w", err))
 	}
-	if result == nil {
+	switch {
+	case string(b) == "null":
 		b = nil
+	case b[0] != '{':
+		return r.failed(fmt.Errorf("job %s: a result must be an object", r.claim.Kind))
 	}
 	return ending{outcome: Succeeded, state: Succeeded, result: b}
 }
@@ -236,6 +239,9 @@ func (r *Run) report(ctx context.Context, outcome string, err error, took time.D
 		case "lost", "to be tried again":
 			level = slog.LevelWarn
 		}
+	}
+	if r.jobs.Observe != nil {
+		r.jobs.Observe(r.claim.Kind, outcome, took)
 	}
 	r.jobs.log.LogAttrs(context.WithoutCancel(ctx), level, "job", attrs...)
 }

@@ -84,7 +84,11 @@ func (s *Schema) print(ref func(*Schema) string, lean, strict bool) Tree {
 
 func (s *Schema) printProps(t *Tree, ref func(*Schema) string, lean, strict bool) {
 	if s.Values != nil {
-		t.Add("additionalProperties", s.Values.print(ref, lean, strict))
+		if values := s.Values.print(ref, lean, strict); len(values) > 0 {
+			t.Add("additionalProperties", values)
+		} else {
+			t.Add("additionalProperties", true)
+		}
 		return
 	}
 	props, required := Tree{}, []string{}

@@ -187,6 +187,9 @@ func (s *Schema) describe(f reflect.StructField) {
 	if d := get("doc"); d != "" {
 		s.Description = d
 	}
+	if get("object") == "any" { // JSON that somebody else printed: an object with whatever it has, or null
+		s.Type, s.Nullable, s.Values = "object", true, &Schema{}
+	}
 	one := s
 	if s.Items != nil {
 		one = s.Items

@@ -66,7 +66,7 @@ func (db *DB) Migrate(ctx context.Context, steps ...Step) ([]string, error) {
 		if err != nil {
 			return names, err
 		}
-		ran := false
+		var ran bool
 		if ran, err = db.runStep(ctx, s); ran {
 			names = append(names, s.Name)
 		}

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"regexp"
 	"slices"
 	"sort"
 	"strconv"
@@ -190,6 +191,9 @@ func (d *document) responses(o *op.Op) op.Tree {
 		ok.Add("content", op.Tree{{Key: "application/json", Value: op.Tree{{Key: "schema", Value: d.answer(o.Out)}}}})
 	}
 	t := op.Tree{{Key: strconv.Itoa(o.Status), Value: ok}}
+	if o.Status == http.StatusAccepted {
+		t = op.Tree{{Key: "200", Value: ok}, {Key: "202", Value: append(op.Tree{{Key: "description", Value: "Taken on; it goes on after this answer"}}, ok[1:]...)}}
+	}
 	return append(t, d.failures(failuresOf(o))...)
 }
 
@@ -243,18 +247,31 @@ func (d *document) raw(r Raw) op.Tree {
 		{Key: "description", Value: r.Summary},
 		{Key: "x-scope", Value: r.Scope.String()},
 	}
+	var parameters []op.Tree
+	for _, m := range pathVariable.FindAllStringSubmatch(r.Route, -1) {
+		parameters = append(parameters, op.Tree{
+			{Key: "name", Value: m[1]}, {Key: "in", Value: "path"}, {Key: "required", Value: true}, {Key: "schema", Value: op.Tree{{Key: "type", Value: "string"}}},
+		})
+	}
 	failures := []int{http.StatusBadRequest, http.StatusServiceUnavailable}
+	if len(parameters) > 0 {
+		t.Add("parameters", parameters)
+		failures = append(failures, http.StatusNotFound)
+	}
 	if r.Scope == op.Open {
 		t = append(t, op.Member{Key: "security", Value: []op.Tree{}})
 	} else {
 		failures = append(failures, http.StatusUnauthorized, http.StatusTooManyRequests)
 	}
 	ok := op.Tree{{Key: "description", Value: "Done"}}
-	body := op.Tree{{Key: "application/json", Value: op.Tree{{Key: "schema", Value: d.answer(r.Out)}}}}
+	body := op.Tree{{Key: r.Type, Value: op.Tree{{Key: "schema", Value: op.Tree{{Key: "type", Value: "string"}}}}}}
+	if r.Type == "" {
+		body = op.Tree{{Key: "application/json", Value: op.Tree{{Key: "schema", Value: d.answer(r.Out)}}}}
+	}
 	ok.Add("content", body)
 	responses := op.Tree{{Key: "200", Value: ok}}
 	for _, status := range failures {
-		if status == http.StatusServiceUnavailable {
+		if status == http.StatusServiceUnavailable && r.Type == "" {
 			responses.Add("503", op.Tree{{Key: "description", Value: "Not ready; the same shape says why"}, {Key: "content", Value: body}})
 			continue
 		}
@@ -263,6 +280,8 @@ func (d *document) raw(r Raw) op.Tree {
 	t.Add("responses", responses)
 	return t
 }
+
+var pathVariable = regexp.MustCompile(`\{(\w+)\}`)
 
 func responseName(status int) string {
 	return strings.ReplaceAll(http.StatusText(status), " ", "")

@@ -35,8 +35,10 @@ type Raw struct {
 	MaxBody int64
 	Name    string // noun.verb, and
 	Summary string // a sentence, for the document; "" leaves the route out of it
+	Type    string // of the answer; "" means JSON
 	Out     *op.Schema
 	Handler http.Handler
+	Serve   func(http.ResponseWriter, *http.Request) error // in place of Handler: what it returns before it has written anything is answered as every error
 }
 
 // A Server is everything that the HTTP surface needs.
@@ -176,7 +178,12 @@ func (s *Server) serveRaw(raw Raw, gate *gate) http.Handler {
 			return
 		}
 		r.Body = http.MaxBytesReader(w, r.Body, raw.MaxBody)
-		raw.Handler.ServeHTTP(w, r.WithContext(op.WithActor(r.Context(), actor)))
+		r = r.WithContext(op.WithActor(r.Context(), actor))
+		if raw.Serve == nil {
+			raw.Handler.ServeHTTP(w, r)
+		} else if err := raw.Serve(w, r); err != nil {
+			s.fail(w, r, err)
+		}
 	})
 }
 

@@ -1,0 +1,18 @@
+package app
+
+import (
+	"coffer/internal/job"
+	"coffer/internal/op"
+	"coffer/internal/rest"
+)
+
+// kinds is every sort of long work; each entry names what does it.
+func (a *App) kinds() []job.Kind { return a.Rules.Kinds() }
+
+// jobEvents is the stream of a job. It is no op, because it answers as long as the job runs.
+func (a *App) jobEvents() rest.Raw {
+	return rest.Raw{
+		Route: "GET " + rest.Prefix + "/jobs/{job_id}/events", Scope: op.Read, Name: "job.events", Type: "text/event-stream", Serve: a.Jobs.Events,
+		Summary: "Streams a job as server-sent events: progress whenever it moves, done when it has ended; each carries the job.",
+	}
+}

@@ -1,0 +1,355 @@
+package job_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"os/signal"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"coffer/internal/id"
+	"coffer/internal/job"
+	"coffer/internal/pg"
+	"coffer/internal/pg/pgtest"
+)
+
+// A server is what a process of its own does: it works counting jobs until it is told to stop, or killed.
+type server struct {
+	URL      string
+	Quick    bool   // notices the dead sooner
+	Unfenced bool   // the control
+	Merciful bool   // leaves the connections of others alone
+	Stop     string // where its first run stops its own process: "between" batches, or "inside" one
+}
+
+const serverVariable = "COFFER_TEST_JOB_SERVER"
+
+// TestMain makes this test binary a server too, so that real processes can be killed.
+func TestMain(m *testing.M) {
+	text := os.Getenv(serverVariable)
+	if text == "" {
+		os.Exit(m.Run())
+	}
+	var s server
+	if err := json.Unmarshal([]byte(text), &s); err != nil {
+		panic(err)
+	}
+	if err := s.serve(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
+
+func (s server) serve() error {
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
+	defer stop()
+	db, err := pg.Open(ctx, s.URL, pg.Options{MaxConns: 6})
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	j := job.New(db, slog.New(slog.NewTextHandler(os.Stderr, nil)))
+	if s.Quick {
+		j.Quicken(100*time.Millisecond, 150*time.Millisecond, time.Second)
+	}
+	if s.Unfenced {
+		j.Unfence()
+	}
+	if s.Merciful {
+		j.Spare()
+	}
+	j.Add(paced(s.Stop))
+	return j.Run(ctx)
+}
+
+// paced counts slowly enough to be caught between two batches as well as within one.
+func paced(stop string) job.Kind {
+	halt := func(where string, run *job.Run, n int) {
+		if stop == where && run.Attempt() == 1 && n == 3 {
+			_ = syscall.Kill(os.Getpid(), syscall.SIGSTOP) // returns when someone wakes the process
+		}
+	}
+	k := counting(nil)
+	k.Work = func(ctx context.Context, run *job.Run) (any, error) {
+		var args countArgs
+		at := struct{ N, Sum int }{}
+		if err := run.Args(&args); err != nil {
+			return nil, err
+		}
+		if _, err := run.Position(&at); err != nil {
+			return nil, err
+		}
+		for at.N < args.Batches {
+			next := at
+			next.N++
+			next.Sum += next.N
+			halt("between", run, next.N)
+			time.Sleep(5 * time.Millisecond)
+			err := run.Batch(ctx, func(ctx context.Context, tx pg.Tx) (job.Step, error) {
+				_, err := tx.Exec(ctx, `insert into counted (job, n, attempt) values ($1, $2, $3)`, run.ID(), next.N, run.Attempt())
+				halt("inside", run, next.N)
+				time.Sleep(5 * time.Millisecond)
+				return job.Step{Position: next, Done: 1, Total: int64(args.Batches)}, err
+			})
+			if err != nil {
+				return nil, err
+			}
+			at = next
+		}
+		return map[string]int{"sum": at.Sum}, nil
+	}
+	return k
+}
+
+// A process is a server that runs.
+type process struct {
+	*exec.Cmd
+	log logBuffer
+}
+
+type logBuffer struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (l *logBuffer) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.Write(p)
+}
+
+func (l *logBuffer) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.String()
+}
+
+func (s server) start(t *testing.T) *process {
+	t.Helper()
+	text, err := json.Marshal(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &process{Cmd: exec.Command(os.Args[0])}
+	p.Env, p.Stderr = append(os.Environ(), serverVariable+"="+string(text)), &p.log
+	if err := p.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = p.Process.Kill() // it may have ended by itself
+		_ = p.Wait()         // says that it was killed
+		if t.Failed() {
+			t.Logf("the log of process %d:\n%s", p.Process.Pid, p.log.String())
+		}
+	})
+	return p
+}
+
+// hold is who has a job at the moment.
+type hold struct {
+	State   string `db:"state"`
+	Done    int    `db:"done"`
+	Attempt int    `db:"attempt"`
+	Owner   string `db:"owner"`
+}
+
+func holder(t *testing.T, db *pg.DB, which id.ID) (hold, int) {
+	t.Helper()
+	h, err := pg.One[hold](t.Context(), db, `select state, done::int as done, attempt, coalesce(lease_owner, '') as owner from job where id = $1`, which)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pid := 0
+	if words := strings.Fields(h.Owner); len(words) == 3 {
+		_, _ = fmt.Sscan(words[1], &pid)
+	}
+	return h, pid
+}
+
+const (
+	killHouseholds = 5 // beside each other, each with a database, two replicas and a job
+	killRounds     = 6
+	killBatches    = 400
+	resumeGoal     = 10 * time.Second
+)
+
+// Thirty times a process is killed with -9 at a random moment of a job, while another replica is alive. Every job must go on within ten seconds, and end as if nothing had happened.
+func TestKilledWorkersJobsResume(t *testing.T) {
+	t.Parallel()
+	want := undisturbed(t)
+	var all []*victim
+	for range killHouseholds {
+		all = append(all, newVictim(t))
+	}
+	var resumes []time.Duration
+	for range killRounds {
+		for _, v := range all {
+			v.kill(t)
+		}
+		for _, v := range all {
+			resumes = append(resumes, v.resumed(t))
+		}
+	}
+	for _, v := range all {
+		got := ended(t, v.jobs, v.job.ID, job.Succeeded)
+		if string(got.Result) != want || got.Progress.Done != killBatches {
+			t.Errorf("ended with %s after %d; undisturbed it is %s", got.Result, got.Progress.Done, want)
+		}
+		checkCounted(t, v.db, v.job.ID, killBatches)
+	}
+	slices.Sort(resumes)
+	if most := resumes[len(resumes)-1]; most > resumeGoal {
+		t.Errorf("a job was resumed after %v only", most)
+	}
+	t.Logf("%d kills; resumed after %v at the median, %v at most, %v at least", len(resumes),
+		resumes[len(resumes)/2].Round(time.Millisecond), resumes[len(resumes)-1].Round(time.Millisecond), resumes[0].Round(time.Millisecond))
+}
+
+// undisturbed is the result of the same job when nobody kills anything.
+func undisturbed(t *testing.T) string {
+	t.Helper()
+	db := pgtest.New(t)
+	countedTable(t, db)
+	j := newJobs(t, db, paced(""))
+	made := enqueue(t, j, db, "count", countArgs{killBatches}, job.Options{})
+	start(t, j)
+	got := ended(t, j, made.ID, job.Succeeded)
+	checkCounted(t, db, made.ID, killBatches)
+	return string(got.Result)
+}
+
+// A victim is a household whose servers are killed.
+type victim struct {
+	url    string
+	db     *pg.DB
+	jobs   *job.Jobs // takes on, and works nothing
+	job    job.Job
+	alive  map[int]*process
+	last   hold
+	killed time.Time
+}
+
+func newVictim(t *testing.T) *victim {
+	t.Helper()
+	v := &victim{url: pgtest.URL(t), alive: map[int]*process{}}
+	var err error
+	if v.db, err = pg.Open(t.Context(), v.url, pg.Options{MaxConns: 2}); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(v.db.Close)
+	countedTable(t, v.db)
+	v.jobs = newJobs(t, v.db, counting(nil))
+	v.more(t)
+	v.more(t)
+	v.job = enqueue(t, v.jobs, v.db, "count", countArgs{killBatches}, job.Options{})
+	return v
+}
+
+func (v *victim) more(t *testing.T) {
+	t.Helper()
+	p := server{URL: v.url}.start(t)
+	v.alive[p.Process.Pid] = p
+}
+
+// kill ends the process that holds the job, and starts another one in its place.
+func (v *victim) kill(t *testing.T) {
+	t.Helper()
+	await(t, "the job moves", func() bool {
+		now, pid := holder(t, v.db, v.job.ID)
+		if now.State == job.Succeeded {
+			t.Fatal("the job ended before it could be killed often enough")
+		}
+		return now.State == job.Running && now.Done > v.last.Done && v.alive[pid] != nil
+	})
+	time.Sleep(rand.N(100 * time.Millisecond)) // any moment will do: no synchronisation, but chance
+	var pid int
+	v.last, pid = holder(t, v.db, v.job.ID)
+	v.killed = time.Now()
+	if err := v.alive[pid].Process.Signal(syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	_ = v.alive[pid].Wait() // its error is the signal
+	delete(v.alive, pid)
+	v.more(t)
+}
+
+// resumed answers how long it took from the kill to the first batch that another worker committed, whose rows carry the time.
+func (v *victim) resumed(t *testing.T) time.Duration {
+	t.Helper()
+	var first *pg.Time
+	await(t, "another worker goes on", func() bool {
+		var err error
+		first, err = pg.Value[*pg.Time](t.Context(), v.db, `select min(at) from counted where job = $1 and attempt > $2`, v.job.ID, v.last.Attempt)
+		return err == nil && first != nil
+	})
+	return first.Time().Sub(v.killed)
+}
+
+// A process that is stopped while it holds a job loses it; when it wakes it must commit nothing, wherever it stood. The control shows that without the fence it would.
+func TestWokenWorkerCommitsNothing(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		first, second server
+		doubled       bool
+	}{
+		"inside a batch":                      {server{Stop: "inside"}, server{}, false},
+		"inside a batch, with only the fence": {server{Stop: "inside"}, server{Merciful: true}, false},
+		"between batches":                     {server{Stop: "between"}, server{}, false},
+		"control without the fence":           {server{Stop: "inside", Unfenced: true}, server{Merciful: true}, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			const batches = 60
+			url := pgtest.URL(t)
+			db, err := pg.Open(t.Context(), url, pg.Options{MaxConns: 3})
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(db.Close)
+			countedTable(t, db)
+			j := newJobs(t, db, counting(nil))
+			made := enqueue(t, j, db, "count", countArgs{batches}, job.Options{})
+			c.first.URL, c.second.URL, c.first.Quick, c.second.Quick = url, url, true, true
+			stopped := c.first.start(t)
+			await(t, "the first process stops itself", func() bool { return stateOf(t, stopped) == "T" })
+			if h, pid := holder(t, db, made.ID); pid != stopped.Process.Pid || h.Done != 2 {
+				t.Fatalf("it stopped elsewhere: %+v", h)
+			}
+			c.second.start(t)
+			ended(t, j, made.ID, job.Succeeded)
+			checkCounted(t, db, made.ID, batches)
+			if err := stopped.Process.Signal(syscall.SIGCONT); err != nil {
+				t.Fatal(err)
+			}
+			await(t, "the woken process reports what became of its run", func() bool { return strings.Contains(stopped.log.String(), "msg=job ") })
+			rows, distinct := counted(t, db, made.ID)
+			if doubled := rows != distinct; doubled != c.doubled || distinct != batches {
+				t.Errorf("%d batches, %d of them different; doubled is %v, want %v", rows, distinct, doubled, c.doubled)
+			}
+			if !c.doubled && !strings.Contains(stopped.log.String(), "outcome=lost") {
+				t.Errorf("it does not know that it lost the job: %s", stopped.log.String())
+			}
+		})
+	}
+}
+
+// stateOf is the letter that the system has for what a process does; T is stopped.
+func stateOf(t *testing.T, p *process) string {
+	t.Helper()
+	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", p.Process.Pid))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, _ := strings.Cut(string(b), ") ")
+	return rest[:1]
+}

@@ -5,6 +5,7 @@ package ledger
 import (
 	"context"
 	"slices"
+	"sync/atomic"
 
 	"coffer/internal/filing"
 	"coffer/internal/id"
@@ -17,6 +18,7 @@ import (
 type Books struct {
 	db     *pg.DB
 	filing *filing.Filing
+	naming atomic.Pointer[naming] // as it was read last
 }
 
 // New makes Books, whose transactions are filed under those categories and tags.

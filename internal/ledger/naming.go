@@ -62,6 +62,7 @@ func readNaming(ctx context.Context, q pg.Querier) (*naming, error) {
 		Version    id.ID          `db:"version"`
 		Kind       string         `db:"kind"`
 		ID         id.ID          `db:"id"`
+		Short      string         `db:"short_id"`
 		Name       text.Untrusted `db:"name"` // of an account; slugs are ours
 		Other      string         `db:"other"`
 		Deleted    bool           `db:"deleted"`
@@ -70,12 +71,12 @@ func readNaming(ctx context.Context, q pg.Querier) (*naming, error) {
 		UserName   *string        `db:"user_name"`
 	}](ctx, q, `
 		select n.version, x.* from naming n left join (
-			select 'account' as kind, a.id, coalesce(a.display_name, a.name) as name, a.provider as other, false as deleted, a.connection_id, m.id as above, m.name as user_name
+			select 'account' as kind, a.id, a.short_id, coalesce(a.display_name, a.name) as name, a.provider as other, false as deleted, a.connection_id, m.id as above, m.name as user_name
 			from account a left join connection cn on cn.id = a.connection_id left join member m on m.id = coalesce(a.owner_id, cn.member_id)
 			union all
-			select 'category', id, slug, display_name, deleted_at is not null, null, parent_id, null from category
+			select 'category', id, short_id, slug, display_name, (deleted_at is not null), null, parent_id, null from category
 			union all
-			select 'tag', id, slug, '', deleted_at is not null, null::uuid, null, null::text from tag) x on true`)
+			select 'tag', id, short_id, slug, '', deleted_at is not null, null::uuid, null, null::text from tag) x on true`)
 	if err != nil {
 		return nil, err
 	}
@@ -89,7 +90,11 @@ func readNaming(ctx context.Context, q pg.Querier) (*naming, error) {
 		case r.Kind == "account":
 			n.accounts[r.ID.Bytes()] = &namedAccount{name: r.Name, provider: r.Other, connection: r.Connection, user: r.Above, userName: r.UserName}
 		case r.Kind == "category":
-			n.categories[r.ID.Bytes()] = &namedCategory{id: r.ID, slug: r.Name.Plain(), displayName: r.Other, deleted: r.Deleted}
+			c := &namedCategory{id: r.ID, slug: r.Name.Plain(), displayName: r.Other, deleted: r.Deleted}
+			n.categories[r.ID.Bytes()] = c
+			if !r.Deleted {
+				n.slugs[c.slug], n.shorts[r.Short] = c, c
+			}
 			if r.Above != nil && !r.Deleted {
 				above[r.Above.Bytes()] = append(above[r.Above.Bytes()], r.ID)
 			}
@@ -98,9 +103,7 @@ func readNaming(ctx context.Context, q pg.Querier) (*naming, error) {
 		}
 	}
 	for u, c := range n.categories {
-		if c.children = above[u]; !c.deleted {
-			n.slugs[c.slug], n.shorts[c.id.Short()] = c, c
-		}
+		c.children = above[u]
 	}
 	return n, nil
 }

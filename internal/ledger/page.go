@@ -66,7 +66,7 @@ func (r reader) page(ctx context.Context) (*page, error) {
 		p, err = r.through(ctx, s, s.set, "uuid[]", s.ids)
 	default:
 		s.flat()
-		p, err = r.read(ctx, s, "transaction t")
+		p, err = r.read(ctx, s)
 	}
 	if err != nil {
 		return nil, err
@@ -147,7 +147,7 @@ func (r reader) searched(ctx context.Context, s *selection) (*page, error) {
 		}
 	}
 	s.flat()
-	return r.read(ctx, s, "transaction t")
+	return r.read(ctx, s)
 }
 
 // tagged reads what has the one tag. What is common is found among the nearest rows; otherwise it is not common, and all that has the tag can be sorted.
@@ -167,9 +167,9 @@ func (r reader) tagged(ctx context.Context, s *selection) (*page, error) {
 			break
 		}
 	}
-	from := fmt.Sprintf(`(select transaction_id from transaction_tag where tag_id = (select $%d::uuid) and present offset 0) k
-		cross join lateral (select t.* from transaction t where t.id = k.transaction_id offset 0) t`, len(args))
-	return r.read(ctx, s, from, ids[0])
+	// As an array, which is looked up in the order of the ids and not of the tag.
+	s.And("t.id = any(array(select transaction_id from transaction_tag where tag_id = (select $?::uuid) and present))", ids[0])
+	return r.read(ctx, s)
 }
 
 // alone says whether a search by text or one tag is all that narrows the list, but for the dates.
@@ -195,13 +195,13 @@ func (r reader) near(ctx context.Context, s *selection, reach int, fulfilled str
 // pageOf has the rows of the page first; wordings are joined for what is shown and nothing else.
 const pageOf = `select %[1]s, %[2]s from (select t.* from %[3]s %[4]s order by %[5]s limit %[6]d) t join descriptor d on d.id = t.descriptor_id order by %[5]s`
 
-// read reads a page of what from gives as t.
-func (r reader) read(ctx context.Context, s *selection, from string, args ...any) (*page, error) {
-	sql := fmt.Sprintf(pageOf, s.standing(), transactionColumns, from, s.SQL(), r.order, r.size)
+// read reads a page of what the selection leaves.
+func (r reader) read(ctx context.Context, s *selection) (*page, error) {
+	sql := fmt.Sprintf(pageOf, s.standing(), transactionColumns, "transaction t", s.SQL(), r.order, r.size)
 	if !r.byDate() {
-		sql = fmt.Sprintf(`select %s, %s from %s join descriptor d on d.id = t.descriptor_id %s order by %s limit %d`, s.standing(), transactionColumns, from, s.SQL(), r.order, r.size)
+		sql = fmt.Sprintf(`select %s, %s from transaction t join descriptor d on d.id = t.descriptor_id %s order by %s limit %d`, s.standing(), transactionColumns, s.SQL(), r.order, r.size)
 	}
-	return r.run(ctx, sql, append(s.Args(), args...))
+	return r.run(ctx, sql, s.Args())
 }
 
 // through reads a page by going through the values of a column that has an index by date: the first rows of each, then the first of these.

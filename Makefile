@@ -24,6 +24,7 @@ export COFFER_LISTEN ?= 127.0.0.1:8080
 
 FUZZTIME ?= 30s
 BENCH    ?= ./bench/...
+TRANSACTIONS ?= 10000000
 
 # The same source, version and Go release give the same bytes, wherever it is built: no cgo,
 # no paths, no version control stamp, no build id. Tools, vet and linters compile with the
@@ -88,9 +89,14 @@ fuzz: ## every fuzz target for FUZZTIME (30s)
 	done
 
 .PHONY: long
-long: $(NODE) ## the rounds that are too long for every change: full tests, then 30 minutes of each fuzz target
+long: $(NODE) ## the rounds that are too long for every change: full tests, ten million transactions, then 30 minutes of each fuzz target
 	COFFER_TEST_LONG=1 go test -race -count=1 -shuffle=on -timeout 12h ./...
+	$(MAKE) scale
 	$(MAKE) fuzz FUZZTIME=30m
+
+.PHONY: scale
+scale: ## the books at TRANSACTIONS (10000000) transactions; the database is made and dropped, and takes 1.5 GB for each million
+	go run ./bench/books --transactions $(TRANSACTIONS)
 
 .PHONY: vuln
 vuln: .bin/govulncheck ## known vulnerabilities in what the binary calls (asks the Go vulnerability database)

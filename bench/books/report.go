@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"runtime"
 	"slices"
 	"time"
 
@@ -17,6 +18,7 @@ type figure struct {
 	Server    float64 `json:"server_ms"`
 	Database  float64 `json:"postgresql_ms"`
 	Both      float64 `json:"server_and_postgresql_ms"`
+	Others    float64 `json:"strangers"` // share of the cores that neither side used, nor this program
 }
 
 func newFigure(took []time.Duration, wall time.Duration, before, after clocks) figure {
@@ -26,6 +28,7 @@ func newFigure(took []time.Duration, wall time.Duration, before, after clocks) f
 	return figure{
 		PerSecond: n / wall.Seconds(), P50: ms(measure.Quantile(took, 0.5)), P99: ms(measure.Quantile(took, 0.99)),
 		Server: server, Database: database, Both: server + database,
+		Others: max(after.strangersSince(before).Seconds(), 0) / wall.Seconds() / float64(runtime.NumCPU()),
 	}
 }
 
@@ -40,6 +43,7 @@ type result struct {
 	CPU    float64  `json:"cpu_over_bare"`  // server and PostgreSQL per request, median of the rounds' own ratios
 	Rate   float64  `json:"rate_over_bare"` // requests per second, likewise
 	Met    bool     `json:"met"`
+	Noisy  int      `json:"noisy_turns"` // thrown away
 
 	most float64 // the goal: CPU at most this, or
 	rate bool    // requests per second at least this
@@ -89,4 +93,13 @@ func (r *report) print(w io.Writer) {
 		})
 	}
 	measure.Table(w, rows)
+	var others []float64
+	noisy := 0
+	for _, s := range r.Results {
+		noisy += s.Noisy
+		for _, f := range append(slices.Clone(s.Coffer), s.Bare...) {
+			others = append(others, f.Others*100)
+		}
+	}
+	fmt.Fprintf(w, "\nStrangers used %.1f %% of the cores in the middle round; %d turns were too noisy and are not counted.\n", measure.Median(others), noisy)
 }

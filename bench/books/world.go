@@ -158,6 +158,13 @@ type clocks struct {
 	server   time.Duration
 	backends map[int]time.Duration
 	ended    time.Duration // of PostgreSQL's processes that are gone: parallel workers. It has 10 ms steps
+	client   time.Duration // of this program, where it is not the server
+	machine  time.Duration
+}
+
+// strangersSince is what the machine was busy with beside the side that was measured.
+func (c clocks) strangersSince(before clocks) time.Duration {
+	return c.machine - before.machine - (c.server - before.server) - (c.client - before.client) - c.databaseSince(before)
 }
 
 func (c clocks) databaseSince(before clocks) time.Duration {
@@ -187,10 +194,14 @@ func (w *world) clocks(ctx context.Context, server int) (clocks, error) {
 	if c.ended, err = childrenCPU(w.postmaster); err != nil {
 		return clocks{}, err
 	}
+	if c.machine, err = measure.MachineCPU(); err != nil {
+		return clocks{}, err
+	}
 	if server == os.Getpid() {
 		c.server = measure.OwnCPU()
 		return c, nil
 	}
+	c.client = measure.OwnCPU()
 	c.server, err = measure.CPU(server)
 	return c, err
 }

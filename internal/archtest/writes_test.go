@@ -16,6 +16,7 @@ import (
 // Tables of a schema other than public are named schema.table, or schema.* for all of it.
 var owners = map[string]string{
 	"instance":         "pg",
+	"naming":           "ledger", // through triggers alone
 	"goose_db_version": "pg",
 	"idempotency":      "op",
 	"token":            "auth",

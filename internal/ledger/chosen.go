@@ -9,7 +9,7 @@ import (
 
 // Where is a filter as conditions on transaction t, for others that read transactions. It says none when nothing can match.
 func (b *Books) Where(ctx context.Context, q pg.Querier, f Filter) (where *pg.Where, none bool, err error) {
-	s, err := b.resolve(ctx, q, f)
+	s, err := b.resolve(ctx, q, f, nil)
 	if err != nil {
 		return nil, false, err
 	}

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"math"
+	"slices"
 	"time"
 
 	"coffer/internal/id"
@@ -15,28 +16,52 @@ import (
 	"github.com/jackc/pgx/v5/pgtype"
 )
 
-// scanTransactions reads all rows. On a page of fifty the driver's way into a struct costs more than all else that the server does, so the wire's own form is read;
-// a test holds this against the driver's. Should the driver have asked for text instead, it reads as ever.
-func scanTransactions(rows pgx.Rows, room int) ([]Transaction, error) {
+// A page is transactions as a statement gives them, whose names are still to come.
+type page struct {
+	rows     []Transaction
+	version  id.ID   // of the naming that holds for them
+	standing bool    // the row that the cursor points at is there
+	tags     []id.ID // of all rows, one after the other
+	tagged   []int   // how many of them each row has
+
+	ids   keeper[id.ID]
+	texts keeper[string]
+	wire  wire
+}
+
+// A keeper holds values that are pointed at, many in one piece of memory: a page has hundreds of them.
+type keeper[T any] struct{ room []T }
+
+func (k *keeper[T]) keep(v T) *T {
+	if len(k.room) == cap(k.room) {
+		k.room = make([]T, 0, 128)
+	}
+	k.room = append(k.room, v)
+	return &k.room[len(k.room)-1]
+}
+
+// scanPage reads all rows: whether the cursor stands, then transactionColumns. On a page of fifty the driver's way into a struct costs more than all else that the server does,
+// so the wire's own form is read; a test holds this against the driver's. Should the driver have asked for text instead, it reads as ever.
+func scanPage(rows pgx.Rows, room int) (*page, error) {
 	defer rows.Close()
-	out := make([]Transaction, 0, room)
+	p := &page{rows: make([]Transaction, 0, room), tagged: make([]int, 0, room)}
 	binary := isBinary(rows.FieldDescriptions())
 	for rows.Next() {
-		out = append(out, Transaction{})
-		t := &out[len(out)-1]
-		if !binary {
-			if err := rows.Scan(t.scanned()...); err != nil {
-				return nil, err
-			}
-			continue
+		p.rows = append(p.rows, Transaction{})
+		t := &p.rows[len(p.rows)-1]
+		before := len(p.tags)
+		if binary {
+			p.wire.values = rows.RawValues()
+			p.decode(t, &p.wire)
+		} else if err := p.scan(rows, t); err != nil {
+			return nil, err
 		}
-		w := wire{values: rows.RawValues()}
-		t.decode(&w)
-		if w.failed {
+		if p.wire.failed {
 			return nil, errWire
 		}
+		p.tagged = append(p.tagged, len(p.tags)-before)
 	}
-	return out, rows.Err()
+	return p, rows.Err()
 }
 
 var errWire = errors.New("ledger: a column came in a form that is not expected")
@@ -50,19 +75,82 @@ func isBinary(fields []pgconn.FieldDescription) bool {
 	return true
 }
 
-// decode reads transactionColumns.
-func (t *Transaction) decode(w *wire) {
-	t.ID, t.ShortID, t.AccountID, t.AccountName = w.id(), w.text(), w.id(), text.Untrusted(w.text())
-	t.ConnectionID, t.Provider, t.UserID, t.UserName = optional(w, w.id), w.text(), optional(w, w.id), optional(w, w.text)
+func (p *page) decode(t *Transaction, w *wire) {
+	p.standing, p.version = w.bool(), w.id()
+	t.ID, t.ShortID, t.AccountID = w.id(), w.text(), w.id()
 	t.Date, t.AuthorizedDate, t.Datetime = w.date(), optional(w, w.date), optional(w, w.time)
 	t.Amount, t.Currency = w.amount(), money.Currency(w.text())
 	t.Name, t.MerchantName = w.untrusted(), optional(w, w.untrusted)
 	t.CategoryPrimary, t.CategoryDetailed = optional(w, w.untrusted), optional(w, w.untrusted)
-	t.Category, t.CategoryID, t.CategoryDisplayName, t.CategorySource = optional(w, w.text), optional(w, w.id), optional(w, w.text), optional(w, w.text)
-	t.CounterpartyID, t.CounterpartyName, t.Tags = optional(w, w.id), optional(w, w.untrusted), w.texts()
-	t.Pending, t.PaymentChannel, t.CommentCount = w.bool(), optional(w, w.text), int(w.int64())
-	t.LinkedTransactionID, t.Excluded = optional(w, w.id), w.bool()
+	t.CategoryID, t.CategorySource = p.id(w), p.text(w)
+	t.CounterpartyID, t.CounterpartyName = p.id(w), optional(w, w.untrusted)
+	p.tags = w.ids(p.tags)
+	t.Pending, t.PaymentChannel, t.CommentCount = w.bool(), p.text(w), int(w.int64())
+	t.LinkedTransactionID, t.Excluded = p.id(w), w.bool()
 	t.DeletedAt, t.CreatedAt, t.UpdatedAt = optional(w, w.time), w.time(), w.time()
+}
+
+// id is the next column, which may be NULL.
+func (p *page) id(w *wire) *id.ID {
+	if w.null() {
+		return nil
+	}
+	return p.ids.keep(w.id())
+}
+
+func (p *page) text(w *wire) *string {
+	if w.null() {
+		return nil
+	}
+	return p.texts.keep(w.text())
+}
+
+// scan is decode by the driver.
+func (p *page) scan(rows pgx.Rows, t *Transaction) error {
+	var tags []id.ID
+	err := rows.Scan(&p.standing, &p.version, &t.ID, &t.ShortID, &t.AccountID, &t.Date, &t.AuthorizedDate, &t.Datetime, &t.Amount, &t.Currency, &t.Name, &t.MerchantName,
+		&t.CategoryPrimary, &t.CategoryDetailed, &t.CategoryID, &t.CategorySource, &t.CounterpartyID, &t.CounterpartyName, &tags,
+		&t.Pending, &t.PaymentChannel, &t.CommentCount, &t.LinkedTransactionID, &t.Excluded, &t.DeletedAt, &t.CreatedAt, &t.UpdatedAt)
+	p.tags = append(p.tags, tags...)
+	return err
+}
+
+var errUnnamed = errors.New("ledger: a transaction refers to what has no name")
+
+// name gives the names. Ids are copied, because tools shorten an answer's ids in place; texts are shared.
+func (p *page) name(n *naming) error {
+	slugs, from := make([]string, 0, len(p.tags)), 0
+	for i := range p.rows {
+		t := &p.rows[i]
+		a := n.accounts[t.AccountID.Bytes()]
+		if a == nil {
+			return errUnnamed
+		}
+		t.AccountName, t.Provider, t.UserName = a.name, a.provider, a.userName
+		if a.connection != nil {
+			t.ConnectionID = p.ids.keep(*a.connection)
+		}
+		if a.user != nil {
+			t.UserID = p.ids.keep(*a.user)
+		}
+		if t.CategoryID != nil {
+			c := n.categories[t.CategoryID.Bytes()]
+			if c == nil {
+				return errUnnamed
+			}
+			t.Category, t.CategoryDisplayName = &c.slug, &c.displayName
+		}
+		start := len(slugs)
+		for _, tag := range p.tags[from : from+p.tagged[i]] {
+			if slug, ok := n.tags[tag.Bytes()]; ok {
+				slugs = append(slugs, slug)
+			}
+		}
+		from += p.tagged[i]
+		t.Tags = slugs[start:len(slugs):len(slugs)]
+		slices.Sort(t.Tags)
+	}
+	return nil
 }
 
 // A wire is a row as PostgreSQL sends it: its binary form, column by column.
@@ -82,10 +170,18 @@ func (w *wire) take(size int) []byte {
 	return b
 }
 
+// null reports whether the next column is NULL, and if so takes it.
+func (w *wire) null() bool {
+	if len(w.values) == 0 || w.values[0] != nil {
+		return false
+	}
+	w.values = w.values[1:]
+	return true
+}
+
 // optional is nil for NULL.
 func optional[T any](w *wire, read func() T) *T {
-	if len(w.values) > 0 && w.values[0] == nil {
-		w.values = w.values[1:]
+	if w.null() {
 		return nil
 	}
 	return new(read())
@@ -156,25 +252,24 @@ func (w *wire) amount() money.Amount {
 	return a
 }
 
-// texts reads a text[] of one dimension without NULLs.
-func (w *wire) texts() []string {
+// ids appends a uuid[] of one dimension without NULLs.
+func (w *wire) ids(out []id.ID) []id.ID {
 	b := w.take(-1)
-	const head, dimension = 12, 8
-	out := []string{}
+	const head, dimension, element = 12, 8, 4 + 16
 	if len(b) == head && binary.BigEndian.Uint32(b) == 0 {
 		return out
 	}
-	if len(b) < head+dimension || binary.BigEndian.Uint32(b) != 1 {
+	if len(b) < head+dimension || binary.BigEndian.Uint32(b) != 1 || (len(b)-head-dimension)%element != 0 {
 		w.failed = true
 		return out
 	}
-	for b = b[head+dimension:]; len(b) >= 4; {
-		n := int32(binary.BigEndian.Uint32(b))
-		if n < 0 || int(n) > len(b)-4 {
+	for b = b[head+dimension:]; len(b) > 0; b = b[element:] {
+		if binary.BigEndian.Uint32(b) != 16 {
 			w.failed = true
 			return out
 		}
-		out, b = append(out, string(b[4:4+n])), b[4+n:]
+		one := wire{values: [][]byte{b[4:element]}}
+		out = append(out, one.id())
 	}
 	return out
 }

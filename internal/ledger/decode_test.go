@@ -28,17 +28,24 @@ func TestDecodeAsTheDriver(t *testing.T) {
 	if _, err := db.Exec(ctx, `update transaction set date = '1969-07-20', linked_id = id where id = $1`, list.Transactions[0].ID); err != nil {
 		t.Fatal(err)
 	}
-	const sql = `select ` + transactionColumns + ` from transaction t ` + transactionJoins + ` order by t.id`
+	const sql = `select true, ` + transactionColumns + ` from transaction t join descriptor d on d.id = t.descriptor_id order by t.id`
 	read := func(args ...any) []Transaction {
 		rows, err := db.Query(ctx, sql, args...)
 		if err != nil {
 			t.Fatal(err)
 		}
-		out, err := scanTransactions(rows, 3000)
+		p, err := scanPage(rows, 3000)
 		if err != nil {
 			t.Fatal(err)
 		}
-		return out
+		n, err := b.names(ctx, db, p.version)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := p.name(n); err != nil {
+			t.Fatal(err)
+		}
+		return p.rows
 	}
 	wire, driver := read(), read(pgx.QueryExecModeExec, pgx.QueryResultFormats{pgx.TextFormatCode})
 	if len(wire) != 3000 || len(driver) != len(wire) {
@@ -64,8 +71,8 @@ func TestDecodeRefuses(t *testing.T) {
 		"three decimals": func(w *wire) { w.values = [][]byte{{0, 1, 0xff, 0xff, 0, 0, 0, 3, 0, 10}}; w.amount() },
 		"too large":      func(w *wire) { w.values = [][]byte{{0, 1, 0, 5, 0, 0, 0, 2, 0, 10}}; w.amount() },
 		"null in a list": func(w *wire) {
-			w.values = [][]byte{{0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 25, 0, 0, 0, 1, 0, 0, 0, 1, 0xff, 0xff, 0xff, 0xff}}
-			w.texts()
+			w.values = [][]byte{append([]byte{0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 11, 134, 0, 0, 0, 1, 0, 0, 0, 1, 0xff, 0xff, 0xff, 0xff}, make([]byte, 16)...)}
+			w.ids(nil)
 		},
 	} {
 		w := &wire{}

@@ -29,7 +29,7 @@ var transactionFields = []struct {
 	{"date", func(b []byte, t *Transaction) []byte { return appendDate(b, t.Date) }},
 	{"authorized_date", func(b []byte, t *Transaction) []byte { return appendOptional(b, t.AuthorizedDate, appendDate) }},
 	{"datetime", func(b []byte, t *Transaction) []byte { return appendOptional(b, t.Datetime, appendTime) }},
-	{"amount", func(b []byte, t *Transaction) []byte { return append(b, t.Amount.String()...) }},
+	{"amount", func(b []byte, t *Transaction) []byte { return t.Amount.Append(b) }},
 	{"iso_currency_code", func(b []byte, t *Transaction) []byte { return appendText(b, string(t.Currency)) }},
 	{"name", func(b []byte, t *Transaction) []byte { return appendText(b, t.Name.Plain()) }},
 	{"merchant_name", func(b []byte, t *Transaction) []byte { return appendOptional(b, t.MerchantName, appendUntrusted) }},

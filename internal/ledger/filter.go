@@ -2,6 +2,7 @@ package ledger
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -10,6 +11,7 @@ import (
 	"coffer/internal/money"
 	"coffer/internal/pg"
 	"coffer/internal/text"
+	"github.com/jackc/pgx/v5"
 )
 
 // A Filter says which transactions are meant. Everything that is given must hold.
@@ -41,6 +43,8 @@ type Filter struct {
 // A selection is a Filter with its names resolved.
 type selection struct {
 	pg.Where
+	known       *naming
+	cursor      int // which argument is the id that a cursor points at; 0 when there is none
 	searched    bool
 	wording     textCondition // what a search asks of the wording
 	descriptors []int32       // the wordings that fulfil it, or some of them when
@@ -53,8 +57,18 @@ type selection struct {
 const lister = "look it up in its list"
 
 // resolve turns a filter into conditions on transaction t. Names that name nothing are faults: an empty list would hide a typo.
-func (b *Books) resolve(ctx context.Context, q pg.Querier, f Filter) (*selection, error) {
-	s := &selection{}
+// Categories are looked up in the known names, if there are any; then the caller must see to it that their version still holds.
+func (b *Books) resolve(ctx context.Context, q pg.Querier, f Filter, known *naming) (*selection, error) {
+	s, err := b.narrow(ctx, q, f, known)
+	if err == nil {
+		err = b.searched(ctx, q, f, s)
+	}
+	return s, err
+}
+
+// narrow is resolve without the search.
+func (b *Books) narrow(ctx context.Context, q pg.Querier, f Filter, known *naming) (*selection, error) {
+	s := &selection{known: known}
 	switch f.Deleted {
 	case "only":
 		s.And("t.deleted_at is not null")
@@ -75,7 +89,14 @@ func (b *Books) resolve(ctx context.Context, q pg.Querier, f Filter) (*selection
 	if f.Uncategorized != nil {
 		s.If(*f.Uncategorized, "t.category_id is null").If(!*f.Uncategorized, "t.category_id is not null")
 	}
-	for _, step := range []func(context.Context, pg.Querier, Filter, *selection) error{b.accounts, b.categories, b.counterparties, b.tagged, b.searched} {
+	if f.ExcludeSearch != nil {
+		unwanted, err := inWording("exclude_search", *f.ExcludeSearch, f.SearchMode)
+		if err != nil {
+			return nil, err
+		}
+		s.And("not "+existsWording(unwanted.sql), unwanted.args...)
+	}
+	for _, step := range []func(context.Context, pg.Querier, Filter, *selection) error{b.accounts, b.categories, b.counterparties, b.tagged} {
 		if err := step(ctx, q, f, s); err != nil {
 			return nil, err
 		}
@@ -135,6 +156,12 @@ func among(s *selection, column string, ids []id.ID) {
 func (b *Books) categories(ctx context.Context, q pg.Querier, f Filter, s *selection) error {
 	if f.Category == nil {
 		return nil
+	}
+	if s.known != nil {
+		if ids := s.known.under(*f.Category); ids != nil {
+			among(s, "t.category_id", ids)
+			return nil
+		}
 	}
 	ids, err := pg.Values[id.ID](ctx, q, `
 		with named as (
@@ -223,8 +250,11 @@ func references(ctx context.Context, q pg.Querier, field, kind string, refs []st
 	return ids, nil
 }
 
-// manyDescriptors is up to how many wordings a search lists; where it finds more, each transaction's wording is looked at instead.
-const manyDescriptors = 10_000
+// How many wordings a search lists. A page goes through few of them one by one; where a search finds many, each transaction's wording is looked at instead.
+const (
+	fewDescriptors  = 200
+	manyDescriptors = 10_000
+)
 
 // searched finds the wordings that a search means. There are some thousands of them where there are a million transactions.
 func (b *Books) searched(ctx context.Context, q pg.Querier, f Filter, s *selection) error {
@@ -233,17 +263,10 @@ func (b *Books) searched(ctx context.Context, q pg.Querier, f Filter, s *selecti
 		if err != nil {
 			return err
 		}
-		if s.descriptors, s.wide, err = wordings(ctx, q, wanted); err != nil {
+		if s.descriptors, s.wide, err = wordings(ctx, q, wanted, manyDescriptors); err != nil {
 			return err
 		}
 		s.wording, s.searched, s.none = wanted, true, s.none || len(s.descriptors) == 0
-	}
-	if f.ExcludeSearch != nil {
-		unwanted, err := inWording("exclude_search", *f.ExcludeSearch, f.SearchMode)
-		if err != nil {
-			return err
-		}
-		s.And("not "+existsWording(unwanted.sql), unwanted.args...)
 	}
 	return nil
 }
@@ -276,7 +299,11 @@ func inWording(field, search, mode string) (textCondition, error) {
 				terms = append(terms, pattern(term))
 			}
 		}
-		if len(terms) > 0 {
+		switch len(terms) {
+		case 0:
+		case 1:
+			c = textCondition{"w.folded like $?", []any{terms[0]}}
+		default:
 			c = textCondition{"w.folded like any($?)", []any{terms}}
 		}
 	}
@@ -286,12 +313,14 @@ func inWording(field, search, mode string) (textCondition, error) {
 	return c, nil
 }
 
-// wordings lists the wordings that fulfil the condition, unless they are too many.
-func wordings(ctx context.Context, q pg.Querier, c textCondition) (ids []int32, many bool, err error) {
+// wordings lists the wordings that fulfil the condition, unless they are more than so many.
+// Whether to look through the table or its index PostgreSQL can only say when it sees the text, so the statement is planned for each.
+func wordings(ctx context.Context, q pg.Querier, c textCondition, most int) (ids []int32, more bool, err error) {
 	var where pg.Where
 	where.And(c.sql, c.args...)
-	ids, err = pg.Values[int32](ctx, q, `select w.id from descriptor w `+where.SQL()+` limit 10001`, where.Args()...)
-	return ids, len(ids) > manyDescriptors, err
+	sql := fmt.Sprintf(`select array(select w.id from descriptor w %s limit %d)`, where.SQL(), most+1)
+	ids, err = pg.Value[[]int32](ctx, q, sql, append([]any{pgx.QueryExecModeExec, pgx.QueryResultFormats{pgx.BinaryFormatCode}}, where.Args()...)...)
+	return ids, len(ids) > most, err
 }
 
 var likeLiteral = strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`)

@@ -5,6 +5,7 @@ package ledger
 import (
 	"context"
 	"slices"
+	"sync/atomic"
 
 	"coffer/internal/filing"
 	"coffer/internal/id"
@@ -17,6 +18,7 @@ import (
 type Books struct {
 	db     *pg.DB
 	filing *filing.Filing
+	naming atomic.Pointer[naming] // as it was read last
 }
 
 // New makes Books, whose transactions are filed under those categories and tags.
@@ -26,11 +28,13 @@ func New(db *pg.DB, f *filing.Filing) *Books { return &Books{db: db, filing: f} 
 func (b *Books) Subjects() []journal.Subject { return []journal.Subject{subject{b}} }
 
 // CategoryUser is the transactions of a category, which follow it into a merge. A merge is no statement about each of them, so whose the category is stays as it was.
+// Deleted ones go along; they are asked for apart, because each kind has an index and both together have none.
 type CategoryUser struct{}
 
 // Uses implements filing.CategoryUser.
 func (CategoryUser) Uses(ctx context.Context, q pg.Querier, category id.ID) (int64, string, error) {
-	n, err := pg.Value[int64](ctx, q, `select count(*) from transaction where category_id = $1`, category)
+	n, err := pg.Value[int64](ctx, q, `
+		select (select count(*) from transaction where category_id = $1 and deleted_at is null) + (select count(*) from transaction where category_id = $1 and deleted_at is not null)`, category)
 	return n, "transactions", err
 }
 
@@ -38,7 +42,12 @@ func (CategoryUser) Uses(ctx context.Context, q pg.Querier, category id.ID) (int
 func (CategoryUser) Move(ctx context.Context, tx pg.Tx, from, into []id.ID) ([]journal.Entry, error) {
 	return pg.All[journal.Entry](ctx, tx, `
 		update transaction t set category_id = v.into_id, updated_at = clock_timestamp()
-		from unnest($1::uuid[], $2::uuid[]) v (from_id, into_id) where t.category_id = v.from_id
+		from (
+			select id, category_id from transaction where category_id = any($1) and deleted_at is null
+			union all
+			select id, category_id from transaction where category_id = any($1) and deleted_at is not null) m
+		join unnest($1::uuid[], $2::uuid[]) v (from_id, into_id) on v.from_id = m.category_id
+		where t.id = m.id and t.category_id = m.category_id
 		returning 0::bigint as id, 'transaction' as subject, t.id as subject_id, 'category' as field, null::uuid as ref,
 			v.from_id::text as before, v.into_id::text as after, t.category_source as before_source, t.category_source as after_source,
 			null::uuid as rule_id, null as note`, from, into)

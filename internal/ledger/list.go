@@ -6,8 +6,10 @@ import (
 	"strings"
 
 	"coffer/internal/errs"
+	"coffer/internal/id"
 	"coffer/internal/op"
 	"coffer/internal/pg"
+	"github.com/jackc/pgx/v5"
 )
 
 // ListTransactions asks for a page of transactions.
@@ -54,7 +56,7 @@ func (b *Books) Transactions(ctx context.Context, q pg.Querier, in ListTransacti
 	if err != nil {
 		return Transactions{}, err
 	}
-	r := reader{books: b, q: q, in: in, pager: pager, order: order, ascending: strings.Contains(order, "asc"), size: pageSize(in.Limit + 1)}
+	r := reader{books: b, q: q, in: in, pager: pager, order: order, ascending: strings.Contains(order, "asc"), size: pageSize(in.Limit + 1), known: b.known(q)}
 	rows, err := r.rows(ctx)
 	if err != nil {
 		return Transactions{}, err
@@ -94,27 +96,6 @@ func (in ListTransactions) order() (sql string, paged bool) {
 	return fmt.Sprintf(columns[by], direction), by == "date"
 }
 
-// after narrows to what comes behind the cursor. A cursor whose row is gone for good is invalid; a deleted row still marks its place.
-func (b *Books) after(ctx context.Context, q pg.Querier, s *selection, pager pg.Pager, cursor string, ascending bool) error {
-	at, err := pager.Decode(cursor, 2)
-	if err != nil {
-		return err
-	}
-	there, err := pg.Value[bool](ctx, q, `select exists (select from transaction where id = $1::uuid)`, at[1])
-	if err != nil {
-		return err
-	}
-	if !there {
-		return errs.New(errs.InvalidCursor, "the transaction that this cursor points at is gone; start again without a cursor")
-	}
-	if ascending {
-		s.And("(t.date, t.id) > ($?::date, $?::uuid)", at[0], at[1])
-	} else {
-		s.And("(t.date, t.id) < ($?::date, $?::uuid)", at[0], at[1])
-	}
-	return nil
-}
-
 // A Count is how many transactions a filter means.
 type Count struct {
 	Count int64 `json:"count"`
@@ -122,11 +103,28 @@ type Count struct {
 
 // Count counts the transactions of a filter.
 func (b *Books) Count(ctx context.Context, q pg.Querier, in Filter) (Count, error) {
-	s, err := b.resolve(ctx, q, in)
+	known := b.known(q)
+	n, version, err := b.count(ctx, q, in, known)
+	if err == nil && known != nil && version != known.version {
+		n, version, err = b.count(ctx, q, in, nil)
+		if err == nil {
+			_, err = b.names(ctx, q, version)
+		}
+	}
+	return Count{n}, err
+}
+
+// count counts what the filter means by known names, and says which version of them holds.
+func (b *Books) count(ctx context.Context, q pg.Querier, in Filter, known *naming) (n int64, version id.ID, err error) {
+	s, err := b.resolve(ctx, q, in, known)
 	if err != nil || s.none {
-		return Count{}, err
+		return 0, version, err
 	}
 	s.all()
-	n, err := pg.Value[int64](ctx, q, `select count(*) from transaction t `+s.SQL(), s.Args()...)
-	return Count{n}, err
+	rows, err := q.Query(ctx, `select count(*), (select version from naming) from transaction t `+s.SQL(), s.Args()...)
+	if err != nil {
+		return 0, version, err
+	}
+	_, err = pgx.ForEachRow(rows, []any{&n, &version}, func() error { return nil })
+	return n, version, err
 }

@@ -3,8 +3,10 @@ package ledger
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
+	"coffer/internal/errs"
 	"coffer/internal/pg"
 )
 
@@ -16,65 +18,159 @@ type reader struct {
 	pager     pg.Pager
 	order     string
 	ascending bool
-	size      int // a literal of the statement, so it is one of a few
+	size      int     // a literal of the statement, so it is one of a few
+	known     *naming // by which categories are looked up, until a statement brings another version
 }
 
 // byDate says whether the pages follow the dates, for which there are indexes.
 func (r reader) byDate() bool { return strings.HasPrefix(r.order, "t.date") }
 
 // rows reads one row more than the page has, so that its caller sees whether there are more.
-// What a search or a tag finds may be every tenth row or three in ten years, and no statistics tell which. So the nearest rows are looked through first;
-// what is common is found there. Otherwise it is not common, and all that was found can be sorted.
 func (r reader) rows(ctx context.Context) ([]Transaction, error) {
-	alone := r.byDate() && r.in.alone()
-	for i := 0; alone && i < len(reaches); i++ {
-		rows, err := r.near(ctx, reaches[i])
-		if err != nil || len(rows) > r.in.Limit {
-			return rows, err
+	p, err := r.page(ctx)
+	if err == nil && r.in.Category != nil && r.known != nil && (len(p.rows) == 0 || p.version != r.known.version) {
+		r.known = nil
+		p, err = r.page(ctx)
+	}
+	if err != nil || len(p.rows) == 0 {
+		return nil, err
+	}
+	n, err := r.books.names(ctx, r.q, p.version)
+	if err != nil {
+		return nil, err
+	}
+	return p.rows, p.name(n)
+}
+
+func (r reader) page(ctx context.Context) (*page, error) {
+	f, one := r.in.Filter, r.byDate() && r.in.alone() && r.in.Search == nil
+	if one {
+		f.Tags = nil
+	}
+	s, err := r.books.narrow(ctx, r.q, f, r.known)
+	if err == nil && r.in.Cursor != "" {
+		err = r.after(s)
+	}
+	if err != nil {
+		return nil, err
+	}
+	var p *page
+	switch {
+	case s.none:
+		p = &page{}
+	case one:
+		p, err = r.tagged(ctx, s)
+	case r.in.Search != nil:
+		p, err = r.searched(ctx, s)
+	case r.byDate() && s.set != "":
+		p, err = r.through(ctx, s, s.set, "uuid[]", s.ids)
+	default:
+		s.flat()
+		p, err = r.read(ctx, s)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return p, r.stands(ctx, s, p)
+}
+
+// after narrows to what comes behind the cursor.
+func (r reader) after(s *selection) error {
+	at, err := r.pager.Decode(r.in.Cursor, 2)
+	if err != nil {
+		return err
+	}
+	if r.ascending {
+		s.And("(t.date, t.id) > ($?::date, $?::uuid)", at[0], at[1])
+	} else {
+		s.And("(t.date, t.id) < ($?::date, $?::uuid)", at[0], at[1])
+	}
+	s.cursor = len(s.Args())
+	return nil
+}
+
+// stands refuses a cursor whose row is gone for good; a deleted row still marks its place.
+func (r reader) stands(ctx context.Context, s *selection, p *page) (err error) {
+	if s.cursor == 0 {
+		return nil
+	}
+	there := p.standing
+	if len(p.rows) == 0 { // then nothing brought the answer
+		if there, err = pg.Value[bool](ctx, r.q, `select exists (select from transaction where id = $1::uuid)`, s.Args()[s.cursor-1]); err != nil {
+			return err
 		}
-		if len(rows) < r.size/sparse {
+	}
+	if !there {
+		return errs.New(errs.InvalidCursor, "the transaction that this cursor points at is gone; start again without a cursor")
+	}
+	return nil
+}
+
+// searched reads what has wanted wordings. Where these are few, it goes through them. Otherwise what is looked for may be every tenth row or fifty in ten years, and no statistics tell which:
+// so the nearest rows are looked through first, and what is common is found there.
+func (r reader) searched(ctx context.Context, s *selection) (*page, error) {
+	wanted, err := inWording("search", *r.in.Search, r.in.SearchMode)
+	if err != nil {
+		return nil, err
+	}
+	ids, more, err := wordings(ctx, r.q, wanted, fewDescriptors)
+	if err != nil || len(ids) == 0 {
+		return &page{}, err
+	}
+	few, alone := !more, r.byDate() && r.in.alone()
+	if more && alone {
+		args, condition := slices.Clone(s.Args()), wanted.sql
+		for _, arg := range wanted.args {
+			args = append(args, arg)
+			condition = strings.Replace(condition, "$?", fmt.Sprintf("$%d", len(args)), 1)
+		}
+		if p, err := r.near(ctx, s, reach, `descriptor w where w.id = t.descriptor_id and `+condition, args); err != nil || len(p.rows) > r.in.Limit {
+			return p, err
+		}
+	}
+	if more {
+		if ids, more, err = wordings(ctx, r.q, wanted, manyDescriptors); err != nil {
+			return nil, err
+		}
+	}
+	switch {
+	case more:
+		s.And(existsWording(wanted.sql), wanted.args...)
+	case r.byDate() && (few || alone):
+		s.flat()
+		return r.through(ctx, s, "t.descriptor_id", "int[]", ids)
+	default:
+		// "is true" keeps it a look-up in a table of hashes; the index on it would give every match, to be sorted.
+		s.And("(t.descriptor_id in (select unnest($?::int[]))) is true", ids)
+		if r.byDate() && s.set != "" {
+			return r.through(ctx, s, s.set, "uuid[]", s.ids)
+		}
+	}
+	s.flat()
+	return r.read(ctx, s)
+}
+
+// tagged reads what has the one tag. What is common is found among the nearest rows; otherwise it is not common, and all that has the tag can be sorted.
+func (r reader) tagged(ctx context.Context, s *selection) (*page, error) {
+	ids, err := tagIDs(ctx, r.q, "tags", r.in.Tags)
+	if err != nil {
+		return nil, err
+	}
+	args := append(slices.Clone(s.Args()), ids[0])
+	// The first is a probe: where it finds less than a part of the page, what is looked for is not common.
+	for _, far := range []int{5, reach} {
+		p, err := r.near(ctx, s, far, fmt.Sprintf(`transaction_tag k where k.transaction_id = t.id and k.tag_id = (select $%d::uuid) and k.present`, len(args)), args)
+		if err != nil || len(p.rows) > r.in.Limit {
+			return p, err
+		}
+		if len(p.rows) < r.size/8 {
 			break
 		}
 	}
-	f, tag := r.in.Filter, []string(nil)
-	if alone && f.Search == nil {
-		f.Tags, tag = nil, f.Tags
-	}
-	s, err := r.selected(ctx, f)
-	if err != nil || s.none {
-		return nil, err
-	}
-	switch {
-	case tag != nil:
-		ids, err := tagIDs(ctx, r.q, "tags", tag)
-		if err != nil {
-			return nil, err
-		}
-		from := `(select transaction_id from transaction_tag where tag_id = (select $%d::uuid) and present offset 0) k
-			cross join lateral (select t.* from transaction t where t.id = k.transaction_id offset 0) t`
-		return r.read(ctx, s, fmt.Sprintf(from, len(s.Args())+1), ids[0])
-	case s.wide:
-		// As a value of the row, which keeps it a look at each row on the way; as a join, all of the books would be matched and then sorted.
-		s.And("(select "+s.wording.sql+" from descriptor w where w.id = t.descriptor_id)", s.wording.args...)
-	case r.byDate() && s.searched && (alone || len(s.descriptors) <= fewDescriptors):
-		s.flat()
-		return r.through(ctx, s, "t.descriptor_id", "int[]", s.descriptors)
-	case s.searched:
-		// "is true" keeps it a look-up in a table of hashes; the index on it would give every match, to be sorted.
-		s.And("(t.descriptor_id in (select unnest($?::int[]))) is true", s.descriptors)
-	}
-	if r.byDate() && s.set != "" {
-		return r.through(ctx, s, s.set, "uuid[]", s.ids)
-	}
-	s.flat()
-	if r.byDate() {
-		return r.read(ctx, s, "transaction t")
-	}
-	return r.run(ctx, fmt.Sprintf(`select %s from transaction t %s %s order by %s limit %d`, transactionColumns, transactionJoins, s.SQL(), r.order, r.size), s.Args())
+	// As an array, which is looked up in the order of the ids and not of the tag.
+	s.And("t.id = any(array(select transaction_id from transaction_tag where tag_id = (select $?::uuid) and present))", ids[0])
+	return r.read(ctx, s)
 }
-
-// fewDescriptors is up to how many wordings a search with other filters goes through them one by one; beyond, it walks the dates.
-const fewDescriptors = 500
 
 // alone says whether a search by text or one tag is all that narrows the list, but for the dates.
 func (in ListTransactions) alone() bool {
@@ -86,77 +182,47 @@ func (in ListTransactions) alone() bool {
 		f.Currency == nil && f.ExcludeSearch == nil && f.Pending == nil && f.UpdatedSince == nil && f.Deleted != "include"
 }
 
-// reaches are how many rows near looks through for each row of the page. The first is a probe: where it finds less than a part of the page, what is looked for is not common.
-var reaches = []int{5, 40}
+// reach is how many rows near looks through for each row of the page.
+const reach = 40
 
-const sparse = 8
-
-// near looks for the page among the nearest rows only. "offset 0" keeps the planner from hashing all wordings to look at some hundred of them.
-func (r reader) near(ctx context.Context, reach int) ([]Transaction, error) {
-	f := r.in.Filter
-	f.Search, f.Tags = nil, nil
-	s, err := r.selected(ctx, f)
-	if err != nil {
-		return nil, err
-	}
-	nearest := fmt.Sprintf(`(select t.* from transaction t %s order by %s limit %d) t`, s.SQL(), r.order, r.size*reach)
-	n := len(s.Args())
-	found := selection{}
-	if r.in.Search == nil {
-		ids, err := tagIDs(ctx, r.q, "tags", r.in.Tags)
-		if err != nil {
-			return nil, err
-		}
-		nearest += fmt.Sprintf(` cross join lateral (select from transaction_tag k where k.transaction_id = t.id and k.tag_id = (select $%d::uuid) and k.present offset 0) k`, n+1)
-		return r.read(ctx, &found, nearest, append(s.Args(), ids[0])...)
-	}
-	args := s.Args()
-	c, err := inWording("search", *r.in.Search, r.in.SearchMode)
-	if err != nil {
-		return nil, err
-	}
-	for i := range c.args {
-		c.sql = strings.Replace(c.sql, "$?", fmt.Sprintf("$%d", len(args)+i+1), 1)
-	}
-	nearest += ` cross join lateral (select from descriptor w where w.id = t.descriptor_id and ` + c.sql + ` offset 0) w`
-	return r.read(ctx, &found, nearest, append(args, c.args...)...)
+// near looks for the page among the nearest rows only, that many for each of its own. "offset 0" keeps the planner from hashing all wordings to look at some hundred of them.
+func (r reader) near(ctx context.Context, s *selection, reach int, fulfilled string, args []any) (*page, error) {
+	from := fmt.Sprintf(`(select t.* from transaction t %s order by %s limit %d) t cross join lateral (select from %s offset 0) found`, s.SQL(), r.order, r.size*reach, fulfilled)
+	sql := fmt.Sprintf(pageOf, s.standing(), transactionColumns, from, "", r.order, r.size)
+	return r.run(ctx, sql, args)
 }
 
-// selected is the filter as conditions, behind the cursor.
-func (r reader) selected(ctx context.Context, f Filter) (*selection, error) {
-	s, err := r.books.resolve(ctx, r.q, f)
-	if err != nil || r.in.Cursor == "" {
-		return s, err
-	}
-	return s, r.books.after(ctx, r.q, s, r.pager, r.in.Cursor, r.ascending)
-}
+// pageOf has the rows of the page first; wordings are joined for what is shown and nothing else.
+const pageOf = `select %[1]s, %[2]s from (select t.* from %[3]s %[4]s order by %[5]s limit %[6]d) t join descriptor d on d.id = t.descriptor_id order by %[5]s`
 
-// read reads a page of what from gives as t. The rows of the page come first; names are joined for what is shown and nothing else.
-func (r reader) read(ctx context.Context, s *selection, from string, args ...any) ([]Transaction, error) {
-	sql := fmt.Sprintf(`select %[1]s from (select t.* from %[2]s %[3]s order by %[4]s limit %[5]d) t %[6]s order by %[4]s`,
-		transactionColumns, from, s.SQL(), r.order, r.size, transactionJoins)
-	return r.run(ctx, sql, append(s.Args(), args...))
+// read reads a page of what the selection leaves.
+func (r reader) read(ctx context.Context, s *selection) (*page, error) {
+	sql := fmt.Sprintf(pageOf, s.standing(), transactionColumns, "transaction t", s.SQL(), r.order, r.size)
+	if !r.byDate() {
+		sql = fmt.Sprintf(`select %s, %s from transaction t join descriptor d on d.id = t.descriptor_id %s order by %s limit %d`, s.standing(), transactionColumns, s.SQL(), r.order, r.size)
+	}
+	return r.run(ctx, sql, s.Args())
 }
 
 // through reads a page by going through the values of a column that has an index by date: the first rows of each, then the first of these.
 // The planner would walk the dates instead, through all of the books if the values are rare; and a subselect keeps it from planning anew for every set of values.
-func (r reader) through(ctx context.Context, s *selection, column, kind string, values any) ([]Transaction, error) {
+func (r reader) through(ctx context.Context, s *selection, column, kind string, values any) (*page, error) {
 	s.And(column + " = v.id")
-	sql := fmt.Sprintf(`select %[1]s from (
+	sql := fmt.Sprintf(`select %[9]s, %[1]s from (
 			select x.id from unnest((select $%[2]d::%[3]s)) v (id)
 			cross join lateral (select t.id, t.date from transaction t %[4]s order by %[5]s limit %[6]d) x
 			order by %[7]s limit %[6]d) k
 		join transaction t on t.id = k.id %[8]s order by %[5]s`,
-		transactionColumns, len(s.Args())+1, kind, s.SQL(), r.order, r.size, strings.ReplaceAll(r.order, "t.", "x."), transactionJoins)
+		transactionColumns, len(s.Args())+1, kind, s.SQL(), r.order, r.size, strings.ReplaceAll(r.order, "t.", "x."), "join descriptor d on d.id = t.descriptor_id", s.standing())
 	return r.run(ctx, sql, append(s.Args(), values))
 }
 
-func (r reader) run(ctx context.Context, statement string, args []any) ([]Transaction, error) {
+func (r reader) run(ctx context.Context, statement string, args []any) (*page, error) {
 	rows, err := r.q.Query(ctx, statement, args...)
 	if err != nil {
 		return nil, err
 	}
-	return scanTransactions(rows, r.size)
+	return scanPage(rows, r.size)
 }
 
 // pageSize rounds up to one of a few literals: with LIMIT as an argument the planner distrusts its own plan, at twice the cost.
@@ -167,6 +233,14 @@ func pageSize(n int) int {
 		}
 	}
 	return 501
+}
+
+// standing says, as a column, whether the row that the cursor points at is there.
+func (s *selection) standing() string {
+	if s.cursor == 0 {
+		return "true"
+	}
+	return fmt.Sprintf("(select exists (select from transaction where id = $%d::uuid))", s.cursor)
 }
 
 // flat makes the set of ids that a page could go through a condition like every other.

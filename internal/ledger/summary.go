@@ -64,7 +64,7 @@ func (b *Books) Summary(ctx context.Context, q pg.Querier, in SummaryRequest) (S
 		return Summary{}, errs.Field("group_by", "conflict", "must name two different groupings")
 	}
 	out := Summary{Groups: []Group{}}
-	s, err := b.resolve(ctx, q, in.Filter)
+	s, err := b.resolve(ctx, q, in.Filter, nil)
 	if err != nil || s.none {
 		return out, err
 	}

@@ -7,6 +7,7 @@ import (
 	"coffer/internal/money"
 	"coffer/internal/pg"
 	"coffer/internal/text"
+	"github.com/jackc/pgx/v5"
 )
 
 // A Transaction is money that moved, as the bank told it, with what the household made of it. The names are those of rule conditions and filters.
@@ -45,33 +46,14 @@ type Transaction struct {
 	UpdatedAt           pg.Time         `json:"updated_at"`
 }
 
-// transactionColumns come in the order of scanned.
+// transactionColumns come in the order of decode. The names of accounts, categories and tags are not among them; their version is.
 const transactionColumns = `
-	t.id, t.short_id, t.account_id, coalesce(a.display_name, a.name), a.connection_id, a.provider, coalesce(a.owner_id, cn.member_id), m.name,
+	(select version from naming), t.id, t.short_id, t.account_id,
 	t.date, t.authorized_date, t.datetime, t.amount, t.currency, d.name, nullif(d.merchant_name, ''), t.category_primary, t.category_detailed,
-	c.slug, t.category_id, c.display_name, t.category_source, t.counterparty_id, p.name,
-	array(select g.slug from transaction_tag tt join tag g on g.id = tt.tag_id where tt.transaction_id = t.id and tt.present and g.deleted_at is null order by g.slug),
+	t.category_id, t.category_source, t.counterparty_id, (select p.name from counterparty p where p.id = t.counterparty_id),
+	array(select tt.tag_id from transaction_tag tt where tt.transaction_id = t.id and tt.present),
 	t.pending, t.payment_channel, (select count(*) from comment o where o.transaction_id = t.id and o.deleted_at is null),
 	t.linked_id, t.excluded, t.deleted_at, t.created_at, t.updated_at`
-
-// transactionJoins bring the names in that a transaction refers to.
-const transactionJoins = `
-	join account a on a.id = t.account_id
-	left join connection cn on cn.id = a.connection_id
-	left join member m on m.id = coalesce(a.owner_id, cn.member_id)
-	join descriptor d on d.id = t.descriptor_id
-	left join category c on c.id = t.category_id
-	left join counterparty p on p.id = t.counterparty_id`
-
-// scanned are the places that transactionColumns fill.
-func (t *Transaction) scanned() []any {
-	return []any{
-		&t.ID, &t.ShortID, &t.AccountID, &t.AccountName, &t.ConnectionID, &t.Provider, &t.UserID, &t.UserName,
-		&t.Date, &t.AuthorizedDate, &t.Datetime, &t.Amount, &t.Currency, &t.Name, &t.MerchantName, &t.CategoryPrimary, &t.CategoryDetailed,
-		&t.Category, &t.CategoryID, &t.CategoryDisplayName, &t.CategorySource, &t.CounterpartyID, &t.CounterpartyName,
-		&t.Tags, &t.Pending, &t.PaymentChannel, &t.CommentCount, &t.LinkedTransactionID, &t.Excluded, &t.DeletedAt, &t.CreatedAt, &t.UpdatedAt,
-	}
-}
 
 // A TransactionRef names a transaction.
 type TransactionRef struct {
@@ -80,16 +62,29 @@ type TransactionRef struct {
 
 // Transaction is one transaction, deleted or not.
 func (b *Books) Transaction(ctx context.Context, q pg.Querier, in TransactionRef) (Transaction, error) {
-	rows, err := q.Query(ctx, `select `+transactionColumns+` from transaction t `+transactionJoins+` where t.id = $1 or t.short_id = $2`, pg.RefTo(in.TransactionID).IDArgs()...)
+	// Two statements, because PostgreSQL would plan "one or the other" anew for every call.
+	const byID = `select true, ` + transactionColumns + ` from transaction t join descriptor d on d.id = t.descriptor_id where t.id = $1`
+	const byShort = `select true, ` + transactionColumns + ` from transaction t join descriptor d on d.id = t.descriptor_id where t.short_id = $1`
+	var rows pgx.Rows
+	u, err := id.Parse(in.TransactionID)
+	if err == nil {
+		rows, err = q.Query(ctx, byID, u)
+	} else {
+		rows, err = q.Query(ctx, byShort, in.TransactionID)
+	}
 	if err != nil {
 		return Transaction{}, err
 	}
-	found, err := scanTransactions(rows, 1)
-	if err == nil && len(found) == 0 {
+	p, err := scanPage(rows, 1)
+	if err == nil && len(p.rows) == 0 {
 		err = pg.ErrNoRow
 	}
 	if err != nil {
 		return Transaction{}, pg.Found(err, "transaction", "GET /api/v1/transactions lists them")
 	}
-	return found[0], nil
+	n, err := b.names(ctx, q, p.version)
+	if err != nil {
+		return Transaction{}, err
+	}
+	return p.rows[0], p.name(n)
 }

@@ -3,6 +3,7 @@ package money
 import (
 	"errors"
 	"math/big"
+	"strconv"
 	"strings"
 
 	"github.com/govalues/decimal"
@@ -71,6 +72,15 @@ func (a Amount) Cents() int64 {
 }
 
 func (a Amount) String() string { return a.d.Pad(scale).String() }
+
+// Append appends what String gives to b.
+func (a Amount) Append(b []byte) []byte {
+	cents := a.Cents()
+	if cents < 0 {
+		b, cents = append(b, '-'), -cents
+	}
+	return append(strconv.AppendInt(b, cents/100, 10), '.', byte('0'+cents/10%10), byte('0'+cents%10))
+}
 
 // Neg turns money out into money in, and back.
 func (a Amount) Neg() Amount { return Amount{a.d.Neg()} }

@@ -342,3 +342,17 @@ func FuzzUnmarshalJSON(f *testing.F) {
 		}
 	})
 }
+
+// Append is String, for every sign and size.
+func TestAppendIsString(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		a, err := money.FromCents(rapid.OneOf(rapid.Int64Range(-120, 120), rapid.Int64Range(-999999999999, 999999999999)).Draw(t, "cents"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := string(a.Append([]byte("x"))); got != "x"+a.String() {
+			t.Fatalf("got %s, want %s", got, a)
+		}
+	})
+}

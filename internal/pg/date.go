@@ -35,7 +35,22 @@ func (d Date) IsZero() bool { return d.t.IsZero() }
 func (d Date) String() string { return d.t.Format(time.DateOnly) }
 
 // Append appends YYYY-MM-DD to b.
-func (d Date) Append(b []byte) []byte { return d.t.AppendFormat(b, time.DateOnly) }
+func (d Date) Append(b []byte) []byte {
+	year, month, day := d.t.Date()
+	if year < 0 || year > 9999 {
+		return d.t.AppendFormat(b, time.DateOnly)
+	}
+	return appendDay(b, year, month, day)
+}
+
+// appendDay and appendTwo print what package time would, without reading a layout on the way: lists print four of them a row.
+func appendDay(b []byte, year int, month time.Month, day int) []byte {
+	b = append(appendTwo(appendTwo(b, year/100), year%100), '-')
+	b = append(appendTwo(b, int(month)), '-')
+	return appendTwo(b, day)
+}
+
+func appendTwo(b []byte, n int) []byte { return append(b, byte('0'+n/10), byte('0'+n%10)) }
 
 // MarshalText implements encoding.TextMarshaler.
 func (d Date) MarshalText() ([]byte, error) { return d.Append(nil), nil }

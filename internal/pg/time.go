@@ -22,7 +22,20 @@ func (t Time) Time() time.Time { return t.t }
 func (t Time) String() string { return t.t.UTC().Format(wireTime) }
 
 // Append appends the wire form to b.
-func (t Time) Append(b []byte) []byte { return t.t.UTC().AppendFormat(b, wireTime) }
+func (t Time) Append(b []byte) []byte {
+	u := t.t.UTC()
+	year, month, day := u.Date()
+	if year < 0 || year > 9999 {
+		return u.AppendFormat(b, wireTime)
+	}
+	hour, minute, second := u.Clock()
+	b = append(appendDay(b, year, month, day), 'T')
+	b = append(appendTwo(b, hour), ':')
+	b = append(appendTwo(b, minute), ':')
+	b = append(appendTwo(b, second), '.')
+	micro := u.Nanosecond() / 1000
+	return append(appendTwo(appendTwo(appendTwo(b, micro/10000), micro/100%100), micro%100), 'Z')
+}
 
 // IsZero reports whether there is no instant.
 func (t Time) IsZero() bool { return t.t.IsZero() }

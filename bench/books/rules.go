@@ -132,7 +132,7 @@ func (s *applying) round(ctx context.Context, _ time.Duration) ([]time.Duration,
 		ID     id.ID  `json:"id"`
 		State  string `json:"state"`
 		Result struct {
-			Changed int `json:"changed"`
+			Matched int `json:"matched"`
 		} `json:"result"`
 	}
 	var j job
@@ -144,8 +144,8 @@ func (s *applying) round(ctx context.Context, _ time.Duration) ([]time.Duration,
 			return nil, err
 		}
 	}
-	if j.State != "succeeded" || j.Result.Changed != len(s.a.ids) {
-		return nil, fmt.Errorf("the job %s changed %d of %d", j.State, j.Result.Changed, len(s.a.ids))
+	if j.State != "succeeded" || j.Result.Matched != len(s.a.ids) {
+		return nil, fmt.Errorf("the job %s matched %d of %d", j.State, j.Result.Matched, len(s.a.ids))
 	}
 	s.a.turn++
 	return []time.Duration{time.Since(start)}, nil

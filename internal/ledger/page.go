@@ -177,7 +177,7 @@ func (in ListTransactions) alone() bool {
 }
 
 // reach is how many rows near looks through for each row of the page.
-const reach = 40
+const reach = 60
 
 // nearer looks for the page among the nearest rows, then among more of them; no rows when it is not there. Where one look finds less than a part of the page, what is looked for is not common, and no further one is made.
 func (r reader) nearer(ctx context.Context, s *selection, reaches []int, fulfilled string, args []any) (*page, error) {

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"coffer/internal/id"
+	"coffer/internal/job"
 	"coffer/internal/pg"
 )
 
@@ -45,4 +46,28 @@ func (b *Rulebook) Reach(ctx context.Context, q pg.Querier, refs ...string) (hit
 	}
 	hits, _, looked, err = s.next(ctx, q, p, id.ID{})
 	return hits, looked, err
+}
+
+// ForgetfulKind is the application as it must not be: a batch commits without its position, so whoever resumes begins again. Tests of crashes must notice.
+func (b *Rulebook) ForgetfulKind() job.Kind {
+	k := b.Kinds()[0]
+	k.Work = func(ctx context.Context, run *job.Run) (any, error) {
+		var a application
+		if err := run.Args(&a); err != nil {
+			return nil, err
+		}
+		p, err := a.pipeline()
+		if err != nil {
+			return nil, err
+		}
+		var at position
+		for !at.Ended {
+			err := run.Batch(ctx, func(ctx context.Context, tx pg.Tx) (job.Step, error) { return b.batch(ctx, tx, p, a, &at) })
+			if err != nil {
+				return nil, err
+			}
+		}
+		return at.Applied, nil
+	}
+	return k
 }

@@ -321,6 +321,18 @@ func (w *world) twice(tx pg.Tx, set *rule.Set, in rulebook.ApplyRules, immutable
 	}
 }
 
+// revert undoes a change, all of it.
+func (w *world) revert(change string) {
+	w.Helper()
+	w.in(func(tx pg.Tx) error {
+		out, err := w.journal.Revert(w.ctx, tx, journal.RevertChange{ChangeID: change})
+		if len(out.Skipped) > 0 {
+			w.Errorf("%d fields are left: %+v", len(out.Skipped), out.Skipped[0])
+		}
+		return err
+	})
+}
+
 // checkHolds compares what people held before with what is there now.
 func (w *world) checkHolds(now []*seenRow, overwrite bool, tally map[string]int) {
 	w.Helper()

@@ -236,7 +236,7 @@ func (b *Rulebook) settle(ctx context.Context, tx pg.Tx, p *pipeline, ids []id.I
 	if len(ids) == 0 {
 		return 0, nil, nil
 	}
-	l, err := lens.New(ctx, tx, rule.AllFields, true)
+	l, err := lens.New(ctx, tx, p.reads(), true)
 	if err != nil {
 		return 0, nil, err
 	}
@@ -278,11 +278,7 @@ type scope struct {
 const manyNeeds = 200
 
 func (b *Rulebook) scope(ctx context.Context, q pg.Querier, p *pipeline, a application) (*scope, error) {
-	var reads rule.Fields
-	for _, r := range p.set.Rules() {
-		reads |= r.Conditions.Reads()
-	}
-	l, err := lens.New(ctx, q, reads, false)
+	l, err := lens.New(ctx, q, p.reads(), false)
 	if err != nil {
 		return nil, err
 	}

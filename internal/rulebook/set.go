@@ -25,6 +25,14 @@ type compiled struct {
 	own     *pipeline // without the service's own rules
 }
 
+// reads are the fields that the rules' conditions read.
+func (p *pipeline) reads() (fields rule.Fields) {
+	for _, r := range p.set.Rules() {
+		fields |= r.Conditions.Reads()
+	}
+	return fields
+}
+
 type loaded struct {
 	ID         id.ID    `db:"id"`
 	Name       string   `db:"name"`

@@ -135,21 +135,3 @@ func load(ctx context.Context, q pg.Querier) (*compiled, error) {
 func compile(rules []rule.Rule, names map[id.ID]string) *pipeline {
 	return &pipeline{set: rule.Compile(rules), names: names}
 }
-
-// chosen are the rules of those ids, in pipeline order, whether the service's own or not. Disabled and expired ones take no part.
-func chosen(ctx context.Context, q pg.Querier, ids []id.ID) (*pipeline, error) {
-	rows, err := pg.All[loaded](ctx, q, `
-		select `+loadedColumns+` from rule r
-		where r.id = any($1) and r.deleted_at is null and r.enabled and (r.expires_at is null or r.expires_at > clock_timestamp())`, ids)
-	if err != nil {
-		return nil, err
-	}
-	rules, names := make([]rule.Rule, len(rows)), make(map[id.ID]string, len(rows))
-	for i, l := range rows {
-		if rules[i], err = l.rule(); err != nil {
-			return nil, err
-		}
-		names[l.ID] = l.Name
-	}
-	return compile(rules, names), nil
-}

@@ -38,7 +38,7 @@ type world struct {
 	testing.TB
 	db      *pg.DB
 	url     string
-	ctx     context.Context // in Ada's name
+	ctx     context.Context //nolint:containedctx // in the name of Ada, as long as the test
 	filing  *filing.Filing
 	books   *ledger.Books
 	others  *counterparty.Counterparties
@@ -93,7 +93,7 @@ func (w *world) tried(f func(tx pg.Tx) error) {
 	if err != nil {
 		w.Fatal(err)
 	}
-	defer tx.Rollback(w.ctx) //nolint:errcheck // its connection is closed if it fails
+	defer tx.Rollback(w.ctx)
 	if err := f(tx); err != nil {
 		w.Fatal(err)
 	}
@@ -180,15 +180,15 @@ func (w *world) fill(r *rand.Rand, n int) {
 	incoming := make([]ledger.Incoming, n)
 	for i := range n {
 		h := ruletest.Pick(r, holders)
-		real, in := bank[r.IntN(len(bank))], &incoming[i]
+		charge, in := bank[r.IntN(len(bank))], &incoming[i]
 		*in = ledger.Incoming{
 			AccountID: h.id, ProviderID: fmt.Sprintf("t%05d", i), Date: pg.Day(time.Date(2026, 1, 1+i%300, 0, 0, 0, 0, time.UTC)), Amount: money.MustParse(ruletest.Pick(r, hardAmounts)), Currency: "EUR",
 			Name: text.Name(w.words.Phrase(r)), MerchantName: text.Name(w.words.Phrase(r)), CategoryPrimary: text.Name(ruletest.Pick(r, hardWords)), CategoryDetailed: text.Name(ruletest.Pick(r, hardWords)), Pending: r.IntN(3) == 0,
 		}
 		switch i % 4 {
 		case 0:
-			in.Name, in.MerchantName, in.Amount = real.Name, real.MerchantName, real.Amount
-			w.words.Words = append(w.words.Words, strings.Fields(real.Name.Plain() + " x")[0])
+			in.Name, in.MerchantName, in.Amount = charge.Name, charge.MerchantName, charge.Amount
+			w.words.Words = append(w.words.Words, strings.Fields(charge.Name.Plain() + " x")[0])
 		case 1:
 			in.MerchantName, in.CategoryPrimary, in.CategoryDetailed = "", "", ""
 		}

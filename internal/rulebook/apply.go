@@ -205,6 +205,9 @@ func (b *Rulebook) batch(ctx context.Context, tx pg.Tx, p *pipeline, a applicati
 		}
 		at.Begun = true
 	}
+	if at.ChangeID, err = journal.Continue(ctx, tx, at.ChangeID); err != nil {
+		return job.Step{}, err
+	}
 	hits, last, n, err := s.next(ctx, tx, p, at.After)
 	if err != nil {
 		return job.Step{}, err

@@ -76,7 +76,7 @@ func (b *Rulebook) rehearse(ctx context.Context, run *job.Run, p *pipeline, a ap
 		if err := b.consider(ctx, p, hits, a.Overwrite, out); err != nil {
 			return nil, err
 		}
-		begun, after, ended = true, last, n < batchSize
+		begun, after, ended = true, last, n < b.size
 		out.Matched += int64(len(hits))
 	}
 	return out, nil

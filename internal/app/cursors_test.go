@@ -157,7 +157,9 @@ func cursorSeed(t *testing.T, w *world) {
 	if err := w.Seed(t.Context(), household.New(household.Options{Seed: 3, Transactions: 300, Years: 1}), io.Discard); err != nil {
 		t.Fatal(err)
 	}
+	w.Jobs.Add(countKind(nil))
 	for i := range 3 {
+		w.enqueue(t, countWork{}, job.Options{})
 		w.newKey(t, auth.CreateKey{Name: fmt.Sprint("key ", i), Scope: "read_only", ActorType: "user"})
 	}
 }

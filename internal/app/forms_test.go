@@ -15,6 +15,7 @@ import (
 	"coffer/internal/errs"
 	"coffer/internal/feed"
 	"coffer/internal/id"
+	"coffer/internal/job"
 	"coffer/internal/ledger"
 	"coffer/internal/money"
 	"coffer/internal/op"
@@ -38,7 +39,7 @@ var formFields = map[string]formRef{
 	"change_id": {kind: "change"}, "comment_id": {kind: "comment"},
 	"counterparty.id": {kind: "counterparty"}, "counterparty.into": {kind: "counterparty", second: true}, "counterparty_id": {kind: "counterparty"},
 	"assign_counterparty.id": {kind: "counterparty"}, "unlink_counterparty_transactions.id": {kind: "counterparty"},
-	"key.id":  {kind: "key"},
+	"key.id": {kind: "key"}, "job_id": {kind: "job"},
 	"user.id": {kind: "user"}, "user_id": {kind: "user"}, "owner_user_id": {kind: "user"}, "reassign_to": {kind: "user", second: true},
 	"tag.slug": {kind: "tag", slug: true}, "tags": {kind: "tag", slug: true}, "any_tag": {kind: "tag", slug: true}, "exclude_tag": {kind: "tag", slug: true},
 	"tags_to_add": {kind: "tag", slug: true, registers: true}, "tags_to_remove": {kind: "tag", slug: true},
@@ -190,6 +191,7 @@ type formBook struct {
 func newFormBook(t *testing.T, rows int) *formBook {
 	t.Helper()
 	b := &formBook{toolWorld: newToolWorld(t, nil)}
+	b.Jobs.Add(countKind(nil))
 	b.ops = b.Ops() // making them takes longer than a call
 	var err error
 	if b.handler, err = b.Rest().Handler(); err != nil {
@@ -308,6 +310,8 @@ func (c *formCast) get(t *testing.T, r formRef) formEntity {
 		e = made("tag.create", map[string]any{"slug": fmt.Sprintf("t%d", n)})
 	case "user":
 		e = made("user.create", map[string]any{"name": "Member"})
+	case "job":
+		e.id = c.book.enqueue(t, countWork{}, job.Options{}).ID
 	case "key":
 		e = made("key.create", map[string]any{"name": "key", "scope": "read_only"})
 	case "counterparty":

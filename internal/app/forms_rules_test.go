@@ -14,6 +14,9 @@ var formLeaves = []string{
 	"account_name not_contains", "provider in", "category_primary matches", "tags contains", "tags in", "amount gte", "pending eq", "op", "field",
 }
 
+// matchNothing is the condition of rules that are not to act: with hundreds that match, every answer would list them.
+var matchNothing = map[string]any{"field": "name", "op": "eq", "value": "nothing"}
+
 // condition is a tree with value in its leaf, two deep, so that its path is one that a person has to be told.
 func (p formPlace) condition(value any) any {
 	field, test, _ := strings.Cut(p.leaf, " ")
@@ -26,7 +29,7 @@ func (p formPlace) condition(value any) any {
 	case field == "field":
 		leaf = map[string]any{"field": value, "op": "eq", "value": "a"}
 	}
-	return map[string]any{"and": []any{map[string]any{}, map[string]any{"not": leaf}}}
+	return map[string]any{"and": []any{matchNothing, map[string]any{"not": leaf}}}
 }
 
 // actionTypes are the types of actions by what else they have.

@@ -120,7 +120,10 @@ func formPlaces(o *op.Op) []formPlace {
 
 // args are arguments with value at this place, and what else the op needs from fill.
 func (p formPlace) args(value any, fill func(formPlace) any) map[string]any {
-	beside := map[string]string{"category.create": "name", "assign_counterparty": "name", "rule.create": "category_slug"}[p.op.ID()] // one of two must be given, which no schema says
+	beside := map[string]string{
+		"category.create": "name", "assign_counterparty": "name", "rule.create": "category_slug",
+		"rule.apply": "rule_ids", "apply_rules": "rule_ids",
+	}[p.op.ID()] // one of two must be given, which no schema says; and an application of all rules is a large one
 	if slices.Contains([]string{"id", "display_name", beside}, p.prop.Name) || slices.Contains(p.path, "actions") {
 		beside = ""
 	}
@@ -135,8 +138,8 @@ func (p formPlace) args(value any, fill func(formPlace) any) map[string]any {
 				v = p.condition(value)
 			case slices.Equal(at, p.path):
 				v = value
-			case q.Name == "conditions" && q.Required:
-				v = map[string]any{}
+			case q.Name == "conditions" && (q.Required || p.op.ID() == "rule.create"):
+				v = matchNothing
 			case q.Name == "type" && slices.Contains(at, "actions"):
 				v = actionTypes[p.prop.Name]
 			case formOne(q.Schema).Type == "object" && (q.Required || len(at) < len(p.path) && slices.Equal(at, p.path[:len(at)])):
@@ -337,7 +340,7 @@ func (c *formCast) get(t *testing.T, r formRef) formEntity {
 	case "user":
 		e = made("user.create", map[string]any{"name": "Member"})
 	case "rule":
-		v := c.book.do(t, "rule.create", map[string]any{"rules": []any{map[string]any{"name": fmt.Sprint("Rule ", n), "category_slug": "home", "conditions": map[string]any{"field": "name", "op": "eq", "value": "nothing"}}}})
+		v := c.book.do(t, "rule.create", map[string]any{"rules": []any{map[string]any{"name": fmt.Sprint("Rule ", n), "category_slug": "home", "conditions": matchNothing}}})
 		e.id = id.Must(v["rules"].([]any)[0].(map[string]any)["id"].(string))
 	case "job":
 		e.id = c.book.enqueue(t, countWork{}, job.Options{}).ID

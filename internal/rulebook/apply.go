@@ -269,6 +269,7 @@ func (b *Rulebook) settle(ctx context.Context, tx pg.Tx, p *pipeline, ids []id.I
 type scope struct {
 	meant pg.Where // of the filter
 	could pg.Where // and of what the rules need
+	reads rule.Fields
 	lens  *lens.Lens
 	none  bool
 }
@@ -285,7 +286,7 @@ func (b *Rulebook) scope(ctx context.Context, q pg.Querier, p *pipeline, a appli
 	if err != nil {
 		return nil, err
 	}
-	s := &scope{lens: l}
+	s := &scope{reads: reads, lens: l}
 	var f ledger.Filter
 	if a.Filter != nil {
 		f = *a.Filter

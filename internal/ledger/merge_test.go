@@ -191,9 +191,9 @@ func TestTombstonesOfBanksAndPeople(t *testing.T) {
 	b := newTestBooks(t)
 	mine, theirs := told(b.account, "t1", "2026-05-01", "1.00", "A"), told(b.account, "t2", "2026-05-01", "2.00", "B")
 	b.merge(t, mine, theirs)
-	person := as(t.Context(), op.User)
+	person, first := as(t.Context(), op.User), b.one(t, "t1").ID.String()
 	if err := b.db.InTx(person, func(tx pg.Tx) error {
-		_, err := b.DeleteTransaction(person, tx, TransactionRef{b.one(t, "t1").ID.String()})
+		_, err := b.DeleteTransaction(person, tx, TransactionRef{first})
 		return err
 	}); err != nil {
 		t.Fatal(err)
@@ -219,9 +219,9 @@ func TestMergeRemapsOnlyWhatNobodySet(t *testing.T) {
 	b := newTestBooks(t)
 	free, held := told(b.account, "c1", "2026-05-01", "1.00", "A"), told(b.account, "c2", "2026-05-01", "2.00", "B")
 	b.merge(t, free, held)
-	agent := as(t.Context(), op.Agent)
+	agent, second := as(t.Context(), op.Agent), b.one(t, "c2").ID.String()
 	if err := b.db.InTx(agent, func(tx pg.Tx) error {
-		_, _, err := b.operate(agent, tx, []Operation{{TransactionID: b.one(t, "c2").ID.String(), Category: op.Null[string]{Set: true, Value: new("food_and_drink_bars")}}}, false, "by an agent")
+		_, _, err := b.operate(agent, tx, []Operation{{TransactionID: second, Category: op.Null[string]{Set: true, Value: new("food_and_drink_bars")}}}, false, "by an agent")
 		return err
 	}); err != nil {
 		t.Fatal(err)
@@ -243,7 +243,7 @@ func TestMergeRemapsOnlyWhatNobodySet(t *testing.T) {
 func TestMergeInAnyPages(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(20) {
-		dice := rand.New(rand.NewPCG(seed, 5)) //nolint:gosec // a test's
+		dice := rand.New(rand.NewPCG(seed, 5))
 		b := newTestBooks(t)
 		truth := map[string]Incoming{}
 		var feed []Incoming

@@ -1,0 +1,154 @@
+// Package bank is the contract with data providers: what they deliver, how a sync loop asks for it, and how they fail.
+// It must not know how coffer stores anything, nor one provider from another: each has a directory of its own below.
+package bank
+
+import (
+	"context"
+	"time"
+
+	"coffer/internal/money"
+	"coffer/internal/text"
+)
+
+// A Provider is a source of accounts and transactions. What else it can do it says by implementing [Linker],
+// [Hoster], [Relinker], [Revoker], [Balancer], [Rereader] or [Webhooker]; nobody writes a stub.
+//
+// Methods are safe for concurrent use and keep nothing between calls that the next one needs: any server may ask
+// for the next page. Their errors are [*Error].
+type Provider interface {
+	// Name is how the provider is stored and spoken of: plaid, teller.
+	Name() string
+	Traits() Traits
+	// Accounts lists what the credentials give access to, with balances where the call brings them for nothing.
+	Accounts(ctx context.Context, c Credentials) ([]Account, error)
+	// Pull fetches the next page of a sync loop.
+	Pull(ctx context.Context, c Credentials, at Position) (Page, error)
+}
+
+// A Shape is how a provider tells what changed.
+type Shape uint8
+
+const (
+	// Delta is changes since a cursor, removals among them.
+	Delta Shape = iota
+	// Window is all rows from a day on; what is missing from a whole window was removed.
+	Window
+)
+
+func (s Shape) String() string {
+	if s == Window {
+		return "window"
+	}
+	return "delta"
+}
+
+// Traits are what a caller must know of a provider, as data.
+type Traits struct {
+	Title          string        // how people know it
+	Shape          Shape         //
+	PageSize       int           // the most rows on a page
+	HasPendingLink bool          // a posted row names the pending one that it replaces
+	WindowDays     int           // of a Window: how many days before the last whole sync the next one begins
+	HistoryDays    int           // how far back a first sync reaches; 0 is all that the bank gives
+	MinInterval    time.Duration // asking more often brings nothing new
+	PaidBalances   bool          // each call of Balances costs money
+}
+
+// A Position is where a loop stands. A Delta uses Cursor and Next, a Window From, Accounts and Next.
+type Position struct {
+	Cursor   string    // what was stored after the last whole loop; "" at first
+	Next     string    // what the page before answered; "" for the first page of a loop
+	Accounts []string  // the provider's ids to read; none is all
+	From     time.Time // the day, at midnight in UTC, from which the loop is to be complete; zero is all there is
+}
+
+// A Page is one answer of a loop.
+type Page struct {
+	Accounts     []Account // those that the page brings, not all there are
+	Transactions []Transaction
+	Removed      []Removal
+	Bad          []Bad
+	Next         string   // where the next page begins, unless Last
+	Last         bool     // the loop is whole: Cursor is to be stored
+	Cursor       string   // with Last, of a Delta
+	Complete     *Extent  // with this page the account has been read whole: rows of ours in that extent that the loop did not bring were removed
+	Restart      bool     // the page is void and so is the loop: begin again from the stored cursor
+	Gathering    bool     // the provider is still fetching history: ask again soon
+	Closed       []string // accounts that the provider lists but serves no longer; what is stored of them stays
+}
+
+// An Extent is an account from a day on. A row counts as brought also where it is in [Page.Bad].
+type Extent struct {
+	AccountID string    // the provider's
+	From      time.Time // zero is all there is
+}
+
+// A Removal is a row that the provider took back.
+type Removal struct {
+	ProviderID string
+	AccountID  string // "" where the provider does not say
+}
+
+// A Bad row could not be read. The rest of its page could.
+type Bad struct {
+	ProviderID string // "" if unknown
+	AccountID  string // "" if unknown
+	Reason     Reason
+	Raw        Raw // as it came; none if it was larger than [MaxRaw]
+}
+
+// A Reason says what was wrong with a row, in a word that stays.
+type Reason string
+
+// The reasons.
+const (
+	BadShape    Reason = "shape"    // not the JSON that a row is
+	BadID       Reason = "id"       // no id, or none that could be one
+	BadAccount  Reason = "account"  // no account, or one that the provider did not list
+	BadDate     Reason = "date"     // no day of the calendar, or one of another century
+	BadAmount   Reason = "amount"   // no exact amount of two decimals that fits
+	BadCurrency Reason = "currency" // not three capital letters, or two of them, or none
+)
+
+// The types of accounts. Whatever else a provider says becomes Other.
+const (
+	Depository = "depository"
+	Credit     = "credit"
+	Loan       = "loan"
+	Investment = "investment"
+	Other      = "other"
+)
+
+// An Account is one account as its provider shows it. What is owed on a card or a loan is a positive Current; a
+// balance that is unknown, or no exact amount, is nil.
+type Account struct {
+	ProviderID   string
+	PersistentID string // the bank's own id where the provider has one, which survives a change of ProviderID
+	Name         text.Untrusted
+	OfficialName text.Untrusted
+	Type         string         // one of the types above
+	Subtype      string         // the provider's word, "" if it says none
+	Mask         string         // the last digits, "" if unknown
+	Currency     money.Currency // "" if the provider says none
+	Current      *money.Amount
+	Available    *money.Amount
+	Limit        *money.Amount
+}
+
+// A Transaction is one row as its provider shows it, with the sign turned to ours.
+type Transaction struct {
+	ProviderID       string
+	AccountID        string       // the provider's
+	PendingID        string       // the provider's id of the pending row that this one replaces; "" if it says none
+	Date             time.Time    // midnight in UTC
+	AuthorizedDate   time.Time    // midnight in UTC; zero if unknown
+	Datetime         time.Time    // zero if unknown
+	Amount           money.Amount // positive is money out
+	Currency         money.Currency
+	Name             text.Untrusted
+	MerchantName     text.Untrusted
+	CategoryPrimary  text.Untrusted
+	CategoryDetailed text.Untrusted
+	PaymentChannel   string // "" if the provider says none
+	Pending          bool
+}

@@ -1,0 +1,133 @@
+package bank
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"time"
+
+	"coffer/internal/text"
+)
+
+// A Linker can start a connection: the member signs in at the bank in the provider's own widget.
+type Linker interface {
+	// Session makes what the widget needs.
+	Session(ctx context.Context, r LinkRequest) (Session, error)
+	// Exchange makes credentials of what the widget gave. Session is the token of the session that it ran in, ""
+	// if none of ours.
+	Exchange(ctx context.Context, session string, given json.RawMessage) (Linked, error)
+}
+
+// A Hoster has a page of its own where the widget runs, so that a session needs no browser of ours.
+type Hoster interface {
+	// Outcome asks how a session went; what it gave is for [Linker.Exchange].
+	Outcome(ctx context.Context, session string) (Outcome, error)
+}
+
+// A Relinker can let the member sign in again without losing the connection. Its credentials stay the same.
+type Relinker interface {
+	Relink(ctx context.Context, c Credentials, r LinkRequest) (Session, error)
+}
+
+// A Revoker can give access back. Credentials that are worth nothing any more are no error.
+type Revoker interface {
+	Revoke(ctx context.Context, c Credentials) error
+}
+
+// A Balancer can ask the bank for balances as they are now. It is slow, and may cost: see [Traits].
+type Balancer interface {
+	// Balances reads those accounts, or all if none is named. What the bank does not say is left out.
+	Balances(ctx context.Context, c Credentials, accounts []string) ([]Account, error)
+}
+
+// A Rereader can read a row of the quarantine again.
+type Rereader interface {
+	// Reread reads a row of that account. The Reason is "" where it could be read.
+	Reread(raw Raw, a Account) (Transaction, Reason)
+}
+
+// A Webhooker sends signed hints of what happened to a connection.
+type Webhooker interface {
+	// Verify answers [ErrForged] unless the provider signed that very body a moment ago. It may have to fetch a
+	// key, so that an [*Error] says that nothing is known yet: the delivery shall be sent again.
+	Verify(ctx context.Context, h http.Header, body []byte) (Event, error)
+}
+
+// A LinkRequest is what coffer says about a session.
+type LinkRequest struct {
+	User     string // an id of the member that tells a stranger nothing
+	Webhook  string // where hints are to be sent; "" for none
+	Redirect string // where the browser comes back to; "" for none
+	Hosted   bool   // on the provider's own page, if it is a [Hoster]
+	Accounts bool   // of Relink: let the member choose the accounts anew
+}
+
+// A Session is one run of a provider's widget.
+type Session struct {
+	Token     string // names the session
+	URL       string // the provider's own page; "" if the widget runs in ours
+	ExpiresAt time.Time
+	Config    map[string]any // what the widget is started with; no secret of coffer's is in it
+}
+
+// Linked is a new connection.
+type Linked struct {
+	Credentials     Credentials
+	ConnectionID    string // the provider's: Plaid's item, Teller's enrolment
+	InstitutionID   string
+	InstitutionName text.Untrusted
+	Signed          bool // the provider signed what the widget gave
+}
+
+// An Outcome is how a hosted session stands.
+type Outcome struct {
+	Done  bool              // the member is through, or has left
+	Given []json.RawMessage // one for each connection that was made; none and Done: the member left
+}
+
+// MarshalJSON keeps tokens out of answers and logs.
+func (o Outcome) MarshalJSON() ([]byte, error) { return []byte(`"[outcome]"`), nil }
+
+// An Effect is what a webhook asks for.
+type Effect uint8
+
+const (
+	// Nothing is to be done.
+	Nothing Effect = iota
+	// Sync says that there is news.
+	Sync
+	// NeedsReauth says that the member must sign in again.
+	NeedsReauth
+	// Expiring says that the member's consent ends at [Event.ExpiresAt], if that is known.
+	Expiring
+	// Repaired says that the login works again.
+	Repaired
+	// Revoked says that access has ended for good.
+	Revoked
+	// NewAccounts says that the bank has accounts that the connection does not include.
+	NewAccounts
+	// AccountGone says that [Event.AccountID] is no longer shared.
+	AccountGone
+	// SessionDone says that the hosted session [Event.Session] has an outcome.
+	SessionDone
+)
+
+var effects = [...]string{
+	Nothing: "nothing", Sync: "sync", NeedsReauth: "needs_reauth", Expiring: "expiring", Repaired: "repaired",
+	Revoked: "revoked", NewAccounts: "new_accounts", AccountGone: "account_gone", SessionDone: "session_done",
+}
+
+func (e Effect) String() string { return effects[e] }
+
+// An Event is what a webhook said.
+type Event struct {
+	ID           string // the same for a delivery and its repetitions
+	Type         string // the provider's, such as TRANSACTIONS.SYNC_UPDATES_AVAILABLE
+	Effect       Effect
+	ConnectionID string // the provider's; "" if the event is about none
+	AccountID    string
+	Code         string    // of NeedsReauth, Expiring and Revoked: why
+	Advice       string    // of NeedsReauth and Revoked: what a person can do
+	Session      string    // of SessionDone
+	ExpiresAt    time.Time // of Expiring; zero if unknown
+}

@@ -70,6 +70,7 @@ func Build(ctx context.Context, c Config, log *slog.Logger) (*App, error) {
 	}
 	a := parts(db, log)
 	a.Config, a.Ring, a.Log, a.Metrics = c, ring, log, prometheus.NewRegistry()
+	a.Feed.Connect(ring)
 	a.Runner = &op.Runner{DB: db, Log: log, Observe: observer(a.Metrics, db)}
 	a.Jobs.Observe = jobObserver(a.Metrics)
 	a.Tools = &mcp.Tools{Ops: a.Ops(), Runner: a.Runner, Version: Version, Log: log}
@@ -84,7 +85,7 @@ func parts(db *pg.DB, log *slog.Logger) *App {
 	a.Books = ledger.New(db, a.Filing)
 	a.Others = counterparty.New(a.Filing, a.Books)
 	a.Rules = rulebook.New(db, a.Filing, a.Books, a.Jobs)
-	a.Feed = feed.New(a.Auth, a.Books)
+	a.Feed = feed.New(db, a.Auth, a.Books, a.Rules, a.Jobs)
 	a.Journal.Join(slices.Concat(a.Filing.Subjects(), a.Books.Subjects(), a.Others.Subjects(), a.Rules.Subjects())...)
 	a.Jobs.Add(a.kinds()...)
 	return a
@@ -107,6 +108,8 @@ var Groups = map[string]string{
 	"job":          "Long work that goes on after the call: how far it is, and what came of it.",
 	"key":          "API keys: who may call, and what they may do.",
 	"rule":         "What is done with transactions as they come.",
+	"connection":   "Links to banks, and buckets for files.",
+	"sync":         "What was read from banks, and when.",
 	"setup":        "What a new installation still lacks.",
 	"tag":          "Open-ended labels for transactions.",
 	"transaction":  "Money that moved: find it, add it up, say what it was.",

@@ -7,7 +7,7 @@ import (
 )
 
 // kinds is every sort of long work; each entry names what does it.
-func (a *App) kinds() []job.Kind { return a.Rules.Kinds() }
+func (a *App) kinds() []job.Kind { return append(a.Rules.Kinds(), a.Feed.Kinds()...) }
 
 // jobEvents is the stream of a job. It is no op, because it answers as long as the job runs.
 func (a *App) jobEvents() rest.Raw {

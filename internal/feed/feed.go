@@ -8,25 +8,53 @@ import (
 	"strings"
 
 	"coffer/internal/auth"
+	"coffer/internal/bank"
 	"coffer/internal/errs"
 	"coffer/internal/id"
+	"coffer/internal/job"
 	"coffer/internal/ledger"
 	"coffer/internal/op"
 	"coffer/internal/pg"
+	"coffer/internal/rulebook"
+	"coffer/internal/seal"
 )
 
 // Feed holds the connections of one household.
 type Feed struct {
-	auth  *auth.Auth
-	books *ledger.Books
+	db        *pg.DB
+	auth      *auth.Auth
+	books     *ledger.Books
+	rules     *rulebook.Rulebook
+	jobs      *job.Jobs
+	ring      *seal.Ring // nil without an encryption key
+	providers map[string]bank.Provider
 }
 
-// New makes a Feed for those members and those books.
-func New(a *auth.Auth, books *ledger.Books) *Feed { return &Feed{auth: a, books: books} }
+// New makes a Feed for those members, books and rules.
+func New(db *pg.DB, a *auth.Auth, books *ledger.Books, rules *rulebook.Rulebook, jobs *job.Jobs) *Feed {
+	return &Feed{db: db, auth: a, books: books, rules: rules, jobs: jobs, providers: map[string]bank.Provider{}}
+}
+
+// Connect gives the feed the key that opens credentials, and the providers that are configured. It is called while the service is put together, never later.
+func (f *Feed) Connect(ring *seal.Ring, providers ...bank.Provider) {
+	f.ring = ring
+	for _, p := range providers {
+		f.providers[p.Name()] = p
+	}
+}
 
 // Ops is feed's menu.
 func (f *Feed) Ops() []*op.Op {
 	return []*op.Op{
+		op.Reading(op.Spec{
+			Name: "connection.list", Route: "GET /connections", Tool: "list_connections", Summary: "Lists the connections to banks.",
+			Agent: "Lists the connections to banks with their health. status pending_reauth means that a person must sign in at the bank again; you cannot mend that.",
+		}, f.Connections),
+		op.Reading(op.Spec{Name: "connection.get", Route: "GET /connections/{id}", Summary: "Shows one connection."}, f.Connection),
+		op.Writing(op.Spec{Name: "connection.update", Route: "PATCH /connections/{id}", Summary: "Pauses a connection, changes how often it is synced, or whose it is."}, f.PatchConnection),
+		op.Long(op.Writing(op.Spec{Name: "connection.sync", Route: "POST /connections/{id}/sync", Summary: "Syncs a connection now, as a job; one that is under way is joined."}, f.SyncConnection), 0, f.jobs.Await),
+		op.Reading(op.Spec{Name: "sync.list", Route: "GET /sync/logs", Summary: "Lists the syncs, newest first."}, f.SyncLogs),
+		op.Reading(op.Spec{Name: "sync.get", Route: "GET /sync/logs/{id}", Summary: "Shows one sync."}, f.SyncLog),
 		op.Writing(op.Spec{
 			Name: "user.delete", Route: "DELETE /users/{id}", Summary: "Removes a member from the household; connections and accounts go to reassign_to.",
 		}, f.DeleteUser),

@@ -167,3 +167,65 @@ func orNull(s string) *string {
 	}
 	return &s
 }
+
+// SettleAccounts makes a connection's accounts what the bank says: new ones are added, known ones take its names and balances, today's balance goes into the history. What the household chose (name, owner, hidden) stays. It answers the accounts' ids by the bank's.
+func (b *Books) SettleAccounts(ctx context.Context, tx pg.Tx, connection id.ID, accounts []NewAccount) (map[string]id.ID, error) {
+	type known struct {
+		ID         id.ID  `db:"id"`
+		ProviderID string `db:"provider_id"`
+	}
+	rows, err := pg.All[known](ctx, tx, `select id, provider_id from account where connection_id = $1 order by id for update`, connection)
+	if err != nil {
+		return nil, err
+	}
+	ids := map[string]id.ID{}
+	for _, r := range rows {
+		ids[r.ProviderID] = r.ID
+	}
+	var fresh, there []NewAccount
+	for _, a := range accounts {
+		if _, ok := ids[a.ProviderID]; ok {
+			there = append(there, a)
+		} else {
+			fresh = append(fresh, a)
+		}
+	}
+	if len(fresh) > 0 {
+		made, err := b.AddAccounts(ctx, tx, fresh)
+		if err != nil {
+			return nil, err
+		}
+		for i, a := range fresh {
+			ids[a.ProviderID] = made[i]
+		}
+	}
+	return ids, refresh(ctx, tx, ids, there)
+}
+
+// refresh writes what differs of known accounts.
+func refresh(ctx context.Context, tx pg.Tx, ids map[string]id.ID, accounts []NewAccount) error {
+	n := len(accounts)
+	known, names, officials := make([]id.ID, n), make([]string, n), make([]*string, n)
+	current, available, limits := make([]*money.Amount, n), make([]*money.Amount, n), make([]*money.Amount, n)
+	for i, a := range accounts {
+		known[i], names[i], officials[i] = ids[a.ProviderID], a.Name.Plain(), orNull(a.OfficialName.Plain())
+		current[i], available[i], limits[i] = a.BalanceCurrent, a.BalanceAvailable, a.BalanceLimit
+	}
+	args := pg.Args{"ids": known, "names": names, "officials": officials, "current": current, "available": available, "limits": limits}
+	_, err := pg.Exec(ctx, tx, `
+		update account a set
+			name = v.name, official_name = v.official_name, balance_current = v.current, balance_available = v.available, balance_limit = v.max,
+			balance_as_of = clock_timestamp(), updated_at = clock_timestamp()
+		from unnest(@ids::uuid[], @names::text[], @officials::text[], @current::numeric[], @available::numeric[], @limits::numeric[]) v (id, name, official_name, current, available, max)
+		where a.id = v.id and (a.name, a.official_name, a.balance_current, a.balance_available, a.balance_limit) is distinct from (v.name, v.official_name, v.current, v.available, v.max)`, args)
+	if err != nil {
+		return err
+	}
+	_, err = pg.Exec(ctx, tx, `
+		insert into account_balance as b (account_id, day, current, available)
+		select v.id, current_date, v.current, v.available from unnest(@ids::uuid[], @current::numeric[], @available::numeric[]) v (id, current, available)
+		where v.current is not null or v.available is not null
+		on conflict (account_id, day) do update set current = excluded.current, available = excluded.available
+		where (b.current, b.available) is distinct from (excluded.current, excluded.available)`, pg.Args{"ids": known, "current": current, "available": available})
+	return err
+}

@@ -1,0 +1,168 @@
+package feed
+
+import (
+	"context"
+
+	"coffer/internal/bank"
+	"coffer/internal/errs"
+	"coffer/internal/id"
+	"coffer/internal/job"
+	"coffer/internal/op"
+	"coffer/internal/pg"
+	"coffer/internal/seal"
+	"coffer/internal/text"
+)
+
+// A Connection is a link to a bank, or a bucket for files.
+type Connection struct {
+	ID                   id.ID           `json:"id" db:"id"`
+	ShortID              string          `json:"short_id,omitempty" db:"short_id" required:"true"`
+	UserID               id.ID           `json:"user_id" db:"user_id" doc:"The member whose it is"`
+	Provider             string          `json:"provider" db:"provider" enum:"plaid,teller,csv"`
+	InstitutionName      *text.Untrusted `json:"institution_name" db:"institution_name" doc:"Untrusted: the bank's name as the provider has it"`
+	InstitutionID        *string         `json:"institution_id" db:"institution_id"`
+	Status               string          `json:"status" db:"status" enum:"active,error,pending_reauth,disconnected"`
+	StatusReason         *string         `json:"status_reason" db:"status_reason" doc:"A stable code"`
+	StatusMessage        *string         `json:"status_message" db:"status_message" doc:"What a person can do"`
+	Paused               bool            `json:"paused" db:"paused"`
+	SyncIntervalSeconds  *int            `json:"sync_interval_seconds" db:"sync_interval_seconds"`
+	AccountsCount        int             `json:"accounts_count" db:"accounts_count"`
+	NewAccountsAvailable bool            `json:"new_accounts_available" db:"new_accounts_available"`
+	ConsentExpiresAt     *pg.Time        `json:"consent_expires_at" db:"consent_expires_at"`
+	LastAttemptAt        *pg.Time        `json:"last_attempt_at" db:"last_attempt_at"`
+	LastSyncAt           *pg.Time        `json:"last_sync_at" db:"last_sync_at"`
+	NextSyncAt           *pg.Time        `json:"next_sync_at" db:"next_sync_at"`
+	CreatedAt            pg.Time         `json:"created_at" db:"created_at"`
+	UpdatedAt            pg.Time         `json:"updated_at" db:"updated_at"`
+}
+
+const connectionRows = `
+	select c.id, c.short_id, c.member_id as user_id, c.provider, c.institution_name, c.institution_id, c.status, c.status_reason, c.status_message, c.paused, c.sync_interval_seconds,
+		(select count(*) from account a where a.connection_id = c.id) as accounts_count, c.new_accounts_available, c.consent_expires_at, c.last_attempt_at, c.last_sync_at, c.next_sync_at,
+		c.created_at, c.updated_at
+	from connection c`
+
+// Connections are all connections, oldest first.
+func (f *Feed) Connections(ctx context.Context, q pg.Querier, _ op.None) ([]Connection, error) {
+	return pg.All[Connection](ctx, q, connectionRows+` order by c.id`)
+}
+
+// A ConnectionRef names a connection.
+type ConnectionRef struct {
+	ID string `json:"id" minLength:"1" doc:"The connection's UUID or short id"`
+}
+
+// Connection is one connection.
+func (f *Feed) Connection(ctx context.Context, q pg.Querier, in ConnectionRef) (Connection, error) {
+	c, err := pg.One[Connection](ctx, q, connectionRows+` where c.id = $1 or c.short_id = $2`, pg.RefTo(in.ID).IDArgs()...)
+	return c, pg.Found(err, "connection", "GET /api/v1/connections lists them")
+}
+
+// PatchConnection is the input of PatchConnection.
+type PatchConnection struct {
+	ID                  string       `json:"id" minLength:"1" doc:"The connection's UUID or short id"`
+	Paused              *bool        `json:"paused,omitempty" doc:"A paused connection is synced only when someone asks for it"`
+	SyncIntervalSeconds op.Null[int] `json:"sync_interval_seconds,omitzero" minimum:"900" maximum:"2592000" doc:"How often it is synced; null for the household's own"`
+	UserID              *string      `json:"user_id,omitempty" minLength:"1" doc:"The member whose it is: UUID or short id"`
+}
+
+// PatchConnection changes a connection.
+func (f *Feed) PatchConnection(ctx context.Context, tx pg.Tx, in PatchConnection) (Connection, error) {
+	c, err := f.lockConnection(ctx, tx, in.ID)
+	if err != nil {
+		return Connection{}, err
+	}
+	if err := op.Match(ctx, c); err != nil {
+		return Connection{}, err
+	}
+	var member *id.ID
+	if in.UserID != nil {
+		u, err := f.auth.KeepUser(ctx, tx, *in.UserID)
+		if err != nil {
+			return Connection{}, pg.Named(err, "user_id", "user", "GET /api/v1/users lists them")
+		}
+		member = &u.ID
+	}
+	_, err = pg.Exec(ctx, tx, `
+		update connection set
+			paused = coalesce(@paused, paused), sync_interval_seconds = case when @given then @interval else sync_interval_seconds end, member_id = coalesce(@member, member_id),
+			next_sync_at = case when @given then least(next_sync_at, clock_timestamp() + @interval * interval '1 second') else next_sync_at end, updated_at = clock_timestamp()
+		where id = @id`, pg.Args{"id": c.ID, "paused": in.Paused, "given": in.SyncIntervalSeconds.Set, "interval": in.SyncIntervalSeconds.Value, "member": member})
+	if err != nil {
+		return Connection{}, err
+	}
+	return f.Connection(ctx, tx, ConnectionRef{c.ID.String()})
+}
+
+// lockConnection is Connection, with nobody else changing it until the transaction ends.
+func (f *Feed) lockConnection(ctx context.Context, tx pg.Tx, ref string) (Connection, error) {
+	_, err := pg.Value[id.ID](ctx, tx, `select id from connection where id = $1 or short_id = $2 for update`, pg.RefTo(ref).IDArgs()...)
+	if err != nil {
+		return Connection{}, pg.Found(err, "connection", "GET /api/v1/connections lists them")
+	}
+	return f.Connection(ctx, tx, ConnectionRef{ref})
+}
+
+// SyncConnection takes a sync on, or joins the one that is under way.
+func (f *Feed) SyncConnection(ctx context.Context, tx pg.Tx, in ConnectionRef) (job.Job, error) {
+	c, err := f.Connection(ctx, tx, in)
+	if err != nil {
+		return job.Job{}, err
+	}
+	l, err := lockLink(ctx, tx, c.ID)
+	if err != nil {
+		return job.Job{}, err
+	}
+	if err := l.syncable("manual"); err != nil {
+		return job.Job{}, err
+	}
+	return f.order(ctx, tx, order{c.ID, "manual"})
+}
+
+// A link is what a sync needs of a connection.
+type link struct {
+	ID          id.ID    `db:"id"`
+	ShortID     string   `db:"short_id"`
+	Provider    string   `db:"provider"`
+	Status      string   `db:"status"`
+	Paused      bool     `db:"paused"`
+	Credentials []byte   `db:"credentials"`
+	Cursor      string   `db:"cursor"`
+	Interval    *int     `db:"sync_interval_seconds"`
+	Failures    int      `db:"consecutive_failures"`
+	LastSyncAt  *pg.Time `db:"last_sync_at"`
+}
+
+func lockLink(ctx context.Context, tx pg.Tx, connection id.ID) (link, error) {
+	l, err := pg.One[link](ctx, tx, `
+		select id, short_id, provider, status, paused, credentials, cursor, sync_interval_seconds, consecutive_failures, last_sync_at from connection where id = $1 for update`, connection)
+	return l, pg.Found(err, "connection", "GET /api/v1/connections lists them")
+}
+
+// syncable says whether the connection may be synced, and if not, what to do about it.
+func (l link) syncable(trigger string) error {
+	switch {
+	case l.Provider == "csv":
+		return errs.New(errs.ConnectionNotSyncable, "this connection takes files; import one with POST /api/v1/connections/%s/csv/import", l.ShortID)
+	case l.Status == "pending_reauth":
+		return errs.New(errs.ConnectionNotSyncable, "the member must sign in at the bank again first: POST /api/v1/connections/%s/reauth-session", l.ShortID)
+	case l.Status == "disconnected":
+		return errs.New(errs.ConnectionNotSyncable, "this connection is disconnected for good; link the bank anew")
+	case l.Paused && trigger != "manual" && trigger != "initial":
+		return errs.New(errs.ConnectionNotSyncable, "this connection is paused; sync it by hand, or resume it (paused: false)")
+	}
+	return nil
+}
+
+// credentialsPlace is where a connection's credentials are sealed to: moved elsewhere they do not open.
+func credentialsPlace(connection id.ID) seal.Place {
+	return seal.Place{Table: "connection", Column: "credentials", Row: connection.String()}
+}
+
+func (f *Feed) open(l link) (bank.Credentials, error) {
+	if f.ring == nil {
+		return nil, errs.New(errs.EncryptionKeyRequired, "COFFER_ENCRYPTION_KEY is not set on this server, so the connection's credentials cannot be opened")
+	}
+	plain, err := f.ring.Open(credentialsPlace(l.ID), l.Credentials)
+	return bank.Credentials(plain), err
+}

@@ -1,0 +1,336 @@
+package feed
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"coffer/internal/bank"
+	"coffer/internal/errs"
+	"coffer/internal/id"
+	"coffer/internal/job"
+	"coffer/internal/journal"
+	"coffer/internal/ledger"
+	"coffer/internal/pg"
+	"coffer/internal/rulebook"
+)
+
+// SyncKind is the job that reads a connection's bank.
+const SyncKind = "feed.sync"
+
+// Kinds are the jobs of the feed.
+func (f *Feed) Kinds() []job.Kind {
+	return []job.Kind{{Name: SyncKind, Unit: "transactions", Work: f.sync, Retries: 5}}
+}
+
+// An order is what a sync is asked to do.
+type order struct {
+	Connection id.ID  `json:"connection_id"`
+	Trigger    string `json:"trigger"`
+}
+
+// Order takes a sync on as a job. While one of the connection's is waiting or running, it is that one.
+func (f *Feed) order(ctx context.Context, tx pg.Tx, o order) (job.Job, error) {
+	return f.jobs.Enqueue(ctx, tx, SyncKind, o, job.Options{Unique: o.Connection.String()})
+}
+
+// A tally is what a sync did so far.
+type tally struct {
+	Added       int64 `json:"added"`
+	Modified    int64 `json:"modified"`
+	Removed     int64 `json:"removed"`
+	Unchanged   int64 `json:"unchanged"`
+	RulesHit    int64 `json:"rules_applied"`
+	Quarantined int64 `json:"quarantined"`
+	Pages       int64 `json:"pages"`
+}
+
+// Synced is the result of a sync.
+type Synced struct {
+	tally
+	SyncLogID id.ID  `json:"sync_log_id"`
+	ChangeID  *id.ID `json:"change_id"`
+}
+
+// A place is what a sync leaves behind with each page. It is no place in the bank's list: a loop that broke begins again from the stored cursor, and pages that are stored compare as unchanged.
+type place struct {
+	tally
+	Log    id.ID  `json:"log"`
+	Change *id.ID `json:"change"`
+}
+
+// A round is one run of a sync.
+type round struct {
+	feed     *Feed
+	run      *job.Run
+	order    order
+	at       place
+	link     link // the connection, as it was at the start
+	provider bank.Provider
+	accounts map[string]id.ID          // ours, by the provider's ids
+	brought  map[id.ID]map[string]bool // which rows a window has brought
+	complete []bank.Extent             // windows that were read whole
+	removed  map[id.ID][]string
+}
+
+// sync is the job: pages until the last one, each a transaction with its rows, what rules make of them and the journal; the cursor and the removals commit with the last.
+func (f *Feed) sync(ctx context.Context, run *job.Run) (any, error) {
+	r := &round{feed: f, run: run, brought: map[id.ID]map[string]bool{}, removed: map[id.ID][]string{}}
+	if err := run.Args(&r.order); err != nil {
+		return nil, err
+	}
+	if _, err := run.Position(&r.at); err != nil {
+		return nil, err
+	}
+	if err := r.begin(ctx); err != nil {
+		return nil, err
+	}
+	err := r.loop(ctx)
+	if err == nil {
+		return Synced{r.at.tally, r.at.Log, r.at.Change}, nil
+	}
+	if _, told := errors.AsType[*bank.Error](err); !told {
+		return nil, err // the database, the server's stop, a cancellation: another run goes on, or none
+	}
+	if failed := r.fail(ctx, bank.Classify(err)); failed != nil {
+		return nil, failed
+	}
+	return nil, errs.New(errs.ProviderError, "%s", bank.Classify(err).Advice)
+}
+
+// batch is a step of the round: what it does and where it then stands commit together.
+func (r *round) batch(ctx context.Context, step func(context.Context, pg.Tx, *place) (int64, error)) error {
+	var next place
+	err := r.run.Batch(ctx, func(ctx context.Context, tx pg.Tx) (job.Step, error) {
+		next = r.at
+		done, err := step(ctx, tx, &next)
+		return job.Step{Position: next, Done: done}, err
+	})
+	if err == nil {
+		r.at = next
+	}
+	return err
+}
+
+// begin reads the connection, opens its credentials and starts the log.
+func (r *round) begin(ctx context.Context) error {
+	err := r.batch(ctx, func(ctx context.Context, tx pg.Tx, at *place) (int64, error) {
+		var err error
+		if r.link, err = lockLink(ctx, tx, r.order.Connection); err != nil {
+			return 0, err
+		}
+		if err := r.link.syncable(r.order.Trigger); err != nil {
+			return 0, err
+		}
+		if at.Log.IsZero() {
+			if at.Log, err = startLog(ctx, tx, r.order, r.run.ID()); err != nil {
+				return 0, err
+			}
+		}
+		_, err = pg.Exec(ctx, tx, `update connection set last_attempt_at = clock_timestamp(), updated_at = clock_timestamp() where id = $1`, r.link.ID)
+		return 0, err
+	})
+	if err != nil {
+		return err
+	}
+	r.provider = r.feed.providers[r.link.Provider]
+	if r.provider == nil {
+		return errs.New(errs.ProviderNotConfigured, "the provider %s is not configured on this server", r.link.Provider)
+	}
+	return nil
+}
+
+// mostRestarts is how often a bank may move its rows under a loop.
+const mostRestarts = 10
+
+func (r *round) loop(ctx context.Context) error {
+	secret, err := r.feed.open(r.link)
+	if err != nil {
+		return err
+	}
+	listed, err := r.provider.Accounts(ctx, secret)
+	if err != nil {
+		return err
+	}
+	if err := r.settleAccounts(ctx, listed); err != nil {
+		return err
+	}
+	start := bank.Position{Cursor: r.link.Cursor, From: r.from()}
+	for at, restarts := start, 0; ; {
+		page, err := r.provider.Pull(ctx, secret, at)
+		if err != nil {
+			return err
+		}
+		if page.Restart {
+			if restarts++; restarts > mostRestarts {
+				return &bank.Error{Provider: r.link.Provider, Class: bank.Later, Code: bank.CodeUnknown, Advice: "the bank kept changing its list while it was read; the next sync tries again"}
+			}
+			at = start
+			clear(r.brought)
+			clear(r.removed)
+			r.complete = nil
+			continue
+		}
+		if err := r.store(ctx, page); err != nil || page.Last {
+			return err
+		}
+		at.Next = page.Next
+	}
+}
+
+// from is the day from which a window is read: some days before the last whole sync.
+func (r *round) from() time.Time {
+	traits := r.provider.Traits()
+	if traits.Shape != bank.Window || r.link.LastSyncAt == nil {
+		return time.Time{}
+	}
+	return pg.Day(r.link.LastSyncAt.Time().AddDate(0, 0, -traits.WindowDays)).Time()
+}
+
+// settleAccounts brings the connection's accounts up to date.
+func (r *round) settleAccounts(ctx context.Context, listed []bank.Account) error {
+	return r.batch(ctx, func(ctx context.Context, tx pg.Tx, _ *place) (int64, error) {
+		accounts := make([]ledger.NewAccount, len(listed))
+		for i, a := range listed {
+			accounts[i] = ledger.NewAccount{
+				ConnectionID: &r.link.ID, Provider: r.link.Provider, ProviderID: a.ProviderID, Name: a.Name, OfficialName: a.OfficialName, Type: a.Type, Subtype: a.Subtype, Mask: a.Mask,
+				Currency: a.Currency, BalanceCurrent: a.Current, BalanceAvailable: a.Available, BalanceLimit: a.Limit,
+			}
+		}
+		var err error
+		r.accounts, err = r.feed.books.SettleAccounts(ctx, tx, r.link.ID, accounts)
+		return 0, err
+	})
+}
+
+// store is the transaction of a page.
+func (r *round) store(ctx context.Context, page bank.Page) error {
+	bad := slices.Clone(page.Bad)
+	rows := make([]ledger.Incoming, 0, len(page.Transactions))
+	seen := map[string]int{}
+	for _, t := range page.Transactions {
+		account, known := r.accounts[t.AccountID]
+		if !known {
+			bad = append(bad, bank.Bad{ProviderID: t.ProviderID, AccountID: t.AccountID, Reason: bank.BadAccount})
+			continue
+		}
+		if at, twice := seen[t.AccountID+"\x00"+t.ProviderID]; twice { // the later one is the newer
+			rows[at] = incoming(account, t)
+			continue
+		}
+		seen[t.AccountID+"\x00"+t.ProviderID] = len(rows)
+		rows = append(rows, incoming(account, t))
+	}
+	r.note(page, bad)
+	return r.batch(ctx, func(ctx context.Context, tx pg.Tx, at *place) (int64, error) {
+		m, err := r.feed.books.Merge(ctx, tx, slices.Values(rows))
+		if err != nil {
+			return 0, err
+		}
+		ruled, hits, err := r.feed.rules.Pass(ctx, tx, rulebook.Page{Run: at.Log, Created: m.Inserted, Changed: m.Changed})
+		if err != nil {
+			return 0, err
+		}
+		entries := append(m.Entries, ruled...)
+		if page.Last {
+			gone, err := r.end(ctx, tx, page)
+			if err != nil {
+				return 0, err
+			}
+			at.Removed += int64(len(gone))
+			entries = append(entries, gone...)
+		}
+		at.Added, at.Modified, at.Unchanged = at.Added+int64(len(m.Inserted)), at.Modified+int64(len(m.Changed))+m.Touched, at.Unchanged+m.Unchanged
+		at.RulesHit, at.Quarantined, at.Pages = at.RulesHit+hits, at.Quarantined+int64(len(bad)), at.Pages+1
+		if err := r.feed.quarantine(ctx, tx, r.link.ID, r.accounts, bad); err != nil {
+			return 0, err
+		}
+		if at.Change, err = journal.Extend(ctx, tx, at.Change, journal.Note{Cause: journal.Sync, Summary: "Synced connection " + r.link.ShortID}, entries); err != nil {
+			return 0, err
+		}
+		return int64(len(rows)), r.feed.writeLog(ctx, tx, at, page.Last)
+	})
+}
+
+func incoming(account id.ID, t bank.Transaction) ledger.Incoming {
+	in := ledger.Incoming{
+		AccountID: account, ProviderID: t.ProviderID, PendingID: t.PendingID, Date: pg.Day(t.Date), Amount: t.Amount, Currency: t.Currency, Name: t.Name, MerchantName: t.MerchantName,
+		CategoryPrimary: t.CategoryPrimary, CategoryDetailed: t.CategoryDetailed, PaymentChannel: t.PaymentChannel, Pending: t.Pending,
+	}
+	if !t.AuthorizedDate.IsZero() {
+		in.AuthorizedDate = new(pg.Day(t.AuthorizedDate))
+	}
+	if !t.Datetime.IsZero() {
+		in.Datetime = new(pg.At(t.Datetime))
+	}
+	return in
+}
+
+// note remembers what the page says about rows that are gone: they go with the last page, because a pending row and its successor may come on different ones.
+func (r *round) note(page bank.Page, bad []bank.Bad) {
+	for _, x := range page.Removed {
+		for provider, account := range r.accounts {
+			if x.AccountID == "" || x.AccountID == provider {
+				r.removed[account] = append(r.removed[account], x.ProviderID)
+			}
+		}
+	}
+	if page.Complete != nil {
+		r.complete = append(r.complete, *page.Complete)
+	}
+	bring := func(provider, row string) {
+		if account, ok := r.accounts[provider]; ok {
+			if r.brought[account] == nil {
+				r.brought[account] = map[string]bool{}
+			}
+			r.brought[account][row] = true
+		}
+	}
+	for _, t := range page.Transactions {
+		bring(t.AccountID, t.ProviderID)
+	}
+	for _, b := range bad {
+		bring(b.AccountID, b.ProviderID)
+	}
+}
+
+// end is what the last page of a loop commits beside its rows: removals, the cursor, and the connection's good health.
+func (r *round) end(ctx context.Context, tx pg.Tx, page bank.Page) ([]journal.Entry, error) {
+	removed := map[id.ID][]string{}
+	maps.Copy(removed, r.removed)
+	for _, whole := range r.complete {
+		account, ok := r.accounts[whole.AccountID]
+		if !ok {
+			continue
+		}
+		missing, err := r.feed.books.Missing(ctx, tx, account, pg.Day(whole.From), r.brought[account])
+		if err != nil {
+			return nil, err
+		}
+		removed[account] = slices.Concat(removed[account], missing)
+	}
+	var entries []journal.Entry
+	for account, rows := range removed {
+		gone, err := r.feed.books.Remove(ctx, tx, account, rows)
+		if err != nil {
+			return nil, err
+		}
+		entries = append(entries, gone...)
+	}
+	wait := r.feed.interval(r.link, r.provider.Traits())
+	if page.Gathering {
+		wait = time.Minute
+	}
+	_, err := pg.Exec(ctx, tx, `
+		update connection set
+			cursor = @cursor, status = 'active', status_reason = null, status_message = null, consecutive_failures = 0,
+			last_sync_at = clock_timestamp(), next_sync_at = clock_timestamp() + @wait * interval '1 second', updated_at = clock_timestamp()
+		where id = @id`, pg.Args{"id": r.link.ID, "cursor": page.Cursor, "wait": wait.Seconds()})
+	if err != nil {
+		return nil, fmt.Errorf("end of the loop: %w", err)
+	}
+	return entries, nil
+}

@@ -96,7 +96,7 @@ func (c *client) run(end time.Time) error {
 	return nil
 }
 
-// exchange sends a request and reads its answer to the end. An answer other than 200 is an error: a fast refusal is no throughput.
+// exchange sends a request and reads its answer to the end. An answer other than 20x is an error: a fast refusal is no throughput.
 func (c *client) exchange(request []byte) error {
 	if _, err := c.conn.Write(request); err != nil {
 		return fmt.Errorf("send: %w", err)
@@ -105,7 +105,7 @@ func (c *client) exchange(request []byte) error {
 	if err != nil {
 		return fmt.Errorf("read the answer: %w", err)
 	}
-	good, size := bytes.HasPrefix(status, []byte("HTTP/1.1 200 ")), -1
+	good, size := bytes.HasPrefix(status, []byte("HTTP/1.1 20")), -1
 	for {
 		line, err := c.in.ReadSlice('\n')
 		if err != nil {

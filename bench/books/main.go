@@ -137,6 +137,9 @@ func series(ctx context.Context, o options, w *world, op operation) (*result, er
 			return nil, err
 		}
 	}
+	if op.rounds > 0 {
+		o.rounds = min(o.rounds, op.rounds)
+	}
 	res := &result{Name: op.name, Goal: op.goal, most: op.most, rate: op.rate}
 	for turn := 0; len(res.Coffer) < o.rounds; turn++ {
 		if turn == o.rounds*mostRepeats {

@@ -27,6 +27,7 @@ type operation struct {
 	goal         string
 	most         float64 // of bare's CPU time; with rate, at least this of its requests per second
 	rate         bool
+	rounds       int // fewer than usual, for what takes long; 0 for as many
 	coffer, bare func(ctx context.Context, w *world, connections int) (side, error)
 }
 
@@ -44,6 +45,9 @@ func operations() []operation {
 		{name: "summary by category and month, 10 years", goal: "≤ 1.2× of the live grouping", most: 1.2, coffer: reading(summary), bare: bareSide(grouping("", ""))},
 		{name: "get one", goal: "≥ 60 % of bare net/http + pgx, in requests/s", most: 0.6, rate: true, coffer: getOne, bare: handlerSide},
 		{name: "batch-categorize 50, with journal", goal: "≤ 1.5×", most: 1.5, coffer: categorize, bare: bareSide(bareCategorize)},
+		{name: "preview contains, one caller", goal: "≤ 0.5× of streaming the columns", most: 0.5, coffer: previewing(containsCondition), bare: streaming},
+		{name: "preview regex, one caller", goal: "≤ 1.6× of streaming the columns", most: 1.6, coffer: previewing(regexCondition), bare: streaming},
+		{name: "apply a rule to a fifth, with journal", goal: "≤ 2.5×", most: 2.5, rounds: 3, coffer: applyRule, bare: bareApply},
 	}
 }
 

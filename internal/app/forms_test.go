@@ -221,6 +221,7 @@ func newFormBook(t *testing.T, rows int) *formBook {
 	t.Helper()
 	b := &formBook{toolWorld: newToolWorld(t, nil)}
 	b.Jobs.Add(countKind(nil))
+	b.enqueue(t, countWork{}, job.Options{})
 	b.ops = b.Ops() // making them takes longer than a call
 	var err error
 	if b.handler, err = b.Rest().Handler(); err != nil {

@@ -146,7 +146,7 @@ func TestLongWorkAnswersAndWaits(t *testing.T) {
 		return m
 	}
 	a, first := w.start(t, o, op.REST, "once", args())
-	if a.Status != http.StatusAccepted || first.Ended() || first.Result != nil {
+	if a.Status != http.StatusAccepted || first.Ended() || string(first.Result) != "null" {
 		t.Errorf("without a wait: %d %s", a.Status, a.Body)
 	}
 	began := time.Now()
@@ -290,8 +290,9 @@ func TestJobEvents(t *testing.T) {
 			break
 		}
 		if e.job.State == job.Running && e.job.Progress.Done > seen {
-			seen = e.job.Progress.Done
-			gate <- struct{}{} // one more may be counted now that this was seen
+			if seen = e.job.Progress.Done; seen < 3 {
+				gate <- struct{}{} // one more may be counted now that this was seen
+			}
 		}
 	}
 	if _, more := next(); more {

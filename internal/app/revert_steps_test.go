@@ -2,7 +2,6 @@ package app_test
 
 import (
 	"context"
-	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -13,6 +12,7 @@ import (
 
 	"coffer/internal/errs"
 	"coffer/internal/id"
+	"coffer/internal/ledger/ledgertest"
 	"coffer/internal/op"
 	"coffer/internal/pg"
 )
@@ -113,24 +113,10 @@ const revertLookSQL = `
 			case when field = 'record' then '-' else coalesce(before_source, '-') end, coalesce(after, '-'), case when field = 'record' then '-' else coalesce(after_source, '-') end), e'\x1e' order by id) from fresh), ''),
 		(select coalesce(max(id), $3) from fresh)`
 
-// hash is the canonical hash of the sequence's world, with what it was made of below it, for whoever must find a difference.
+// hash is the canonical hash of the sequence's world, with what it was made of above it, for whoever must find a difference.
 func (r *revertRun) hash(ctx context.Context) (string, error) {
-	lines, err := pg.Values[string](ctx, r.DB, revertHashSQL, r.txs, r.prefix+"%")
-	whole := strings.Join(lines, "\n")
-	return fmt.Sprintf("%s\n%x", whole, sha256.Sum256([]byte(whole))), err
+	return ledgertest.Canonical(ctx, r.DB, r.txs, r.prefix+"%")
 }
-
-const revertHashSQL = `
-	select x from (
-		select concat_ws('|', 'transaction', a.provider_id, t.provider_id, c.slug, t.category_source, '#', p.name, t.counterparty_source, '#', t.deleted_at is not null, t.deleted_source,
-			array(select concat_ws(' ', g.slug, tt.present, tt.source) from transaction_tag tt join tag g on g.id = tt.tag_id where tt.transaction_id = t.id order by 1),
-			array(select concat_ws(' ', o.author_type, o.content) from comment o where o.transaction_id = t.id and o.deleted_at is null order by 1))
-		from transaction t join account a on a.id = t.account_id left join category c on c.id = t.category_id left join counterparty p on p.id = t.counterparty_id where t.id = any($1::text[]::uuid[])
-		union all select concat_ws('|', 'tag', slug, display_name, description, color, icon) from tag where slug like $2 and deleted_at is null
-		union all select concat_ws('|', 'category', c.slug, c.display_name, p.slug, c.kind, c.icon, c.color, c.sort_order, c.hidden) from category c left join category p on p.id = c.parent_id where c.slug like $2 and c.deleted_at is null
-		union all select concat_ws('|', 'counterparty', p.name, p.website_url, p.logo_url, c.slug, p.mcc, o.name)
-		from counterparty p left join category c on c.id = p.category_id left join counterparty o on o.id = p.canonical_id where p.name like $2 and p.deleted_at is null) v (x)
-	order by x`
 
 // A revertStep is a call that someone might make.
 type revertStep struct {

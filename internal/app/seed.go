@@ -16,6 +16,7 @@ import (
 	"coffer/internal/ledger"
 	"coffer/internal/op"
 	"coffer/internal/pg"
+	"github.com/jackc/pgx/v5"
 	"github.com/spf13/cobra"
 )
 
@@ -81,10 +82,19 @@ func (a *App) Seed(ctx context.Context, h *household.Household, progress io.Writ
 		fmt.Fprintf(progress, "\r%d of %d transactions, %s ", done, h.Options.Transactions, time.Since(start).Round(time.Second))
 	}
 	fmt.Fprintln(progress)
-	if err := a.DB.InTx(ctx, func(tx pg.Tx) error { return a.Books.BackfillBalances(ctx, tx) }); err != nil {
+	conn, err := a.DB.Acquire(ctx)
+	if err != nil {
 		return err
 	}
-	_, err = a.DB.Exec(ctx, `vacuum analyze`)
+	defer conn.Release()
+	// Of ten million rows the balances and the statistics take longer than a request may.
+	if _, err := conn.Exec(ctx, `set statement_timeout = 0`); err != nil {
+		return err
+	}
+	if err := pgx.BeginFunc(ctx, conn, func(tx pgx.Tx) error { return a.Books.BackfillBalances(ctx, tx) }); err != nil {
+		return err
+	}
+	_, err = conn.Exec(ctx, `vacuum analyze`)
 	return err
 }
 

@@ -25,7 +25,7 @@ var levels = [][]string{
 }
 
 // rooms are packages below another: they stand on its level and see it.
-var rooms = []string{"pg/pgtest", "bank/banktest", "bank/plaid", "bank/teller", "bank/csvfile", "bank/all"}
+var rooms = []string{"pg/pgtest", "rule/ruletest", "ledger/ledgertest", "bank/banktest", "bank/plaid", "bank/teller", "bank/csvfile", "bank/all"}
 
 var (
 	kernel    = levels[0]
@@ -39,6 +39,7 @@ var only = map[string][]string{
 	"cmd/coffer":    {"app"},
 	"web":           {},
 	"rule":          pure,
+	"rule/ruletest": append([]string{"rule"}, pure...),
 	"bank":          pure,
 	"bank/banktest": provider,
 	"bank/plaid":    provider,

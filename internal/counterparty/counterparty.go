@@ -214,11 +214,11 @@ func errNameTaken() error {
 }
 
 // category is the id of the category that a caller named, or nil for none.
-func (c *Counterparties) category(ctx context.Context, q pg.Querier, ref *string) (*id.ID, error) {
+func (c *Counterparties) category(ctx context.Context, tx pg.Tx, ref *string) (*id.ID, error) {
 	if ref == nil {
 		return nil, nil //nolint:nilnil // the comment says so
 	}
-	found, err := c.filing.Named(ctx, q, "category_id", *ref)
+	found, err := c.filing.Keep(ctx, tx, "category_id", *ref)
 	return &found.ID, err
 }
 

@@ -123,8 +123,8 @@ type CategoryUser struct{}
 var _ filing.CategoryUser = CategoryUser{}
 
 // Uses implements filing.CategoryUser.
-func (CategoryUser) Uses(ctx context.Context, q pg.Querier, category id.ID) (int64, string, error) {
-	n, err := pg.Value[int64](ctx, q, `select count(*) from counterparty where category_id = $1 and deleted_at is null`, category)
+func (CategoryUser) Uses(ctx context.Context, tx pg.Tx, category id.ID) (int64, string, error) {
+	n, err := pg.Value[int64](ctx, tx, `select count(*) from counterparty where category_id = $1 and deleted_at is null`, category)
 	return n, "counterparties", err
 }
 

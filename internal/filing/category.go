@@ -58,6 +58,7 @@ type CategoryNode struct {
 const (
 	categoryColumns = `c.id, c.short_id, c.slug, c.display_name, c.parent_id, coalesce(p.kind, c.kind) as kind, c.icon, c.color, c.sort_order, c.is_system, c.hidden, c.created_at, c.updated_at`
 	categoryRows    = `select ` + categoryColumns + ` from category c left join category p on p.id = c.parent_id where c.deleted_at is null`
+	categoryNamed   = ` and (c.id = $1 or c.slug = $2 or c.short_id = $3) order by (c.slug = $2) desc limit 1`
 	categorySlug    = `words of a-z and 0-9 joined by - or _`
 )
 
@@ -104,12 +105,18 @@ func (f *Filing) Category(ctx context.Context, q pg.Querier, in CategoryRef) (Ca
 }
 
 func (f *Filing) find(ctx context.Context, q pg.Querier, ref string) (Category, error) {
-	return pg.One[Category](ctx, q, categoryRows+` and (c.id = $1 or c.slug = $2 or c.short_id = $3) order by (c.slug = $2) desc limit 1`, pg.RefTo(ref).Args()...)
+	return pg.One[Category](ctx, q, categoryRows+categoryNamed, pg.RefTo(ref).Args()...)
 }
 
 // Named is the category that a field of a body names; INVALID_REFERENCE at that field if there is none.
 func (f *Filing) Named(ctx context.Context, q pg.Querier, field, ref string) (Category, error) {
 	c, err := f.find(ctx, q, ref)
+	return c, pg.Named(err, field, "category", "GET /api/v1/categories lists them")
+}
+
+// Keep is Named for whoever points something at the category: nobody retires it until the transaction ends.
+func (f *Filing) Keep(ctx context.Context, tx pg.Tx, field, ref string) (Category, error) {
+	c, err := pg.One[Category](ctx, tx, categoryRows+categoryNamed+` for share of c`, pg.RefTo(ref).Args()...)
 	return c, pg.Named(err, field, "category", "GET /api/v1/categories lists them")
 }
 
@@ -287,6 +294,10 @@ func (f *Filing) DeleteCategory(ctx context.Context, tx pg.Tx, in DeleteCategory
 		}
 		return op.Deleted{Deleted: true, ID: c.ID}, f.mergeRecorded(ctx, tx, merge{c, into})
 	}
+	// Whoever is pointing something at it has it locked: after this wait all of them are seen, and whoever comes later finds it gone.
+	if err := categoryDefinition.Lock(ctx, tx, []id.ID{c.ID}); err != nil {
+		return op.Deleted{}, err
+	}
 	uses, err := f.uses(ctx, tx, c.ID)
 	if err != nil {
 		return op.Deleted{}, err
@@ -314,9 +325,9 @@ func (f *Filing) noteCreated(ctx context.Context, tx pg.Tx, summary string, ids 
 	return err
 }
 
-func (f *Filing) uses(ctx context.Context, q pg.Querier, category id.ID) (string, error) {
+func (f *Filing) uses(ctx context.Context, tx pg.Tx, category id.ID) (string, error) {
 	var found []string
-	n, err := pg.Value[int64](ctx, q, `select count(*) from category where parent_id = $1 and deleted_at is null`, category)
+	n, err := pg.Value[int64](ctx, tx, `select count(*) from category where parent_id = $1 and deleted_at is null`, category)
 	if err != nil {
 		return "", err
 	}
@@ -324,7 +335,7 @@ func (f *Filing) uses(ctx context.Context, q pg.Querier, category id.ID) (string
 		found = append(found, fmt.Sprintf("%d subcategories", n))
 	}
 	for _, u := range f.users {
-		n, what, err := u.Uses(ctx, q, category)
+		n, what, err := u.Uses(ctx, tx, category)
 		if err != nil {
 			return "", err
 		}

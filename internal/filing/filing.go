@@ -57,8 +57,8 @@ func recorded(ctx context.Context, tx pg.Tx, d journal.Definition, ids []id.ID, 
 
 // A CategoryUser is anything that points at categories and must follow when one is merged into another.
 type CategoryUser interface {
-	// Uses says how many things point at the category, and what they are in the plural: "rules".
-	Uses(ctx context.Context, q pg.Querier, category id.ID) (count int64, what string, err error)
+	// Uses says how many things point at the category, which is locked, and what they are in the plural: "rules".
+	Uses(ctx context.Context, tx pg.Tx, category id.ID) (count int64, what string, err error)
 	// Move points what points at from[i] at into[i], for all i at once, and answers entries for what the journal should know.
 	Move(ctx context.Context, tx pg.Tx, from, into []id.ID) ([]journal.Entry, error)
 }
@@ -66,8 +66,8 @@ type CategoryUser interface {
 // mappings are the rows that turn a bank's category into ours.
 type mappings struct{}
 
-func (mappings) Uses(ctx context.Context, q pg.Querier, category id.ID) (int64, string, error) {
-	n, err := pg.Value[int64](ctx, q, `select count(*) from category_mapping where category_id = $1`, category)
+func (mappings) Uses(ctx context.Context, tx pg.Tx, category id.ID) (int64, string, error) {
+	n, err := pg.Value[int64](ctx, tx, `select count(*) from category_mapping where category_id = $1`, category)
 	return n, "mappings of bank categories", err
 }
 

@@ -73,6 +73,23 @@ func (f *Filing) merge(ctx context.Context, tx pg.Tx, merges []merge) ([]journal
 	if err != nil {
 		return nil, err
 	}
+	// What others are pointing at these meanwhile follows in a second round. Locking the categories first of all would be shorter, and meet in a circle with those who hold a transaction and want its category.
+	entries, err := f.move(ctx, tx, from, into)
+	if err != nil {
+		return nil, err
+	}
+	if err := categoryDefinition.Lock(ctx, tx, from); err != nil {
+		return nil, err
+	}
+	late, err := f.move(ctx, tx, from, into)
+	if err != nil {
+		return nil, err
+	}
+	return append(entries, late...), f.retire(ctx, tx, from)
+}
+
+// move lets everything that points at from[i] point at into[i].
+func (f *Filing) move(ctx context.Context, tx pg.Tx, from, into []id.ID) ([]journal.Entry, error) {
 	var entries []journal.Entry
 	for _, u := range f.users {
 		more, err := u.Move(ctx, tx, from, into)
@@ -81,7 +98,7 @@ func (f *Filing) merge(ctx context.Context, tx pg.Tx, merges []merge) ([]journal
 		}
 		entries = append(entries, more...)
 	}
-	return entries, f.retire(ctx, tx, from)
+	return entries, nil
 }
 
 // retire takes categories out of use: those that came with the service are hidden, the others deleted.

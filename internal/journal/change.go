@@ -118,6 +118,12 @@ func (j *Journal) Revert(ctx context.Context, tx pg.Tx, in RevertChange) (Revert
 	if err != nil {
 		return Reverted{}, err
 	}
+	if err := hold(ctx, tx, c.ID); err != nil {
+		return Reverted{}, err
+	}
+	if c, err = j.Get(ctx, tx, ChangeRef{c.ID.String()}); err != nil {
+		return Reverted{}, err
+	}
 	if c.RevertedBy != nil {
 		return Reverted{}, errs.New(errs.Conflict, "this change was reverted already; reverted_by names the change that did, and reverting that one brings it back")
 	}

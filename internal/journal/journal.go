@@ -147,7 +147,28 @@ func Record(ctx context.Context, tx pg.Tx, n Note, entries []Entry) (*id.ID, err
 	return &change, nil
 }
 
-// Extend adds entries to a change that is still being made, a part at a time, each part about other transactions. Without a change yet it is Record.
+// Continue keeps a change that is still being made from being reverted until the transaction ends, and answers it. One that was reverted meanwhile takes no more: then nil is answered, and what follows is another change.
+func Continue(ctx context.Context, tx pg.Tx, change *id.ID) (*id.ID, error) {
+	if change == nil {
+		return nil, nil //nolint:nilnil // the comment says so
+	}
+	if err := hold(ctx, tx, *change); err != nil {
+		return nil, err
+	}
+	reverted, err := pg.Value[bool](ctx, tx, `select exists (select from change where reverts = $1)`, change)
+	if err != nil || reverted {
+		return nil, err
+	}
+	return change, nil
+}
+
+// hold keeps others from extending or reverting the change until the transaction ends.
+func hold(ctx context.Context, tx pg.Tx, change id.ID) error {
+	_, err := pg.Exec(ctx, tx, `select from change where id = $1 for no key update`, change)
+	return err
+}
+
+// Extend adds entries to a change that Continue answered, a part at a time, each part about other transactions. Without a change yet it is Record.
 func Extend(ctx context.Context, tx pg.Tx, change *id.ID, n Note, entries []Entry) (*id.ID, error) {
 	if change == nil || len(entries) == 0 {
 		if change != nil {

@@ -100,7 +100,7 @@ type Filed struct {
 
 // BatchCategorize files many transactions under one category.
 func (b *Books) BatchCategorize(ctx context.Context, tx pg.Tx, in BatchCategorize) (Filed, error) {
-	c, err := b.filing.Named(ctx, tx, "category_id", in.CategoryID)
+	c, err := b.filing.Keep(ctx, tx, "category_id", in.CategoryID)
 	if err != nil {
 		return Filed{}, err
 	}

@@ -196,14 +196,20 @@ func targets(edits []Edit) (ids, tags []id.ID) {
 	return slices.Compact(ids), slices.Compact(tags)
 }
 
-// store writes the rows and tags that entries changed, each kind in one statement.
+// store writes the rows and tags that entries changed, each kind in one statement and in the order of the entries: rows that are neighbours are written together.
 func (b *Books) store(ctx context.Context, tx pg.Tx, now *current, entries []journal.Entry) error {
-	rows, tags := map[id.ID]bool{}, map[tagKey]bool{}
+	var rows []id.ID
+	var tags []tagKey
+	seen, seenTags := make(map[id.ID]bool, len(entries)), map[tagKey]bool{}
 	for _, e := range entries {
 		if e.Field == journal.FieldTag {
-			tags[tagKey{e.SubjectID, *e.Ref}] = true
+			if k := (tagKey{e.SubjectID, *e.Ref}); !seenTags[k] {
+				seenTags[k], tags = true, append(tags, k)
+			}
 		}
-		rows[e.SubjectID] = true
+		if !seen[e.SubjectID] {
+			seen[e.SubjectID], rows = true, append(rows, e.SubjectID)
+		}
 	}
 	if err := storeRows(ctx, tx, now, rows); err != nil {
 		return err
@@ -211,14 +217,14 @@ func (b *Books) store(ctx context.Context, tx pg.Tx, now *current, entries []jou
 	return storeTags(ctx, tx, now, tags)
 }
 
-func storeRows(ctx context.Context, tx pg.Tx, now *current, rows map[id.ID]bool) error {
+func storeRows(ctx context.Context, tx pg.Tx, now *current, rows []id.ID) error {
 	if len(rows) == 0 {
 		return nil
 	}
 	n := len(rows)
 	ids, categories, categorySources := make([]id.ID, 0, n), make([]*string, 0, n), make([]*string, 0, n)
 	counterparties, counterpartySources, deleted, deletedSources := make([]*string, 0, n), make([]*string, 0, n), make([]*string, 0, n), make([]*string, 0, n)
-	for u := range rows {
+	for _, u := range rows {
 		s := now.rows[u]
 		ids, categories, categorySources = append(ids, u), append(categories, s.Category), append(categorySources, s.CategorySource)
 		counterparties, counterpartySources = append(counterparties, s.Counterparty), append(counterpartySources, s.CounterpartySource)
@@ -237,14 +243,14 @@ func storeRows(ctx context.Context, tx pg.Tx, now *current, rows map[id.ID]bool)
 	return err
 }
 
-func storeTags(ctx context.Context, tx pg.Tx, now *current, tags map[tagKey]bool) error {
+func storeTags(ctx context.Context, tx pg.Tx, now *current, tags []tagKey) error {
 	if len(tags) == 0 {
 		return nil
 	}
 	var transactions, ids []id.ID
 	var there []*bool
 	var sources []string
-	for k := range tags {
+	for _, k := range tags {
 		t := now.tags[k]
 		transactions, ids, sources = append(transactions, k.transaction), append(ids, k.tag), append(sources, t.Source)
 		if t.Source == "" { // a revert to before anyone spoke of this tag

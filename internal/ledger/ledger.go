@@ -32,8 +32,8 @@ func (b *Books) Subjects() []journal.Subject { return []journal.Subject{subject{
 type CategoryUser struct{}
 
 // Uses implements filing.CategoryUser.
-func (CategoryUser) Uses(ctx context.Context, q pg.Querier, category id.ID) (int64, string, error) {
-	n, err := pg.Value[int64](ctx, q, `
+func (CategoryUser) Uses(ctx context.Context, tx pg.Tx, category id.ID) (int64, string, error) {
+	n, err := pg.Value[int64](ctx, tx, `
 		select (select count(*) from transaction where category_id = $1 and deleted_at is null) + (select count(*) from transaction where category_id = $1 and deleted_at is not null)`, category)
 	return n, "transactions", err
 }

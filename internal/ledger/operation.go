@@ -176,7 +176,7 @@ func (b *Books) name(ctx context.Context, tx pg.Tx, operations []Operation) (*na
 	if n.transactions, err = ResolveTransactions(ctx, tx, transactions); err != nil {
 		return nil, err
 	}
-	if n.categories, err = pg.Names(ctx, tx, categories, `select id, slug as name, short_id from category where deleted_at is null and (id = any($1::uuid[]) or slug = any($2) or short_id = any($2))`); err != nil {
+	if n.categories, err = pg.Names(ctx, tx, categories, `select id, slug as name, short_id from category where deleted_at is null and (id = any($1::uuid[]) or slug = any($2) or short_id = any($2)) order by id for share`); err != nil {
 		return nil, err
 	}
 	if n.counterparties, err = pg.Names(ctx, tx, counterparties, `

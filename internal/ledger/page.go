@@ -124,7 +124,7 @@ func (r reader) searched(ctx context.Context, s *selection) (*page, error) {
 			args = append(args, arg)
 			condition = strings.Replace(condition, "$?", fmt.Sprintf("$%d", len(args)), 1)
 		}
-		if p, err := r.near(ctx, s, reach, `descriptor w where w.id = t.descriptor_id and `+condition, args); err != nil || len(p.rows) > r.in.Limit {
+		if p, err := r.nearer(ctx, s, []int{reach, 8 * reach}, `descriptor w where w.id = t.descriptor_id and `+condition, args); err != nil || len(p.rows) > 0 {
 			return p, err
 		}
 	}
@@ -157,15 +157,9 @@ func (r reader) tagged(ctx context.Context, s *selection) (*page, error) {
 		return nil, err
 	}
 	args := append(slices.Clone(s.Args()), ids[0])
-	// The first is a probe: where it finds less than a part of the page, what is looked for is not common.
-	for _, far := range []int{5, reach} {
-		p, err := r.near(ctx, s, far, fmt.Sprintf(`transaction_tag k where k.transaction_id = t.id and k.tag_id = (select $%d::uuid) and k.present`, len(args)), args)
-		if err != nil || len(p.rows) > r.in.Limit {
-			return p, err
-		}
-		if len(p.rows) < r.size/8 {
-			break
-		}
+	has := fmt.Sprintf(`transaction_tag k where k.transaction_id = t.id and k.tag_id = (select $%d::uuid) and k.present`, len(args))
+	if p, err := r.nearer(ctx, s, []int{5, reach}, has, args); err != nil || len(p.rows) > 0 {
+		return p, err
 	}
 	// As an array, which is looked up in the order of the ids and not of the tag.
 	s.And("t.id = any(array(select transaction_id from transaction_tag where tag_id = (select $?::uuid) and present))", ids[0])
@@ -183,7 +177,21 @@ func (in ListTransactions) alone() bool {
 }
 
 // reach is how many rows near looks through for each row of the page.
-const reach = 40
+const reach = 60
+
+// nearer looks for the page among the nearest rows, then among more of them; no rows when it is not there. Where one look finds less than a part of the page, what is looked for is not common, and no further one is made.
+func (r reader) nearer(ctx context.Context, s *selection, reaches []int, fulfilled string, args []any) (*page, error) {
+	for _, reach := range reaches {
+		p, err := r.near(ctx, s, reach, fulfilled, args)
+		if err != nil || len(p.rows) > r.in.Limit {
+			return p, err
+		}
+		if len(p.rows) < r.size/8 {
+			break
+		}
+	}
+	return &page{}, nil
+}
 
 // near looks for the page among the nearest rows only, that many for each of its own. "offset 0" keeps the planner from hashing all wordings to look at some hundred of them.
 func (r reader) near(ctx context.Context, s *selection, reach int, fulfilled string, args []any) (*page, error) {

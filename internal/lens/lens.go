@@ -26,7 +26,7 @@ type Stored struct {
 type Lens struct {
 	fields     rule.Fields // which are read; the others stay empty
 	Dated      bool        // also the day
-	full       bool        // also what only matters once a rule has matched: holds, tags, the counterparty
+	full       bool        // also what only matters once a rule has matched: holds, the counterparty
 	accounts   map[id.ID]holder
 	categories map[id.ID]string
 }
@@ -47,11 +47,11 @@ type slugged struct {
 
 const accountFields = rule.FieldProvider | rule.FieldAccountID | rule.FieldAccountName | rule.FieldUserID | rule.FieldUserName
 
-// New makes a Lens for those fields, or for all and everything else with full.
+// New makes a Lens for those fields, with full also for all that rules can change and who holds it.
 func New(ctx context.Context, q pg.Querier, fields rule.Fields, full bool) (*Lens, error) {
 	l := &Lens{fields: fields, full: full, accounts: map[id.ID]holder{}, categories: map[id.ID]string{}}
 	if full {
-		l.fields = rule.AllFields
+		l.fields |= rule.LiveFields
 	}
 	if l.fields&accountFields != 0 {
 		rows, err := pg.All[holder](ctx, q, `

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"reflect"
 
 	"coffer/internal/errs"
@@ -48,7 +49,8 @@ func (l Loose[T]) Read() (T, error) {
 	if err != nil {
 		return out, fmt.Errorf("op: print a part: %w", err)
 	}
-	return out, json.Unmarshal(b, &out)
+	err = json.Unmarshal(b, &out)
+	return out, err
 }
 
 func (Loose[T]) loose() reflect.Type { return reflect.TypeFor[T]() }
@@ -63,8 +65,6 @@ func (s *Schema) filled(given map[string]any) map[string]any {
 			args[p.Name] = p.Default
 		}
 	}
-	for name, v := range given {
-		args[name] = v
-	}
+	maps.Copy(args, given)
 	return args
 }

@@ -67,6 +67,7 @@ func Open(ctx context.Context, url string, o Options) (*DB, error) {
 	params["application_name"] = "coffer"
 	params["timezone"] = "UTC"
 	params["jit"] = "off"                                // our queries are short: compiling one costs more than running it
+	params["random_page_cost"] = "1.1"                   // books lie in memory or on flash; the default is a turning disk's, and scans ten years to add up one
 	params["pg_trgm.word_similarity_threshold"] = "0.45" // how near a fuzzy search must come
 	params["statement_timeout"] = fmt.Sprint(o.StatementTimeout.Milliseconds())
 	// A server that was killed must not keep its locks: the backend notices a dead peer within these bounds.

@@ -2,15 +2,14 @@ package rule_test
 
 import (
 	"encoding/json"
-	"fmt"
 	"math/rand/v2"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
 	"coffer/internal/id"
 	"coffer/internal/rule"
+	"coffer/internal/rule/ruletest"
 )
 
 // Few words in many spellings, so that rules and drafts meet often: letters whose folds surprise (K, ſ, İ, ẞ, Σ) among them.
@@ -23,15 +22,14 @@ var (
 	modelProviders  = []string{"plaid", "teller", "csv", "Plaid"}
 )
 
-func pick[T any](r *rand.Rand, list []T) T { return list[r.IntN(len(list))] }
-
-func phrase(r *rand.Rand) string {
-	words := make([]string, r.IntN(4))
-	for i := range words {
-		words[i] = pick(r, modelWords)
-	}
-	return strings.Join(words, " ")
+var vocabulary = ruletest.Vocabulary{
+	Words: modelWords, Patterns: modelPatterns, Categories: modelCategories, Tags: modelTags, Accounts: modelIDs, Users: modelIDs, Parts: []string{"BCCE", "8057", "", "-", "x"},
+	Providers: modelProviders, Amounts: []string{"-100.00", "-0.01", "0.00", "0.01", "9.99", "10.00", "10.01", "9999999999.99"},
 }
+
+func pick[T any](r *rand.Rand, list []T) T { return ruletest.Pick(r, list) }
+
+func phrase(r *rand.Rand) string { return vocabulary.Phrase(r) }
 
 func someTags(r *rand.Rand) []string {
 	var out []string
@@ -59,110 +57,13 @@ func genCents(r *rand.Rand) int64 {
 	return []int64{-100_00, -1, 0, 1, 9_99, 10_00, 10_01, 999_999_999_999}[r.IntN(8)]
 }
 
-func genAmount(r *rand.Rand) json.Number {
-	c := genCents(r)
-	sign := ""
-	if c < 0 {
-		sign, c = "-", -c
-	}
-	return json.Number(fmt.Sprintf("%s%d.%02d", sign, c/100, c%100))
-}
-
-// opsOf lists the operators of the contract, not those of the engine's tables.
-func opsOf(field string) []string {
-	switch field {
-	case "amount":
-		return []string{"eq", "neq", "gt", "gte", "lt", "lte"}
-	case "pending":
-		return []string{"eq", "neq"}
-	case "tags":
-		return []string{"contains", "not_contains", "in"}
-	}
-	return []string{"eq", "neq", "contains", "not_contains", "matches", "in"}
-}
-
 func genLeaf(r *rand.Rand, field string) map[string]any {
-	op := pick(r, opsOf(field))
-	one := func() any {
-		switch field {
-		case "amount":
-			return genAmount(r)
-		case "pending":
-			return r.IntN(2) == 0
-		case "tags":
-			return pick(r, modelTags)
-		case "category":
-			return pick(r, modelCategories)
-		case "provider":
-			return pick(r, modelProviders)
-		case "account_id", "user_id":
-			if op == "contains" || op == "not_contains" {
-				return pick(r, []string{"BCCE", "8057", "", "-", "x"})
-			}
-			return pick(r, modelIDs)
-		}
-		if r.IntN(2) == 0 {
-			return pick(r, modelWords)
-		}
-		return phrase(r)
-	}
-	leaf := map[string]any{"field": field, "op": op}
-	switch op {
-	case "matches":
-		leaf["value"] = pick(r, modelPatterns)
-	case "in":
-		list := make([]any, 1+r.IntN(12))
-		for i := range list {
-			list[i] = one()
-		}
-		leaf["value"] = list
-	default:
-		leaf["value"] = one()
-	}
-	return leaf
+	return vocabulary.Leaf(r, field, pick(r, ruletest.Operators(field)))
 }
 
-// genTree makes a condition; most are small, as people's are.
-func genTree(r *rand.Rand, depth int) map[string]any {
-	choice := r.IntN(10)
-	if depth == 0 {
-		choice += 4
-	}
-	switch {
-	case choice == 0:
-		return map[string]any{"not": genTree(r, depth-1)}
-	case choice <= 3:
-		list := make([]any, 1+r.IntN(3))
-		for i := range list {
-			list[i] = genTree(r, depth-1)
-		}
-		return map[string]any{pick(r, []string{"and", "or"}): list}
-	case r.IntN(25) == 0:
-		return map[string]any{}
-	}
-	return genLeaf(r, pick(r, rule.AllFields.Names()))
-}
+func genTree(r *rand.Rand, depth int) map[string]any { return vocabulary.Tree(r, depth) }
 
-func genActions(r *rand.Rand) []rule.Action {
-	var out []rule.Action
-	for len(out) == 0 {
-		if r.IntN(2) == 0 {
-			out = append(out, rule.Action{Type: "set_category", CategorySlug: pick(r, modelCategories[1:])})
-		}
-		for _, tag := range modelTags {
-			if r.IntN(5) == 0 {
-				out = append(out, rule.Action{Type: pick(r, []string{"add_tag", "remove_tag"}), TagSlug: tag})
-			}
-		}
-		if r.IntN(8) == 0 {
-			out = append(out, rule.Action{Type: "add_comment", Content: "looked at"})
-		}
-		if r.IntN(4) == 0 {
-			out = append(out, rule.Action{Type: "assign_counterparty", CounterpartyName: pick(r, modelWords[:4])})
-		}
-	}
-	return out
-}
+func genActions(r *rand.Rand) []rule.Action { return vocabulary.Actions(r) }
 
 // A written rule is a rule with its condition as JSON holds it, which is what the model reads.
 type written struct {

@@ -2,6 +2,7 @@ package rule_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"regexp"
 	"slices"
 	"strconv"
@@ -57,7 +58,7 @@ func modelAll(list []any, d *rule.Draft, known []string, want bool) verdict {
 func modelLeaf(field, op string, value any, d *rule.Draft) bool {
 	switch field {
 	case "amount":
-		digits := value.(json.Number).String()
+		digits := fmt.Sprint(value) // a number or its text
 		whole, cents, _ := strings.Cut(strings.TrimPrefix(digits, "-"), ".")
 		x, err := strconv.ParseInt(whole+(cents + "00")[:2], 10, 64)
 		if err != nil {

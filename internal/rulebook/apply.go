@@ -205,12 +205,15 @@ func (b *Rulebook) batch(ctx context.Context, tx pg.Tx, p *pipeline, a applicati
 		}
 		at.Begun = true
 	}
+	if at.ChangeID, err = journal.Continue(ctx, tx, at.ChangeID); err != nil {
+		return job.Step{}, err
+	}
 	hits, last, n, err := s.next(ctx, tx, p, at.After)
 	if err != nil {
 		return job.Step{}, err
 	}
 	at.Matched += int64(len(hits))
-	at.Ended = n < batchSize
+	at.Ended = n < b.size
 	if n > 0 {
 		at.After = last
 	}
@@ -236,7 +239,7 @@ func (b *Rulebook) settle(ctx context.Context, tx pg.Tx, p *pipeline, ids []id.I
 	if len(ids) == 0 {
 		return 0, nil, nil
 	}
-	l, err := lens.New(ctx, tx, rule.AllFields, true)
+	l, err := lens.New(ctx, tx, p.reads(), true)
 	if err != nil {
 		return 0, nil, err
 	}
@@ -272,21 +275,18 @@ type scope struct {
 	reads rule.Fields
 	lens  *lens.Lens
 	none  bool
+	size  int // of a batch
 }
 
 // manyNeeds is beyond how many conditions a superset is not asked for: reading is then cheaper than choosing.
 const manyNeeds = 200
 
 func (b *Rulebook) scope(ctx context.Context, q pg.Querier, p *pipeline, a application) (*scope, error) {
-	var reads rule.Fields
-	for _, r := range p.set.Rules() {
-		reads |= r.Conditions.Reads()
-	}
-	l, err := lens.New(ctx, q, reads, false)
+	l, err := lens.New(ctx, q, p.reads(), false)
 	if err != nil {
 		return nil, err
 	}
-	s := &scope{reads: reads, lens: l}
+	s := &scope{reads: p.reads(), lens: l, size: b.size}
 	var f ledger.Filter
 	if a.Filter != nil {
 		f = *a.Filter
@@ -332,7 +332,7 @@ func (s *scope) next(ctx context.Context, q pg.Querier, p *pipeline, after id.ID
 	}
 	w := s.could.Clone()
 	w.And("t.id > $?", after)
-	err = s.lens.Read(ctx, q, fmt.Sprintf(`%s order by t.id limit %d`, w.SQL(), batchSize), w.Args(), func(t *lens.Stored) error {
+	err = s.lens.Read(ctx, q, fmt.Sprintf(`%s order by t.id limit %d`, w.SQL(), s.size), w.Args(), func(t *lens.Stored) error {
 		n++
 		last = t.ID
 		if out := p.set.Run(&t.Draft, rule.Pass{Event: rule.Retroactive}); len(out.Hits) > 0 {

@@ -67,6 +67,10 @@ func (b *Rulebook) Preview(ctx context.Context, q pg.Querier, in PreviewRule) (P
 
 // search counts what the tree matches and answers the newest.
 func (b *Rulebook) search(ctx context.Context, q pg.Querier, t rule.Tree, size int, out *Preview) ([]id.ID, error) {
+	if t.MatchesAll() {
+		out.MatchCount = out.TotalScanned
+		return pg.Values[id.ID](ctx, q, `select id from transaction where deleted_at is null order by date desc, id desc limit $1`, size)
+	}
 	w, err := lens.Words(ctx, q, t)
 	if err != nil {
 		return nil, err
@@ -86,8 +90,9 @@ func (b *Rulebook) search(ctx context.Context, q pg.Querier, t rule.Tree, size i
 	}
 	l.Narrow(where, t.Needs(), false)
 	newest := sample{size: size}
+	one, found := rule.Compile([]rule.Rule{{Conditions: t}}), []int(nil) // quicker than the tree alone, with the same answers
 	err = l.Read(ctx, q, where.SQL(), where.Args(), func(s *lens.Stored) error {
-		if t.Eval(&s.Draft, rule.AllFields) == rule.True {
+		if found = one.Match(&s.Draft, rule.AllFields, found[:0]); len(found) > 0 {
 			out.MatchCount++
 			newest.offer(dated{s.ID, s.Date})
 		}

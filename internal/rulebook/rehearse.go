@@ -76,7 +76,7 @@ func (b *Rulebook) rehearse(ctx context.Context, run *job.Run, p *pipeline, a ap
 		if err := b.consider(ctx, p, hits, a.Overwrite, out); err != nil {
 			return nil, err
 		}
-		begun, after, ended = true, last, n < batchSize
+		begun, after, ended = true, last, n < b.size
 		out.Matched += int64(len(hits))
 	}
 	return out, nil
@@ -84,7 +84,7 @@ func (b *Rulebook) rehearse(ctx context.Context, run *job.Run, p *pipeline, a ap
 
 // consider sorts what the rules want of some transactions into the buckets.
 func (b *Rulebook) consider(ctx context.Context, p *pipeline, ids []id.ID, overwrite bool, out *Rehearsal) error {
-	l, err := lens.New(ctx, b.db, rule.AllFields, true)
+	l, err := lens.New(ctx, b.db, p.reads(), true)
 	if err != nil {
 		return err
 	}

@@ -25,11 +25,12 @@ type Rulebook struct {
 	books  *ledger.Books
 	jobs   *job.Jobs
 	kept   atomic.Pointer[compiled]
+	size   int // of a batch; tests make it small
 }
 
 // New makes a Rulebook.
 func New(db *pg.DB, f *filing.Filing, books *ledger.Books, jobs *job.Jobs) *Rulebook {
-	return &Rulebook{db: db, filing: f, books: books, jobs: jobs}
+	return &Rulebook{db: db, filing: f, books: books, jobs: jobs, size: batchSize}
 }
 
 // Subjects are what a revert can ask.

@@ -25,6 +25,14 @@ type compiled struct {
 	own     *pipeline // without the service's own rules
 }
 
+// reads are the fields that the rules' conditions read.
+func (p *pipeline) reads() (fields rule.Fields) {
+	for _, r := range p.set.Rules() {
+		fields |= r.Conditions.Reads()
+	}
+	return fields
+}
+
 type loaded struct {
 	ID         id.ID    `db:"id"`
 	Name       string   `db:"name"`
@@ -126,22 +134,4 @@ func load(ctx context.Context, q pg.Querier) (*compiled, error) {
 
 func compile(rules []rule.Rule, names map[id.ID]string) *pipeline {
 	return &pipeline{set: rule.Compile(rules), names: names}
-}
-
-// chosen are the rules of those ids, in pipeline order, whether the service's own or not. Disabled and expired ones take no part.
-func chosen(ctx context.Context, q pg.Querier, ids []id.ID) (*pipeline, error) {
-	rows, err := pg.All[loaded](ctx, q, `
-		select `+loadedColumns+` from rule r
-		where r.id = any($1) and r.deleted_at is null and r.enabled and (r.expires_at is null or r.expires_at > clock_timestamp())`, ids)
-	if err != nil {
-		return nil, err
-	}
-	rules, names := make([]rule.Rule, len(rows)), make(map[id.ID]string, len(rows))
-	for i, l := range rows {
-		if rules[i], err = l.rule(); err != nil {
-			return nil, err
-		}
-		names[l.ID] = l.Name
-	}
-	return compile(rules, names), nil
 }

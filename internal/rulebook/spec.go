@@ -160,7 +160,8 @@ func lookUp(ctx context.Context, q pg.Querier, drafts []*draftRule) (*names, err
 		}
 		*look.into = found
 	}
-	return n, n.readSlugs(ctx, q)
+	err := n.readSlugs(ctx, q)
+	return n, err
 }
 
 // readSlugs reads the slugs of the categories that were found.

@@ -23,7 +23,7 @@ func (b *Rulebook) Pass(ctx context.Context, tx pg.Tx, page Page) (entries []jou
 	if err != nil || len(p.set.Rules()) == 0 {
 		return nil, 0, err
 	}
-	l, err := lens.New(ctx, tx, rule.AllFields, true)
+	l, err := lens.New(ctx, tx, p.reads(), true)
 	if err != nil {
 		return nil, 0, err
 	}

@@ -145,12 +145,15 @@ func (b *Rulebook) Delete(ctx context.Context, tx pg.Tx, in Ref) (op.Deleted, er
 type CategoryUser struct{}
 
 // Uses implements filing.CategoryUser.
-func (CategoryUser) Uses(ctx context.Context, q pg.Querier, of id.ID) (int64, string, error) {
-	slug, err := pg.Value[string](ctx, q, `select slug from category where id = $1`, of)
+func (CategoryUser) Uses(ctx context.Context, tx pg.Tx, of id.ID) (int64, string, error) {
+	if err := changing(ctx, tx); err != nil { // a rule that is being made counts, too
+		return 0, "", err
+	}
+	slug, err := pg.Value[string](ctx, tx, `select slug from category where id = $1`, of)
 	if err != nil {
 		return 0, "", err
 	}
-	using, err := usersOf(ctx, q, map[string]string{slug: slug})
+	using, err := usersOf(ctx, tx, map[string]string{slug: slug})
 	return int64(len(using)), "rules", err
 }
 

@@ -50,6 +50,16 @@ func URL(t testing.TB) string {
 	return clone(t, "template "+name+" strategy file_copy")
 }
 
+// CopyURL is a database that begins as the one at that URL is, to which nobody may be connected while it is copied.
+func CopyURL(t testing.TB, of string) string {
+	t.Helper()
+	cfg, err := pgx.ParseConfig(of)
+	if err != nil {
+		t.Fatalf("pgtest: %v", err)
+	}
+	return clone(t, "template "+cfg.Database+" strategy file_copy")
+}
+
 // EmptyURL is a database without any schema, for tests of migrations.
 func EmptyURL(t testing.TB) string {
 	t.Helper()

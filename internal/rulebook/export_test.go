@@ -1,0 +1,73 @@
+package rulebook
+
+import (
+	"context"
+
+	"coffer/internal/id"
+	"coffer/internal/job"
+	"coffer/internal/pg"
+)
+
+// Batches makes an application go on in smaller or larger steps.
+func (b *Rulebook) Batches(size int) { b.size = size }
+
+// ApplyWithin is Apply, done within tx and not as a job, so that a test can take it back.
+func (b *Rulebook) ApplyWithin(ctx context.Context, tx pg.Tx, in ApplyRules) (Applied, error) {
+	rules, err := b.toApply(ctx, tx, in.RuleIDs)
+	if err != nil {
+		return Applied{}, err
+	}
+	a := application{Rules: rules, Filter: in.Filter, Overwrite: in.OverwriteManual}
+	p, err := a.pipeline()
+	if err != nil {
+		return Applied{}, err
+	}
+	var at position
+	for !at.Ended && err == nil {
+		_, err = b.batch(ctx, tx, p, a, &at)
+	}
+	return at.Applied, err
+}
+
+// Reach answers which transactions an application of stored rules finds, how many it looks at for that, and writes nothing.
+func (b *Rulebook) Reach(ctx context.Context, q pg.Querier, refs ...string) (hits []id.ID, looked int, err error) {
+	rules, err := b.toApply(ctx, q, refs)
+	if err != nil {
+		return nil, 0, err
+	}
+	a := application{Rules: rules}
+	p, err := a.pipeline()
+	if err != nil {
+		return nil, 0, err
+	}
+	s, err := b.scope(ctx, q, p, a)
+	if err != nil {
+		return nil, 0, err
+	}
+	hits, _, looked, err = s.next(ctx, q, p, id.ID{})
+	return hits, looked, err
+}
+
+// ForgetfulKind is the application as it must not be: a batch commits without its position, so whoever resumes begins again. Tests of crashes must notice.
+func (b *Rulebook) ForgetfulKind() job.Kind {
+	k := b.Kinds()[0]
+	k.Work = func(ctx context.Context, run *job.Run) (any, error) {
+		var a application
+		if err := run.Args(&a); err != nil {
+			return nil, err
+		}
+		p, err := a.pipeline()
+		if err != nil {
+			return nil, err
+		}
+		var at position
+		for !at.Ended {
+			err := run.Batch(ctx, func(ctx context.Context, tx pg.Tx) (job.Step, error) { return b.batch(ctx, tx, p, a, &at) })
+			if err != nil {
+				return nil, err
+			}
+		}
+		return at.Applied, nil
+	}
+	return k
+}

@@ -143,13 +143,13 @@ func lockLink(ctx context.Context, tx pg.Tx, connection id.ID) (link, error) {
 func (l link) syncable(trigger string) error {
 	switch {
 	case l.Provider == "csv":
-		return errs.New(errs.ConnectionNotSyncable, "this connection takes files; import one with POST /api/v1/connections/%s/csv/import", l.ShortID)
+		return errs.New(errs.ConnNotSyncable, "this connection takes files; import one with POST /api/v1/connections/%s/csv/import", l.ShortID)
 	case l.Status == "pending_reauth":
-		return errs.New(errs.ConnectionNotSyncable, "the member must sign in at the bank again first: POST /api/v1/connections/%s/reauth-session", l.ShortID)
+		return errs.New(errs.ConnNotSyncable, "the member must sign in at the bank again first: POST /api/v1/connections/%s/reauth-session", l.ShortID)
 	case l.Status == "disconnected":
-		return errs.New(errs.ConnectionNotSyncable, "this connection is disconnected for good; link the bank anew")
+		return errs.New(errs.ConnNotSyncable, "this connection is disconnected for good; link the bank anew")
 	case l.Paused && trigger != "manual" && trigger != "initial":
-		return errs.New(errs.ConnectionNotSyncable, "this connection is paused; sync it by hand, or resume it (paused: false)")
+		return errs.New(errs.ConnNotSyncable, "this connection is paused; sync it by hand, or resume it (paused: false)")
 	}
 	return nil
 }
@@ -161,7 +161,7 @@ func credentialsPlace(connection id.ID) seal.Place {
 
 func (f *Feed) open(l link) (bank.Credentials, error) {
 	if f.ring == nil {
-		return nil, errs.New(errs.EncryptionKeyRequired, "COFFER_ENCRYPTION_KEY is not set on this server, so the connection's credentials cannot be opened")
+		return nil, errs.New(errs.EncryptionKeyNeeded, "COFFER_ENCRYPTION_KEY is not set on this server, so the connection's credentials cannot be opened")
 	}
 	plain, err := f.ring.Open(credentialsPlace(l.ID), l.Credentials)
 	return bank.Credentials(plain), err

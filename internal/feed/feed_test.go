@@ -17,7 +17,7 @@ func TestDeleteUser(t *testing.T) {
 	t.Parallel()
 	db := pgtest.New(t)
 	a := auth.New(db)
-	f := New(a, ledger.New(db, filing.New(ledger.CategoryUser{})))
+	f := New(db, a, ledger.New(db, filing.New(ledger.CategoryUser{})), nil, nil)
 	make1 := func(name, role string) auth.User {
 		var u auth.User
 		if err := db.InTx(t.Context(), func(tx pg.Tx) (err error) {

@@ -32,7 +32,7 @@ type order struct {
 	Trigger    string `json:"trigger"`
 }
 
-// Order takes a sync on as a job. While one of the connection's is waiting or running, it is that one.
+// order takes a sync on as a job. While one of the connection's is waiting or running, it is that one.
 func (f *Feed) order(ctx context.Context, tx pg.Tx, o order) (job.Job, error) {
 	return f.jobs.Enqueue(ctx, tx, SyncKind, o, job.Options{Unique: o.Connection.String()})
 }
@@ -98,7 +98,7 @@ func (f *Feed) sync(ctx context.Context, run *job.Run) (any, error) {
 	if failed := r.fail(ctx, bank.Classify(err)); failed != nil {
 		return nil, failed
 	}
-	return nil, errs.New(errs.ProviderError, "%s", bank.Classify(err).Advice)
+	return nil, job.Final(err) // when to ask again is the connection's to know
 }
 
 // batch is a step of the round: what it does and where it then stands commit together.
@@ -138,7 +138,7 @@ func (r *round) begin(ctx context.Context) error {
 	}
 	r.provider = r.feed.providers[r.link.Provider]
 	if r.provider == nil {
-		return errs.New(errs.ProviderNotConfigured, "the provider %s is not configured on this server", r.link.Provider)
+		return errs.New(errs.ProviderNotConfig, "the provider %s is not configured on this server", r.link.Provider)
 	}
 	return nil
 }

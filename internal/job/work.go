@@ -183,6 +183,9 @@ func (r *Run) failed(err error) ending {
 
 // MayPass reports whether trying again could help: the other side is away or overloaded, or the database asked for it. What is wrong in itself stays wrong.
 func MayPass(err error) bool {
+	if _, ok := errors.AsType[final](err); ok {
+		return false
+	}
 	if e, ok := errors.AsType[*errs.Error](err); ok {
 		switch e.Kind() {
 		case errs.KindUnavailable, errs.KindUpstream, errs.KindLimited:
@@ -192,6 +195,14 @@ func MayPass(err error) bool {
 	}
 	return pg.Retryable(err) || pg.Away(err) || errors.Is(err, context.DeadlineExceeded)
 }
+
+// Final makes of a failure one that is not tried again: the work has decided itself what follows from it.
+func Final(err error) error { return final{err} }
+
+type final struct{ error }
+
+// Unwrap is the failure itself.
+func (f final) Unwrap() error { return f.error }
 
 // end writes the ending if the lease is still held, and reports whether it was. Work that shall go on gets its ticket in the same transaction.
 func (r *Run) end(ctx context.Context, e ending) (held bool, err error) {

@@ -1,0 +1,435 @@
+package feed
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"coffer/internal/auth"
+	"coffer/internal/bank"
+	"coffer/internal/filing"
+	"coffer/internal/id"
+	"coffer/internal/job"
+	"coffer/internal/journal"
+	"coffer/internal/ledger"
+	"coffer/internal/money"
+	"coffer/internal/pg"
+	"coffer/internal/pg/pgtest"
+	"coffer/internal/rulebook"
+	"coffer/internal/seal"
+	"coffer/internal/text"
+)
+
+// A bankBook is a bank in memory that tells its changes as a Delta: an event for each row that came, changed or went, and cursors into the list of events.
+type bankBook struct {
+	mu     sync.Mutex
+	size   int
+	events []event
+	truth  map[string]bank.Transaction
+	errs   []error // what the next calls fail with
+	moves  int     // how often a loop is told to begin again
+	bad    []bank.Bad
+}
+
+type event struct {
+	row     bank.Transaction
+	removed bool
+}
+
+func (b *bankBook) Name() string { return "plaid" }
+
+func (b *bankBook) Traits() bank.Traits {
+	return bank.Traits{Title: "Test", Shape: bank.Delta, PageSize: b.size, HasPendingLink: true, MinInterval: time.Minute}
+}
+
+func (b *bankBook) Accounts(context.Context, bank.Credentials) ([]bank.Account, error) {
+	return []bank.Account{
+		{ProviderID: "acc-1", Name: text.Name("Everyday"), Type: bank.Depository, Currency: "EUR", Current: new(money.MustParse("100.00"))},
+		{ProviderID: "acc-2", Name: text.Name("Card"), Type: bank.Credit, Currency: "EUR"},
+	}, nil
+}
+
+func (b *bankBook) Pull(_ context.Context, c bank.Credentials, at bank.Position) (bank.Page, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if string(c) != `{"token":"t"}` {
+		return bank.Page{}, &bank.Error{Provider: "plaid", Class: bank.Ours, Code: "INVALID_ACCESS_TOKEN"}
+	}
+	if len(b.errs) > 0 {
+		err := b.errs[0]
+		b.errs = b.errs[1:]
+		return bank.Page{}, err
+	}
+	if at.Next != "" && b.moves > 0 {
+		b.moves--
+		return bank.Page{Restart: true}, nil
+	}
+	from := 0
+	for _, s := range []string{at.Cursor, at.Next} {
+		if s != "" {
+			_, _ = fmt.Sscanf(s, "c%d", &from)
+		}
+	}
+	end := min(len(b.events), from+b.size)
+	page := bank.Page{Last: end == len(b.events), Bad: b.bad}
+	b.bad = nil
+	for _, e := range b.events[from:end] {
+		if e.removed {
+			page.Removed = append(page.Removed, bank.Removal{ProviderID: e.row.ProviderID, AccountID: e.row.AccountID})
+		} else {
+			page.Transactions = append(page.Transactions, e.row)
+		}
+	}
+	page.Next = fmt.Sprintf("c%d", end)
+	if page.Last {
+		page.Cursor = page.Next
+	}
+	return page, nil
+}
+
+func (b *bankBook) put(rows ...bank.Transaction) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, r := range rows {
+		b.events, b.truth[r.ProviderID] = append(b.events, event{row: r}), r
+	}
+}
+
+func (b *bankBook) drop(ids ...string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, x := range ids {
+		b.events = append(b.events, event{row: b.truth[x], removed: true})
+		delete(b.truth, x)
+	}
+}
+
+func charge(provider, amount, name string) bank.Transaction {
+	return bank.Transaction{
+		ProviderID: provider, AccountID: "acc-1", Date: time.Date(2026, 5, 1, 0, 0, 0, 0, time.UTC), Amount: money.MustParse(amount), Currency: "EUR", Name: text.Name(name),
+		CategoryPrimary: text.Name("FOOD_AND_DRINK"), CategoryDetailed: text.Name("FOOD_AND_DRINK_COFFEE"),
+	}
+}
+
+// A branch is a household with one connection to a bankBook, and a worker.
+type branch struct {
+	*Feed
+	bank       *bankBook
+	connection id.ID
+}
+
+func newBranch(t *testing.T, size int) *branch {
+	t.Helper()
+	db := pgtest.New(t)
+	files := filing.New(ledger.CategoryUser{}, rulebook.CategoryUser{})
+	books, jobs, members := ledger.New(db, files), job.New(db, nil), auth.New(db)
+	ring, err := seal.NewRing("MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY=")
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := &branch{Feed: New(db, members, books, rulebook.New(db, files, books, jobs), jobs), bank: &bankBook{size: size, truth: map[string]bank.Transaction{}}}
+	b.Connect(ring, b.bank)
+	jobs.Add(b.Kinds()...)
+	ctx, stop := context.WithCancel(context.WithoutCancel(t.Context()))
+	var working sync.WaitGroup
+	working.Go(func() { _ = jobs.Run(ctx) }) // it ends with the test
+	t.Cleanup(func() { stop(); working.Wait() })
+	err = db.InTx(t.Context(), func(tx pg.Tx) error {
+		member, err := pg.Value[id.ID](t.Context(), tx, `select id from member limit 1`)
+		if err != nil {
+			return err
+		}
+		made, err := b.AddConnections(t.Context(), tx, []NewConnection{{MemberID: member, Provider: "plaid", Institution: text.Name("First Bank")}})
+		if err != nil {
+			return err
+		}
+		b.connection = made[0]
+		sealed, err := ring.Seal(credentialsPlace(b.connection), []byte(`{"token":"t"}`))
+		if err != nil {
+			return err
+		}
+		_, err = pg.Exec(t.Context(), tx, `update connection set credentials = $2, next_sync_at = now() where id = $1`, b.connection, sealed)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// sync runs a sync to its end.
+func (b *branch) once(t *testing.T, trigger string) (job.Job, Synced) {
+	t.Helper()
+	var j job.Job
+	err := b.db.InTx(t.Context(), func(tx pg.Tx) (err error) {
+		j, err = b.order(t.Context(), tx, order{b.connection, trigger})
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for !j.Ended() {
+		if j, err = b.jobs.Wait(t.Context(), j.ID, 10*time.Second); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var out Synced
+	if j.State == job.Succeeded {
+		if err := json.Unmarshal(j.Result, &out); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return j, out
+}
+
+// holds compares the books with the bank's truth.
+func (b *branch) holds(t *testing.T) {
+	t.Helper()
+	type stored struct {
+		Provider string `db:"provider_id"`
+		Amount   string `db:"amount"`
+		Name     string `db:"name"`
+		Pending  bool   `db:"pending"`
+	}
+	rows, err := pg.All[stored](t.Context(), b.db, `select t.provider_id, t.amount::text, d.name, t.pending from transaction t join descriptor d on d.id = t.descriptor_id where t.deleted_at is null order by 1`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got, want []string
+	for _, r := range rows {
+		got = append(got, fmt.Sprint(r))
+	}
+	b.bank.mu.Lock()
+	defer b.bank.mu.Unlock()
+	for _, x := range slices.Sorted(maps.Keys(b.bank.truth)) {
+		w := b.bank.truth[x]
+		want = append(want, fmt.Sprint(stored{x, w.Amount.String(), w.Name.Plain(), w.Pending}))
+	}
+	slices.Sort(got)
+	slices.Sort(want)
+	if !slices.Equal(got, want) {
+		t.Errorf("the books have\n%s\nthe bank has\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+}
+
+func TestSync(t *testing.T) {
+	t.Parallel()
+	b := newBranch(t, 3)
+	for i := range 10 {
+		b.bank.put(charge(fmt.Sprintf("t%d", i), fmt.Sprintf("%d.50", i+1), "SHOP"))
+	}
+	j, out := b.once(t, "initial")
+	if j.State != job.Succeeded || out.Added != 10 || out.Pages != 4 || out.RulesHit != 10 || out.ChangeID == nil {
+		t.Fatalf("the first: %+v %+v", j, out)
+	}
+	b.holds(t)
+	c, err := b.Connection(t.Context(), b.db, ConnectionRef{b.connection.String()})
+	if err != nil || c.Status != "active" || c.LastSyncAt == nil || c.NextSyncAt == nil || c.AccountsCount != 2 {
+		t.Errorf("the connection: %+v, %v", c, err)
+	}
+	if _, out = b.once(t, "manual"); out.Added+out.Modified+out.Removed != 0 || out.ChangeID != nil {
+		t.Errorf("nothing new: %+v", out)
+	}
+	b.bank.put(charge("t3", "99.00", "SHOP"))
+	b.bank.drop("t1")
+	if _, out = b.once(t, "manual"); out.Modified != 1 || out.Removed != 1 {
+		t.Errorf("one changed, one gone: %+v", out)
+	}
+	b.holds(t)
+	log, err := b.SyncLogs(t.Context(), b.db, ListSyncLogs{Limit: 10})
+	if err != nil || len(log.SyncLogs) != 3 || log.SyncLogs[0].Status != "success" || log.SyncLogs[0].Removed != 1 || log.SyncLogs[2].Trigger != "initial" {
+		t.Errorf("the logs: %+v, %v", log, err)
+	}
+}
+
+// What is pending and posts under another id, with its removal on an earlier page, stays the same transaction; a loop that breaks in between changes nothing about that.
+func TestSyncKeepsWhatPostsAcrossPages(t *testing.T) {
+	t.Parallel()
+	b := newBranch(t, 2)
+	hold := charge("p1", "40.00", "HOLD")
+	hold.Pending = true
+	b.bank.put(hold)
+	b.once(t, "initial")
+	before, err := pg.Value[id.ID](t.Context(), b.db, `select id from transaction`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	posted := charge("p2", "44.00", "DINNER")
+	posted.PendingID = "p1"
+	b.bank.drop("p1")
+	b.bank.put(charge("x1", "1.00", "A"), charge("x2", "2.00", "B"), posted, charge("x3", "3.00", "C"))
+	away := &bank.Error{Provider: "plaid", Class: bank.Later, Code: bank.CodeNetwork, Advice: "try again"}
+	b.bank.errs = []error{nil, nil}[:0]
+	b.bank.moves = 1
+	if j, _ := b.once(t, "manual"); j.State != job.Succeeded {
+		t.Fatalf("%+v", j)
+	}
+	b.holds(t)
+	if after, err := pg.Value[id.ID](t.Context(), b.db, `select id from transaction where provider_id = 'p2'`); err != nil || !after.Equal(before) {
+		t.Errorf("it became another: %v, %v", after, err)
+	}
+	b.bank.errs = []error{away}
+	if j, _ := b.once(t, "manual"); j.State != job.Failed || j.Error == nil || j.Error.Code != "PROVIDER_ERROR" {
+		t.Errorf("a bank that is away: %+v", j)
+	}
+	b.holds(t)
+}
+
+// The contract's table of what follows from a failure.
+func TestWhatFollowsFromAFailure(t *testing.T) {
+	t.Parallel()
+	fail := func(class bank.Class, revoked bool) *bank.Error {
+		return &bank.Error{Provider: "plaid", Class: class, Code: "CODE", Advice: "do this", Revoked: revoked}
+	}
+	for name, c := range map[string]struct {
+		errs   []error
+		status string
+		sealed bool
+	}{
+		"once":        {[]error{fail(bank.Later, false)}, "active", true},
+		"three times": {[]error{fail(bank.Later, false), fail(bank.Later, false), fail(bank.Later, false)}, "error", true},
+		"sign in":     {[]error{fail(bank.Reauth, false)}, "pending_reauth", true},
+		"gone":        {[]error{fail(bank.Permanent, false)}, "error", true},
+		"revoked":     {[]error{fail(bank.Permanent, true)}, "disconnected", false},
+		"our own":     {[]error{fail(bank.Ours, false)}, "error", true},
+		"and mended":  {[]error{fail(bank.Ours, false), nil}, "active", true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := newBranch(t, 10)
+			b.bank.put(charge("t1", "1.00", "A"))
+			for _, err := range c.errs {
+				if err != nil {
+					b.bank.errs = []error{err}
+				}
+				b.once(t, "manual")
+			}
+			type state struct {
+				Status string `db:"status"`
+				Sealed bool   `db:"sealed"`
+				Due    bool   `db:"due"`
+			}
+			got, err := pg.One[state](t.Context(), b.db, `select status, credentials is not null as sealed, next_sync_at is not null as due from connection`)
+			if err != nil || got.Status != c.status || got.Sealed != c.sealed || got.Due != (c.status == "active" || c.status == "error") {
+				t.Errorf("%+v, %v", got, err)
+			}
+		})
+	}
+}
+
+// However the bank's history goes and wherever loops break, the books end as the bank's truth.
+func TestSyncEndsAtTheTruth(t *testing.T) {
+	t.Parallel()
+	for seed := range uint64(6) {
+		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+			t.Parallel()
+			dice := rand.New(rand.NewPCG(seed, 9))
+			b := newBranch(t, 1+dice.IntN(5))
+			next := 0
+			for range 12 {
+				for range dice.IntN(8) {
+					b.step(dice, &next)
+				}
+				if dice.IntN(3) == 0 {
+					b.bank.errs = []error{&bank.Error{Provider: "plaid", Class: bank.Later, Code: bank.CodeNetwork, Advice: "try again"}}
+				}
+				b.bank.moves = dice.IntN(2)
+				b.once(t, "manual")
+			}
+			b.bank.errs, b.bank.moves = nil, 0
+			b.once(t, "manual")
+			b.holds(t)
+			var doubled int64
+			doubled, err := pg.Value[int64](t.Context(), b.db, `
+				select count(*) from (select subject_id, field, ref, change_id from entry group by 1, 2, 3, 4 having count(*) > 1) x`)
+			if err != nil || doubled > 0 {
+				t.Errorf("%d fields were written twice in one change, %v", doubled, err)
+			}
+		})
+	}
+}
+
+// step is something that happens at the bank.
+func (b *branch) step(dice *rand.Rand, next *int) {
+	known := slices.Sorted(maps.Keys(b.bank.truth))
+	switch n := dice.IntN(6); {
+	case n < 3 || len(known) == 0:
+		*next++
+		r := charge(fmt.Sprintf("r%d", *next), fmt.Sprintf("%d.00", 1+dice.IntN(50)), fmt.Sprintf("SHOP %d", dice.IntN(4)))
+		r.Pending = dice.IntN(2) == 0
+		b.bank.put(r)
+	case n == 3:
+		r := b.bank.truth[known[dice.IntN(len(known))]]
+		r.Amount = money.MustParse(fmt.Sprintf("%d.25", dice.IntN(90)))
+		b.bank.put(r)
+	case n == 4:
+		b.bank.drop(known[dice.IntN(len(known))])
+	default:
+		r := b.bank.truth[known[dice.IntN(len(known))]]
+		if !r.Pending {
+			return
+		}
+		*next++
+		b.bank.drop(r.ProviderID)
+		r.PendingID, r.ProviderID, r.Pending = r.ProviderID, fmt.Sprintf("r%d", *next), false
+		b.bank.put(r)
+	}
+}
+
+// Rows that cannot be read are kept aside, and the rest is stored.
+func TestQuarantine(t *testing.T) {
+	t.Parallel()
+	b := newBranch(t, 10)
+	b.bank.put(charge("t1", "1.00", "A"))
+	stranger := charge("t2", "1.00", "B")
+	stranger.AccountID = "acc-9"
+	b.bank.put(stranger)
+	delete(b.bank.truth, "t2")
+	for range 2 {
+		b.bank.bad = []bank.Bad{{ProviderID: "t3", AccountID: "acc-1", Reason: bank.BadAmount, Raw: bank.Raw(`{"amount":"1e9"}`)}}
+		if _, out := b.once(t, "manual"); out.Quarantined == 0 {
+			t.Errorf("%+v", out)
+		}
+	}
+	b.holds(t)
+	rows, err := pg.Values[string](t.Context(), b.db, `select provider_id || ' ' || reason || ' ' || (raw is not null) || ' ' || (position('1e9'::bytea in coalesce(raw, '')) > 0) from quarantine order by 1`)
+	if err != nil || !slices.Equal(rows, []string{"t2 account false false", "t3 amount true false"}) {
+		t.Errorf("%q, %v", rows, err)
+	}
+}
+
+// What is due is taken on once, however many look.
+func TestSweepDue(t *testing.T) {
+	t.Parallel()
+	b := newBranch(t, 10)
+	b.bank.put(charge("t1", "1.00", "A"))
+	var all sync.WaitGroup
+	var mu sync.Mutex
+	total := 0
+	for range 4 {
+		all.Go(func() {
+			n, err := b.SweepDue(t.Context())
+			if err != nil {
+				t.Error(err)
+			}
+			mu.Lock()
+			total += n
+			mu.Unlock()
+		})
+	}
+	all.Wait()
+	if total != 1 {
+		t.Errorf("%d were taken on", total)
+	}
+	if n, err := b.SweepDue(t.Context()); n != 0 || err != nil {
+		t.Errorf("again: %d, %v", n, err)
+	}
+	_ = journal.Sync
+}

@@ -142,7 +142,9 @@ func (a *App) Rest() *rest.Server {
 }
 
 // sealed are all columns that hold sealed values; rotation goes through them.
-var sealed = []pg.SealedColumn{{Table: "instance", Column: "seal_check", Key: "id"}}
+var sealed = []pg.SealedColumn{
+	{Table: "instance", Column: "seal_check", Key: "id"}, {Table: "connection", Column: "credentials", Key: "id"}, {Table: "quarantine", Column: "raw", Key: "id"},
+}
 
 var (
 	checkPlace = seal.Place{Table: "instance", Column: "seal_check", Row: "true"}

@@ -79,6 +79,7 @@ func (a *App) run(ctx context.Context, servers []*http.Server, listeners []net.L
 		a.Auth.Run(background, func(err error) { a.Log.Error("last use of keys not written", "error", err.Error()) })
 	})
 	behind.Go(func() { a.sweep(background) })
+	behind.Go(func() { a.sweepDue(background) })
 	behind.Go(func() { // until ctx ends: streams and waits must end before requests can, and work is handed over meanwhile
 		if err := a.Jobs.Run(ctx); err != nil {
 			a.Log.Error("jobs did not end cleanly; what they held is taken over when its lease runs out", "error", err.Error())
@@ -114,6 +115,22 @@ func (a *App) sweep(ctx context.Context) {
 		case <-tick.C:
 			if _, err := op.ForgetAnswers(ctx, a.DB); err != nil && ctx.Err() == nil {
 				a.Log.Error("old answers not removed", "error", err.Error())
+			}
+		}
+	}
+}
+
+// sweepDue takes on the syncs that are due. Every replica looks; the database sees to it that each is taken on once.
+func (a *App) sweepDue(ctx context.Context) {
+	tick := time.NewTicker(20 * time.Second)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+			if _, err := a.Feed.SweepDue(ctx); err != nil && ctx.Err() == nil {
+				a.Log.Error("due syncs not taken on", "error", err.Error())
 			}
 		}
 	}

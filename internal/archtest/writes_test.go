@@ -25,6 +25,8 @@ var owners = map[string]string{
 	"tag":               "filing",
 	"member":            "auth",
 	"connection":        "feed",
+	"quarantine":        "feed",
+	"sync_log":          "feed",
 	"account":           "ledger",
 	"account_balance":   "ledger",
 	"counterparty":      "counterparty",

@@ -50,8 +50,18 @@ func (f *Feed) Ops() []*op.Op {
 			Name: "connection.list", Route: "GET /connections", Tool: "list_connections", Summary: "Lists the connections to banks.",
 			Agent: "Lists the connections to banks with their health. status pending_reauth means that a person must sign in at the bank again; you cannot mend that.",
 		}, f.Connections),
+		op.Calling(op.Spec{Name: "connection.create", Route: "POST /connections", Summary: "Connects a bank, or makes a bucket for files."}, f.askBank, f.CreateConnection),
 		op.Reading(op.Spec{Name: "connection.get", Route: "GET /connections/{id}", Summary: "Shows one connection."}, f.Connection),
 		op.Writing(op.Spec{Name: "connection.update", Route: "PATCH /connections/{id}", Summary: "Pauses a connection, changes how often it is synced, or whose it is."}, f.PatchConnection),
+		op.Calling(op.Spec{Name: "connection.delete", Route: "DELETE /connections/{id}", Summary: "Disconnects a bank for good; accounts and transactions stay."}, f.revoke, f.DeleteConnection),
+		op.Reading(op.Spec{
+			Name: "connection.status", Route: "GET /connections/{id}/status", Tool: "get_sync_status", Summary: "Shows how a connection does: its health, its last sync, its accounts.",
+			Agent: "Shows how a connection does: health, the last sync with its counts, the sync that runs, and how far each account reaches.",
+		}, f.Status),
+		op.Writing(op.Spec{
+			Name: "sync.start", Route: "POST /sync", Tool: "trigger_sync", Summary: "Syncs every connection that can be synced, or one, as jobs.",
+			Agent: "Syncs one connection, or every one that can be synced. The answer has a job for each; ask get_job with wait_seconds how it went. A sync that is under way is joined.",
+		}, f.SyncAll),
 		op.Long(op.Writing(op.Spec{Name: "connection.sync", Route: "POST /connections/{id}/sync", Summary: "Syncs a connection now, as a job; one that is under way is joined."}, f.SyncConnection), 0, f.jobs.Await),
 		op.Reading(op.Spec{Name: "sync.list", Route: "GET /sync/logs", Summary: "Lists the syncs, newest first."}, f.SyncLogs),
 		op.Reading(op.Spec{Name: "sync.get", Route: "GET /sync/logs/{id}", Summary: "Shows one sync."}, f.SyncLog),

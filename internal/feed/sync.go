@@ -193,15 +193,8 @@ func (r *round) from() time.Time {
 // settleAccounts brings the connection's accounts up to date.
 func (r *round) settleAccounts(ctx context.Context, listed []bank.Account) error {
 	return r.batch(ctx, func(ctx context.Context, tx pg.Tx, _ *place) (int64, error) {
-		accounts := make([]ledger.NewAccount, len(listed))
-		for i, a := range listed {
-			accounts[i] = ledger.NewAccount{
-				ConnectionID: &r.link.ID, Provider: r.link.Provider, ProviderID: a.ProviderID, Name: a.Name, OfficialName: a.OfficialName, Type: a.Type, Subtype: a.Subtype, Mask: a.Mask,
-				Currency: a.Currency, BalanceCurrent: a.Current, BalanceAvailable: a.Available, BalanceLimit: a.Limit,
-			}
-		}
 		var err error
-		r.accounts, err = r.feed.books.SettleAccounts(ctx, tx, r.link.ID, accounts)
+		r.accounts, err = r.feed.books.SettleAccounts(ctx, tx, r.link.ID, accountsOf(r.link.ID, r.link.Provider, listed))
 		return 0, err
 	})
 }

@@ -17,7 +17,6 @@ import (
 	"coffer/internal/filing"
 	"coffer/internal/id"
 	"coffer/internal/job"
-	"coffer/internal/journal"
 	"coffer/internal/ledger"
 	"coffer/internal/money"
 	"coffer/internal/pg"
@@ -164,7 +163,7 @@ func newBranch(t *testing.T, size int) *branch {
 	return b
 }
 
-// sync runs a sync to its end.
+// once runs a sync to its end.
 func (b *branch) once(t *testing.T, trigger string) (job.Job, Synced) {
 	t.Helper()
 	var j job.Job
@@ -266,7 +265,6 @@ func TestSyncKeepsWhatPostsAcrossPages(t *testing.T) {
 	b.bank.drop("p1")
 	b.bank.put(charge("x1", "1.00", "A"), charge("x2", "2.00", "B"), posted, charge("x3", "3.00", "C"))
 	away := &bank.Error{Provider: "plaid", Class: bank.Later, Code: bank.CodeNetwork, Advice: "try again"}
-	b.bank.errs = []error{nil, nil}[:0]
 	b.bank.moves = 1
 	if j, _ := b.once(t, "manual"); j.State != job.Succeeded {
 		t.Fatalf("%+v", j)
@@ -346,7 +344,6 @@ func TestSyncEndsAtTheTruth(t *testing.T) {
 			b.bank.errs, b.bank.moves = nil, 0
 			b.once(t, "manual")
 			b.holds(t)
-			var doubled int64
 			doubled, err := pg.Value[int64](t.Context(), b.db, `
 				select count(*) from (select subject_id, field, ref, change_id from entry group by 1, 2, 3, 4 having count(*) > 1) x`)
 			if err != nil || doubled > 0 {
@@ -431,5 +428,4 @@ func TestSweepDue(t *testing.T) {
 	if n, err := b.SweepDue(t.Context()); n != 0 || err != nil {
 		t.Errorf("again: %d, %v", n, err)
 	}
-	_ = journal.Sync
 }

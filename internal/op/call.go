@@ -117,6 +117,9 @@ func (r *Runner) guarded(ctx context.Context, timeout time.Duration, o *Op, c *C
 		answer, err = o.answer(v, c.Surface)
 		return answer, patience, err
 	}
+	if ctx, err = r.asked(ctx, o, c, args); err != nil {
+		return Answer{}, 0, err
+	}
 	err = r.DB.InTx(ctx, func(tx pg.Tx) error {
 		if c.IdempotencyKey != "" {
 			answer, err = once(ctx, tx, o, c, args)

@@ -69,6 +69,7 @@ type Op struct {
 	shape        func(any) any // the tool's own shape of an answer; nil for the same
 	toolIn       *Schema       // what the tool takes where that differs; nil for the same
 	wait         func(context.Context, Answer, time.Duration) (any, bool)
+	ask          func(context.Context, pg.Querier, []byte) (any, error) // before the transaction; nil for most
 	run          func(context.Context, pg.Querier, []byte) (any, error)
 }
 

@@ -19,7 +19,7 @@ type Page struct {
 
 // Pass runs the rules over a page: one pipeline, each transaction once, hits counted. It answers the entries of what changed, for the change that the page is, and how many rules matched how often.
 func (b *Rulebook) Pass(ctx context.Context, tx pg.Tx, page Page) (entries []journal.Entry, hits int64, err error) {
-	p, err := b.active(ctx, tx, false)
+	p, err := b.active(ctx, tx)
 	for err == nil && len(p.set.Rules()) > 0 {
 		var l look
 		if l, err = p.look(ctx, tx, page); err != nil {
@@ -32,7 +32,7 @@ func (b *Rulebook) Pass(ctx context.Context, tx pg.Tx, page Page) (entries []jou
 		}
 		if gone { // merged into another just now, and the rules with it
 			was := p
-			if p, err = b.active(ctx, tx, false); err != nil || p != was {
+			if p, err = b.active(ctx, tx); err != nil || p != was {
 				continue
 			}
 		}

@@ -46,6 +46,8 @@ var formFields = map[string]formRef{
 	"transaction.tag.tag_slug": {kind: "tag", slug: true, registers: true}, "transaction.untag.tag_slug": {kind: "tag", slug: true},
 	"transaction_id": {kind: "transaction"}, "transaction_ids": {kind: "transaction"},
 	"tag.create.slug": {}, "tag.create.name": {}, "category.create.slug": {},
+	"rule.id": {kind: "rule"}, "rule_ids": {kind: "rule"}, "category_slug": {kind: "category", slug: true}, "rule.tag_slug": {}, "counterparty_name": {},
+	"account_id eq": {kind: "account"}, "account_id in": {kind: "account"}, "user_id neq": {kind: "user"}, "category eq": {kind: "category", slug: true}, "category in": {kind: "category", slug: true},
 }
 
 var (
@@ -58,16 +60,30 @@ type formPlace struct {
 	op   *op.Op
 	path []string
 	prop op.Prop
+	leaf string // the field and operator whose value it is, where the path leads to a condition
 }
 
-func (p formPlace) String() string { return p.op.ID() + " " + strings.Join(p.path, ".") }
+func (p formPlace) String() string {
+	return strings.TrimSpace(p.op.ID() + " " + strings.Join(p.path, ".") + " " + p.leaf)
+}
+
+// keys are what the place may be called in formFields.
+func (p formPlace) keys() []string {
+	if p.leaf != "" {
+		return []string{p.leaf}
+	}
+	return []string{p.op.ID() + "." + p.prop.Name, p.op.Group() + "." + p.prop.Name, p.prop.Name}
+}
 
 // ref is what the place names, and whether it looks as if it named something.
 func (p formPlace) ref() (r formRef, known, looks bool) {
-	for _, key := range []string{p.op.ID() + "." + p.prop.Name, p.op.Group() + "." + p.prop.Name, p.prop.Name} {
+	for _, key := range p.keys() {
 		if r, known = formFields[key]; known {
 			break
 		}
+	}
+	if p.leaf != "" {
+		return r, known, known
 	}
 	return r, known, len(formOne(p.prop.Schema).Enum) == 0 && (formName.MatchString(p.prop.Name) || formDoc.MatchString(p.prop.Description))
 }
@@ -86,11 +102,15 @@ func formPlaces(o *op.Op) []formPlace {
 	walk = func(s *op.Schema, path []string) {
 		for _, p := range s.Props {
 			at := append(slices.Clone(path), p.Name)
-			switch formOne(p.Schema).Type {
-			case "object":
+			switch {
+			case p.Name == "conditions":
+				for _, leaf := range formLeaves {
+					out = append(out, formPlace{o, at, op.Prop{Name: "value", Schema: &op.Schema{Type: "string"}}, leaf})
+				}
+			case formOne(p.Schema).Type == "object":
 				walk(formOne(p.Schema), at)
-			case "string":
-				out = append(out, formPlace{o, at, p})
+			case formOne(p.Schema).Type == "string":
+				out = append(out, formPlace{op: o, path: at, prop: p})
 			}
 		}
 	}
@@ -100,8 +120,11 @@ func formPlaces(o *op.Op) []formPlace {
 
 // args are arguments with value at this place, and what else the op needs from fill.
 func (p formPlace) args(value any, fill func(formPlace) any) map[string]any {
-	beside := map[string]string{"category.create": "name", "assign_counterparty": "name"}[p.op.ID()] // one of two must be given, which no schema says
-	if slices.Contains([]string{"id", "name", "display_name"}, p.prop.Name) {
+	beside := map[string]string{
+		"category.create": "name", "assign_counterparty": "name", "rule.create": "category_slug",
+		"rule.apply": "rule_ids", "apply_rules": "rule_ids",
+	}[p.op.ID()] // one of two must be given, which no schema says; and an application of all rules is a large one
+	if slices.Contains([]string{"id", "display_name", beside}, p.prop.Name) || slices.Contains(p.path, "actions") {
 		beside = ""
 	}
 	var build func(*op.Schema, []string) map[string]any
@@ -111,12 +134,18 @@ func (p formPlace) args(value any, fill func(formPlace) any) map[string]any {
 			at := append(slices.Clone(path), q.Name)
 			var v any
 			switch {
+			case slices.Equal(at, p.path) && p.leaf != "":
+				v = p.condition(value)
 			case slices.Equal(at, p.path):
 				v = value
+			case q.Name == "conditions" && (q.Required || p.op.ID() == "rule.create"):
+				v = matchNothing
+			case q.Name == "type" && slices.Contains(at, "actions"):
+				v = actionTypes[p.prop.Name]
 			case formOne(q.Schema).Type == "object" && (q.Required || len(at) < len(p.path) && slices.Equal(at, p.path[:len(at)])):
 				v = build(formOne(q.Schema), at)
 			case q.Required, q.Name == beside:
-				v = fill(formPlace{p.op, at, q})
+				v = fill(formPlace{op: p.op, path: at, prop: q})
 			default:
 				continue
 			}
@@ -130,7 +159,7 @@ func (p formPlace) args(value any, fill func(formPlace) any) map[string]any {
 	args := build(p.op.In, nil)
 	if p.op.Method == http.MethodPatch && len(args) == strings.Count(p.op.Path, "{") { // a PATCH must change something
 		for _, q := range p.op.In.Props {
-			if r, _, looks := (formPlace{p.op, nil, q}).ref(); q.In != op.InPath && r.kind == "" && !looks && len(args) == strings.Count(p.op.Path, "{") {
+			if r, _, looks := (formPlace{op: p.op, prop: q}).ref(); q.In != op.InPath && r.kind == "" && !looks && len(args) == strings.Count(p.op.Path, "{") {
 				args[q.Name] = formPlain(q)
 			}
 		}
@@ -311,6 +340,9 @@ func (c *formCast) get(t *testing.T, r formRef) formEntity {
 		e = made("tag.create", map[string]any{"slug": fmt.Sprintf("t%d", n)})
 	case "user":
 		e = made("user.create", map[string]any{"name": "Member"})
+	case "rule":
+		v := c.book.do(t, "rule.create", map[string]any{"rules": []any{map[string]any{"name": fmt.Sprint("Rule ", n), "category_slug": "home", "conditions": matchNothing}}})
+		e.id = id.Must(v["rules"].([]any)[0].(map[string]any)["id"].(string))
 	case "job":
 		e.id = c.book.enqueue(t, countWork{}, job.Options{}).ID
 	case "key":
@@ -371,7 +403,7 @@ func TestFormTable(t *testing.T) {
 			if looks && !known {
 				t.Errorf("%s looks like a reference (by its name or its description) and is not in formFields: say there what it names and whether a slug will do, or {} if it names something new", p)
 			}
-			for _, key := range []string{o.ID() + "." + p.prop.Name, o.Group() + "." + p.prop.Name, p.prop.Name} {
+			for _, key := range p.keys() {
 				if _, ok := formFields[key]; ok {
 					used[key] = true
 					break
@@ -384,8 +416,8 @@ func TestFormTable(t *testing.T) {
 			t.Errorf("formFields has %s, and no op does", key)
 		}
 	}
-	for name, doc := range map[string]string{"rule_ids": "", "copy_to": "", "source": "Short id of the connection"} {
-		control := formPlace{op.Reading(op.Spec{Name: "control.show", Summary: "A control."}, (&formBook{}).nothing), []string{name}, op.Prop{Schema: &op.Schema{Type: "string", Description: doc}, Name: name}}
+	for name, doc := range map[string]string{"report_ids": "", "copy_to": "", "source": "Short id of the connection"} {
+		control := formPlace{op: op.Reading(op.Spec{Name: "control.show", Summary: "A control."}, (&formBook{}).nothing), path: []string{name}, prop: op.Prop{Schema: &op.Schema{Type: "string", Description: doc}, Name: name}}
 		if _, known, looks := control.ref(); known || !looks {
 			t.Errorf("control: a new field %s would not be noticed", name)
 		}
@@ -457,18 +489,6 @@ var (
 	formKey    = regexp.MustCompile(`[._](id|ids|reverts|reverted_by)$`)
 	formUUID   = regexp.MustCompile(`(?i)[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}`)
 )
-
-// outcome is the code of the answer, also where it stands in the result of the one operation.
-func (a formAnswer) outcome() errs.Code {
-	v, _ := a.value.(map[string]any)
-	results, _ := v["results"].([]any)
-	for _, r := range results {
-		if e, _ := r.(map[string]any)["error"].(map[string]any); e != nil {
-			return errs.Code(e["code"].(string))
-		}
-	}
-	return a.fault.Code
-}
 
 // checkForms walks an answer: a tool's has short ids only, a route's has UUIDs, and a record both.
 func (a formAnswer) checkForms(t *testing.T, lean bool) {

@@ -19,6 +19,9 @@ type labels struct {
 	cursor       string // the last one, $cursor in a step
 }
 
+// aboutRule is the summary of a change of one rule, which has no slug to be called by.
+var aboutRule = regexp.MustCompile(`^(.* rule )([0-9A-Za-z]{8})$`)
+
 var timestamp = regexp.MustCompile(`^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$`)
 
 func (l *labels) number(short, full string) int {
@@ -86,7 +89,9 @@ func (l *labels) walk(key string, v any) any {
 		if u, err := id.Parse(v); err == nil {
 			return fmt.Sprintf("<id %d>", l.number(u.Short(), v))
 		}
-		switch {
+		switch m := aboutRule.FindStringSubmatch(v); {
+		case key == "summary" && m != nil:
+			return fmt.Sprintf("%s<short %d>", m[1], l.number(m[2], m[2]))
 		case named && id.IsShort(v):
 			return fmt.Sprintf("<short %d>", l.number(v, v))
 		case timestamp.MatchString(v):

@@ -1,19 +1,14 @@
 package ledger
 
 import (
-	"encoding/binary"
 	"errors"
-	"math"
 	"slices"
-	"time"
 
 	"coffer/internal/id"
 	"coffer/internal/money"
 	"coffer/internal/pg"
 	"coffer/internal/text"
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgconn"
-	"github.com/jackc/pgx/v5/pgtype"
 )
 
 // A page is transactions as a statement gives them, whose names are still to come.
@@ -26,7 +21,7 @@ type page struct {
 
 	ids   keeper[id.ID]
 	texts keeper[string]
-	wire  wire
+	wire  pg.Wire
 }
 
 // A keeper holds values that are pointed at, many in one piece of memory: a page has hundreds of them.
@@ -45,18 +40,18 @@ func (k *keeper[T]) keep(v T) *T {
 func scanPage(rows pgx.Rows, room int) (*page, error) {
 	defer rows.Close()
 	p := &page{rows: make([]Transaction, 0, room), tagged: make([]int, 0, room)}
-	binary := isBinary(rows.FieldDescriptions())
+	binary := pg.IsBinary(rows.FieldDescriptions())
 	for rows.Next() {
 		p.rows = append(p.rows, Transaction{})
 		t := &p.rows[len(p.rows)-1]
 		before := len(p.tags)
 		if binary {
-			p.wire.values = rows.RawValues()
+			p.wire.Values = rows.RawValues()
 			p.decode(t, &p.wire)
 		} else if err := p.scan(rows, t); err != nil {
 			return nil, err
 		}
-		if p.wire.failed {
+		if p.wire.Failed {
 			return nil, errWire
 		}
 		p.tagged = append(p.tagged, len(p.tags)-before)
@@ -66,43 +61,37 @@ func scanPage(rows pgx.Rows, room int) (*page, error) {
 
 var errWire = errors.New("ledger: a column came in a form that is not expected")
 
-func isBinary(fields []pgconn.FieldDescription) bool {
-	for _, f := range fields {
-		if f.Format != pgx.BinaryFormatCode && f.DataTypeOID != pgtype.TextOID {
-			return false
-		}
-	}
-	return true
+func (p *page) decode(t *Transaction, w *pg.Wire) {
+	p.standing, p.version = w.Bool(), w.ID()
+	t.ID, t.ShortID, t.AccountID = w.ID(), w.Text(), w.ID()
+	t.Date, t.AuthorizedDate, t.Datetime = w.Date(), pg.Optional(w, w.Date), pg.Optional(w, w.Time)
+	t.Amount, t.Currency = w.Amount(), money.Currency(w.Text())
+	t.Name, t.MerchantName = untrusted(w), pg.Optional(w, func() text.Untrusted { return untrusted(w) })
+	t.CategoryPrimary, t.CategoryDetailed = pg.Optional(w, func() text.Untrusted { return untrusted(w) }), pg.Optional(w, func() text.Untrusted { return untrusted(w) })
+	t.CategoryID, t.CategorySource = p.id(w), p.text(w)
+	t.CounterpartyID, t.CounterpartyName = p.id(w), pg.Optional(w, func() text.Untrusted { return untrusted(w) })
+	p.tags = w.IDs(p.tags)
+	t.Pending, t.PaymentChannel, t.CommentCount = w.Bool(), p.text(w), int(w.Int64())
+	t.LinkedTransactionID, t.Excluded = p.id(w), w.Bool()
+	t.DeletedAt, t.CreatedAt, t.UpdatedAt = pg.Optional(w, w.Time), w.Time(), w.Time()
 }
 
-func (p *page) decode(t *Transaction, w *wire) {
-	p.standing, p.version = w.bool(), w.id()
-	t.ID, t.ShortID, t.AccountID = w.id(), w.text(), w.id()
-	t.Date, t.AuthorizedDate, t.Datetime = w.date(), optional(w, w.date), optional(w, w.time)
-	t.Amount, t.Currency = w.amount(), money.Currency(w.text())
-	t.Name, t.MerchantName = w.untrusted(), optional(w, w.untrusted)
-	t.CategoryPrimary, t.CategoryDetailed = optional(w, w.untrusted), optional(w, w.untrusted)
-	t.CategoryID, t.CategorySource = p.id(w), p.text(w)
-	t.CounterpartyID, t.CounterpartyName = p.id(w), optional(w, w.untrusted)
-	p.tags = w.ids(p.tags)
-	t.Pending, t.PaymentChannel, t.CommentCount = w.bool(), p.text(w), int(w.int64())
-	t.LinkedTransactionID, t.Excluded = p.id(w), w.bool()
-	t.DeletedAt, t.CreatedAt, t.UpdatedAt = optional(w, w.time), w.time(), w.time()
-}
+// untrusted is the next column: text that was cleaned when it was stored.
+func untrusted(w *pg.Wire) text.Untrusted { return text.Untrusted(w.Text()) }
 
 // id is the next column, which may be NULL.
-func (p *page) id(w *wire) *id.ID {
-	if w.null() {
+func (p *page) id(w *pg.Wire) *id.ID {
+	if w.Null() {
 		return nil
 	}
-	return p.ids.keep(w.id())
+	return p.ids.keep(w.ID())
 }
 
-func (p *page) text(w *wire) *string {
-	if w.null() {
+func (p *page) text(w *pg.Wire) *string {
+	if w.Null() {
 		return nil
 	}
-	return p.texts.keep(w.text())
+	return p.texts.keep(w.Text())
 }
 
 // scan is decode by the driver.
@@ -151,125 +140,4 @@ func (p *page) name(n *naming) error {
 		slices.Sort(t.Tags)
 	}
 	return nil
-}
-
-// A wire is a row as PostgreSQL sends it: its binary form, column by column.
-type wire struct {
-	values [][]byte
-	failed bool
-}
-
-// take is the next column, which must have that many bytes; less than 0 is any number. NULL fails: it is optional's.
-func (w *wire) take(size int) []byte {
-	if len(w.values) == 0 || w.values[0] == nil || size >= 0 && len(w.values[0]) != size {
-		w.failed = true
-		return make([]byte, max(size, 0))
-	}
-	b := w.values[0]
-	w.values = w.values[1:]
-	return b
-}
-
-// null reports whether the next column is NULL, and if so takes it.
-func (w *wire) null() bool {
-	if len(w.values) == 0 || w.values[0] != nil {
-		return false
-	}
-	w.values = w.values[1:]
-	return true
-}
-
-// optional is nil for NULL.
-func optional[T any](w *wire, read func() T) *T {
-	if w.null() {
-		return nil
-	}
-	return new(read())
-}
-
-func (w *wire) text() string { return string(w.take(-1)) }
-
-func (w *wire) untrusted() text.Untrusted { return text.Untrusted(w.take(-1)) }
-
-func (w *wire) bool() bool { return w.take(1)[0] != 0 }
-
-func (w *wire) int64() int64 { return int64(binary.BigEndian.Uint64(w.take(8))) }
-
-func (w *wire) id() id.ID {
-	var u id.ID
-	_ = u.ScanUUID(pgtype.UUID{Bytes: [16]byte(w.take(16)), Valid: true}) // a valid one cannot fail
-	return u
-}
-
-var epoch = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
-
-func (w *wire) date() pg.Date {
-	days := int32(binary.BigEndian.Uint32(w.take(4)))
-	if days == math.MaxInt32 || days == math.MinInt32 {
-		w.failed = true // infinite
-	}
-	return pg.Day(epoch.AddDate(0, 0, int(days)))
-}
-
-func (w *wire) time() pg.Time {
-	n := w.int64()
-	if n == math.MaxInt64 || n == math.MinInt64 {
-		w.failed = true // infinite
-		return pg.Time{}
-	}
-	return pg.At(time.Unix(epoch.Unix()+n/1e6, n%1e6*1000))
-}
-
-// amount reads a numeric with two digits behind the point: groups of four digits, the first worth 10000 to the power of weight.
-func (w *wire) amount() money.Amount {
-	b := w.take(-1)
-	const head, positive, negative = 8, 0, 0x4000
-	if len(b) < head || (len(b)-head)%2 != 0 {
-		w.failed = true
-		return money.Amount{}
-	}
-	weight, sign := int(int16(binary.BigEndian.Uint16(b[2:]))), binary.BigEndian.Uint16(b[4:])
-	cents := int64(0)
-	for at := head; at < len(b); at += 2 {
-		group := int64(binary.BigEndian.Uint16(b[at:]))
-		switch {
-		case weight >= 0 && weight <= 2:
-			cents += group * 100 * [...]int64{1, 1e4, 1e8}[weight]
-		case weight == -1 && group%100 == 0:
-			cents += group / 100
-		default:
-			w.failed = true
-		}
-		weight--
-	}
-	if sign == negative {
-		cents = -cents
-	} else if sign != positive {
-		w.failed = true
-	}
-	a, err := money.FromCents(cents)
-	w.failed = w.failed || err != nil
-	return a
-}
-
-// ids appends a uuid[] of one dimension without NULLs.
-func (w *wire) ids(out []id.ID) []id.ID {
-	b := w.take(-1)
-	const head, dimension, element = 12, 8, 4 + 16
-	if len(b) == head && binary.BigEndian.Uint32(b) == 0 {
-		return out
-	}
-	if len(b) < head+dimension || binary.BigEndian.Uint32(b) != 1 || (len(b)-head-dimension)%element != 0 {
-		w.failed = true
-		return out
-	}
-	for b = b[head+dimension:]; len(b) > 0; b = b[element:] {
-		if binary.BigEndian.Uint32(b) != 16 {
-			w.failed = true
-			return out
-		}
-		one := wire{values: [][]byte{b[4:element]}}
-		out = append(out, one.id())
-	}
-	return out
 }

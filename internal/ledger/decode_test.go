@@ -6,6 +6,7 @@ import (
 
 	"coffer/internal/id"
 	"coffer/internal/money"
+	"coffer/internal/pg"
 	"github.com/jackc/pgx/v5"
 )
 
@@ -61,27 +62,27 @@ func TestDecodeAsTheDriver(t *testing.T) {
 // What is not as expected is an error, never a wrong value.
 func TestDecodeRefuses(t *testing.T) {
 	t.Parallel()
-	for name, read := range map[string]func(*wire){
-		"short id":       func(w *wire) { w.values = [][]byte{{1}}; w.id() },
-		"null id":        func(w *wire) { w.values = [][]byte{nil}; w.id() },
-		"no column":      func(w *wire) { w.text() },
-		"long bool":      func(w *wire) { w.values = [][]byte{{1, 1}}; w.bool() },
-		"infinite date":  func(w *wire) { w.values = [][]byte{{0x7f, 0xff, 0xff, 0xff}}; w.date() },
-		"NaN":            func(w *wire) { w.values = [][]byte{{0, 0, 0, 0, 0xc0, 0, 0, 0}}; w.amount() },
-		"three decimals": func(w *wire) { w.values = [][]byte{{0, 1, 0xff, 0xff, 0, 0, 0, 3, 0, 10}}; w.amount() },
-		"too large":      func(w *wire) { w.values = [][]byte{{0, 1, 0, 5, 0, 0, 0, 2, 0, 10}}; w.amount() },
-		"null in a list": func(w *wire) {
-			w.values = [][]byte{append([]byte{0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 11, 134, 0, 0, 0, 1, 0, 0, 0, 1, 0xff, 0xff, 0xff, 0xff}, make([]byte, 16)...)}
-			w.ids(nil)
+	for name, read := range map[string]func(*pg.Wire){
+		"short id":       func(w *pg.Wire) { w.Values = [][]byte{{1}}; w.ID() },
+		"null id":        func(w *pg.Wire) { w.Values = [][]byte{nil}; w.ID() },
+		"no column":      func(w *pg.Wire) { w.Text() },
+		"long bool":      func(w *pg.Wire) { w.Values = [][]byte{{1, 1}}; w.Bool() },
+		"infinite date":  func(w *pg.Wire) { w.Values = [][]byte{{0x7f, 0xff, 0xff, 0xff}}; w.Date() },
+		"NaN":            func(w *pg.Wire) { w.Values = [][]byte{{0, 0, 0, 0, 0xc0, 0, 0, 0}}; w.Amount() },
+		"three decimals": func(w *pg.Wire) { w.Values = [][]byte{{0, 1, 0xff, 0xff, 0, 0, 0, 3, 0, 10}}; w.Amount() },
+		"too large":      func(w *pg.Wire) { w.Values = [][]byte{{0, 1, 0, 5, 0, 0, 0, 2, 0, 10}}; w.Amount() },
+		"null in a list": func(w *pg.Wire) {
+			w.Values = [][]byte{append([]byte{0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 11, 134, 0, 0, 0, 1, 0, 0, 0, 1, 0xff, 0xff, 0xff, 0xff}, make([]byte, 16)...)}
+			w.IDs(nil)
 		},
 	} {
-		w := &wire{}
-		if read(w); !w.failed {
+		w := &pg.Wire{}
+		if read(w); !w.Failed {
 			t.Errorf("%s passes", name)
 		}
 	}
-	w := &wire{values: [][]byte{nil}}
-	if got := optional(w, func() id.ID { return w.id() }); got != nil || w.failed {
+	w := &pg.Wire{Values: [][]byte{nil}}
+	if got := pg.Optional(w, func() id.ID { return w.ID() }); got != nil || w.Failed {
 		t.Errorf("NULL: %v", got)
 	}
 }

@@ -4,6 +4,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"coffer/internal/id"
 )
 
 // An Action is what a rule does to a transaction that it matches. Which payload goes with which type is in the table of actions.
@@ -187,7 +189,11 @@ var tagSlug = regexp.MustCompile(`^[a-z0-9]+([-_:][a-z0-9]+)*$`)
 
 const (
 	maxSlug     = 64
-	tagSlugHint = "words of a-z and 0-9 joined by - _ or :, at most 64 characters"
+	tagSlugHint = "words of a-z and 0-9 joined by - _ or :, at most 64 characters, and no UUID"
 )
 
-func isTagSlug(s string) bool { return len(s) <= maxSlug && tagSlug.MatchString(s) }
+// isTagSlug tells slugs from ids: what is shaped like a UUID names a record elsewhere, so that no tag can be called so.
+func isTagSlug(s string) bool {
+	_, err := id.Parse(s)
+	return err != nil && len(s) <= maxSlug && tagSlug.MatchString(s)
+}

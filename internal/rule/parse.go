@@ -9,6 +9,7 @@ import (
 
 	"coffer/internal/id"
 	"coffer/internal/money"
+	"coffer/internal/text"
 )
 
 // The limits of a condition.
@@ -250,13 +251,13 @@ func (p *parser) text(path string, v value, l *leaf) (string, bool) {
 	return v.text, true
 }
 
-// storable refuses what is too long, and NUL, which PostgreSQL cannot keep.
+// storable refuses what is too long, and what no stored text has: a rule that asks for it would be silently false, and show readers what they cannot see.
 func (f *faults) storable(path, s string, limit int) bool {
 	switch {
 	case utf8.RuneCountInString(s) > limit:
 		f.add(path, "length", "must have at most %d characters", limit)
-	case strings.ContainsRune(s, 0):
-		f.add(path, "pattern", "must not contain the character U+0000")
+	case !text.Seen(s):
+		f.add(path, "pattern", "must not have control or invisible characters: stored text has none, so nothing would match")
 	default:
 		return true
 	}

@@ -276,6 +276,7 @@ func (b *Rulebook) settle(ctx context.Context, tx pg.Tx, p *pipeline, ids []id.I
 type scope struct {
 	meant pg.Where // of the filter
 	could pg.Where // and of what the rules need
+	reads rule.Fields
 	lens  *lens.Lens
 	none  bool
 	size  int // of a batch
@@ -289,7 +290,7 @@ func (b *Rulebook) scope(ctx context.Context, q pg.Querier, p *pipeline, a appli
 	if err != nil {
 		return nil, err
 	}
-	s := &scope{lens: l, size: b.size}
+	s := &scope{reads: p.reads(), lens: l, size: b.size}
 	var f ledger.Filter
 	if a.Filter != nil {
 		f = *a.Filter

@@ -207,7 +207,8 @@ func (b *Rulebook) backfill(ctx context.Context, tx pg.Tx, rules []*newRule, mad
 	return err
 }
 
-// tally counts the matches of each rule alone, in one reading, and answers how many transactions one of them matches.
+// tally counts the matches of each rule in the pass that is to come, in one reading, and answers how many transactions one of them matches.
+// What a person holds matters as soon as a rule builds on what another one does.
 func (b *Rulebook) tally(ctx context.Context, tx pg.Tx, a application, answers []*MadeRule) (total int64, err error) {
 	p, err := a.pipeline()
 	if err != nil {
@@ -217,14 +218,18 @@ func (b *Rulebook) tally(ctx context.Context, tx pg.Tx, a application, answers [
 	if err != nil || s.none {
 		return 0, err
 	}
+	if s.reads&(rule.FieldCategory|rule.FieldTags) != 0 {
+		if s.lens, err = lens.New(ctx, tx, s.reads, true); err != nil {
+			return 0, err
+		}
+	}
 	counts := make([]int64, len(p.set.Rules()))
-	var found []int
 	err = s.lens.Read(ctx, tx, s.could.SQL(), s.could.Args(), func(t *lens.Stored) error {
-		found = p.set.Match(&t.Draft, rule.AllFields, found[:0])
-		for _, i := range found {
+		hits := p.set.Run(&t.Draft, rule.Pass{Event: rule.Retroactive}).Hits
+		for _, i := range hits {
 			counts[i]++
 		}
-		if len(found) > 0 {
+		if len(hits) > 0 {
 			total++
 		}
 		return nil

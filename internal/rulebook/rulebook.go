@@ -117,15 +117,15 @@ type row struct {
 	CategorySlug  *string  `db:"category_slug"`
 }
 
-// ruleRows reads rules r, with whether they count as enabled at this moment. A rule has at most one set_category.
+// ruleRows reads rules r, with whether they count as enabled at this moment. A rule has at most one set_category; offset 0 keeps its slug from being dug out again for every category that it is compared with.
 const ruleRows = `
 	select r.id, r.short_id, r.name, r.conditions, r.actions, r.trigger, r.priority,
 		r.enabled and (r.expires_at is null or r.expires_at > clock_timestamp()) as enabled, r.expires_at, r.is_system,
-		r.created_by_type, r.created_by_id, r.created_by_name, r.created_at, r.updated_at, h.hit_count, h.last_hit_at, x.slug as category_slug, c.display_name as category_name
+		r.created_by_type, r.created_by_id, r.created_by_name, r.created_at, r.updated_at, h.hit_count, h.last_hit_at, x.slug as category_slug,
+		(select c.display_name from category c where c.slug = x.slug and c.deleted_at is null) as category_name
 	from rule r
 	cross join lateral (select coalesce(sum(hits), 0)::bigint as hit_count, max(hit_at) as last_hit_at from rule_hit where rule_id = r.id) h
-	cross join lateral (select jsonb_path_query_first(r.actions, '$[*] ? (@.type == "set_category").category_slug') #>> '{}' as slug) x
-	left join category c on c.slug = x.slug and c.deleted_at is null`
+	cross join lateral (select jsonb_path_query_first(r.actions, '$[*] ? (@.type == "set_category").category_slug') #>> '{}' as slug offset 0) x`
 
 func (r row) rule() (Rule, error) {
 	out := Rule{

@@ -28,6 +28,7 @@ type content struct {
 type draftRule struct {
 	content
 	faults []errs.Detail
+	short  bool // its set_category was written as category_slug
 }
 
 // parse reads conditions and actions as they were written, and collects every fault. A nil part is left as it is.
@@ -65,6 +66,7 @@ func (d *draftRule) fault(field, code, format string, args ...any) {
 
 // categorise makes slug what the rule's set_category sets; the other actions stay.
 func (d *draftRule) categorise(slug string) {
+	d.short = true
 	for i := range d.actions {
 		if d.actions[i].Type == setCategory {
 			d.actions[i].CategorySlug = slug
@@ -206,6 +208,9 @@ func (n *names) action(d *draftRule, i int) {
 		if slug := n.slugs[n.categories[a.CategorySlug]]; slug != "" {
 			a.CategorySlug = slug
 		} else {
+			if d.short {
+				path = ""
+			}
 			d.fault(path+"category_slug", "reference", "there is no such category; GET /api/v1/categories lists them")
 		}
 	}

@@ -65,6 +65,18 @@ func Prose(s string, limit int) Untrusted {
 	return out.text()
 }
 
+// Seen reports whether a reader sees all of s: nothing in it would be cleaned away, and its line breaks are \n.
+func Seen(s string) bool {
+	n := 0
+	for r := range visible(s) {
+		if isBreak(r) && r != '\n' {
+			return false
+		}
+		n++
+	}
+	return n == utf8.RuneCountInString(s)
+}
+
 // Plain is the text itself, for query arguments, comparison and JSON. Whoever calls it answers for where the
 // text goes next.
 func (u Untrusted) Plain() string { return string(u) }

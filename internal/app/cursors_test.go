@@ -167,6 +167,7 @@ func cursorSeed(t *testing.T, w *world) {
 		w.enqueue(t, countWork{}, job.Options{})
 		w.newKey(t, auth.CreateKey{Name: fmt.Sprint("key ", i), Scope: "read_only", ActorType: "user"})
 	}
+	cursorRules(t, w, 3)
 }
 
 // cursorPaths are the lists with cursors, found in the menu: those that take one.
@@ -178,11 +179,15 @@ func cursorPaths(t *testing.T, w *world) map[string]string {
 	}
 	paths := map[string]string{}
 	for _, o := range app.Menu() {
-		if o.In.Prop("cursor") != nil {
-			paths[o.ID()] = "/api/v1" + strings.ReplaceAll(o.Path, "{id}", account.Short())
+		if o.In.Prop("cursor") != nil && o.Route != "" {
+			subject := account.Short()
+			if o.Group() == "rule" {
+				subject = systemRule
+			}
+			paths[o.ID()] = "/api/v1" + strings.ReplaceAll(o.Path, "{id}", subject)
 		}
 	}
-	for _, name := range []string{"transaction.list", "change.list", "key.list", "account.balances"} {
+	for _, name := range []string{"transaction.list", "change.list", "key.list", "account.balances", "rule.list", "rule.history"} {
 		if paths[name] == "" {
 			t.Errorf("control: %s takes no cursor", name)
 		}
@@ -209,7 +214,7 @@ func cursorGet(t *testing.T, w *world, path string, query url.Values) cursorPage
 		rows, _ := v.([]any)
 		for _, row := range rows {
 			row, _ := row.(map[string]any)
-			p.ids = append(p.ids, fmt.Sprint(row["id"], row["day"]))
+			p.ids = append(p.ids, fmt.Sprint(row["id"], row["day"], row["sync_log_id"]))
 		}
 	}
 	return p
@@ -336,6 +341,10 @@ func TestCursorsAreBound(t *testing.T) {
 	w := &b.world
 	if _, err := b.DB.Exec(t.Context(), `insert into account_balance (account_id, day, current) select $1, d, 1 from generate_series(date '2026-01-01', '2026-01-20', '1 day') d`, b.account); err != nil {
 		t.Fatal(err)
+	}
+	cursorRules(t, w, 3)
+	for range 2 {
+		b.enqueue(t, countWork{}, job.Options{})
 	}
 	paths := cursorPaths(t, w)
 	free := []string{"limit", "cursor", "fields", "count_only"} // they say how much of a page is shown, not which rows are meant

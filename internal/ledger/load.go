@@ -17,6 +17,7 @@ import (
 type Incoming struct {
 	AccountID        id.ID
 	ProviderID       string
+	PendingID        string // the id under which the bank knew it while it was pending, where the bank says so
 	Date             pg.Date
 	AuthorizedDate   *pg.Date
 	Datetime         *pg.Time
@@ -82,7 +83,7 @@ func stage(ctx context.Context, tx pg.Tx, rows iter.Seq[Incoming]) error {
 	_, err := pg.Exec(ctx, tx, `
 		create temporary table if not exists incoming (
 			id uuid, short_id text, account_id uuid, provider_id text, date date, authorized_date date, datetime timestamptz, amount numeric(12,2), currency text,
-			name text, merchant_name text, folded text, category_primary text, category_detailed text, payment_channel text, pending boolean, tags text[]
+			name text, merchant_name text, folded text, category_primary text, category_detailed text, payment_channel text, pending boolean, tags text[], pending_id text
 		) on commit delete rows`)
 	if err != nil {
 		return err
@@ -94,7 +95,7 @@ func stage(ctx context.Context, tx pg.Tx, rows iter.Seq[Incoming]) error {
 	defer stop()
 	_, err = tx.CopyFrom(ctx, pgx.Identifier{"incoming"}, []string{
 		"id", "short_id", "account_id", "provider_id", "date", "authorized_date", "datetime", "amount", "currency",
-		"name", "merchant_name", "folded", "category_primary", "category_detailed", "payment_channel", "pending", "tags",
+		"name", "merchant_name", "folded", "category_primary", "category_detailed", "payment_channel", "pending", "tags", "pending_id",
 	}, pgx.CopyFromFunc(func() ([]any, error) {
 		r, ok := next()
 		if !ok {
@@ -103,7 +104,7 @@ func stage(ctx context.Context, tx pg.Tx, rows iter.Seq[Incoming]) error {
 		u := id.New()
 		return []any{
 			u, u.Short(), r.AccountID, r.ProviderID, r.Date, r.AuthorizedDate, r.Datetime, r.Amount, string(r.Currency),
-			r.Name.Plain(), r.MerchantName.Plain(), folded(r.Name, r.MerchantName), r.CategoryPrimary.Plain(), r.CategoryDetailed.Plain(), r.PaymentChannel, r.Pending, r.Tags,
+			r.Name.Plain(), r.MerchantName.Plain(), folded(r.Name, r.MerchantName), r.CategoryPrimary.Plain(), r.CategoryDetailed.Plain(), r.PaymentChannel, r.Pending, r.Tags, r.PendingID,
 		}, nil
 	}))
 	if err != nil {

@@ -6,6 +6,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"reflect"
+	"regexp"
+	"slices"
 	"strings"
 
 	"coffer/internal/id"
@@ -29,7 +31,25 @@ func encode(v any, lean bool) ([]byte, error) {
 	return b, nil
 }
 
-var idType = reflect.TypeFor[id.ID]()
+var (
+	idType  = reflect.TypeFor[id.ID]()
+	rawType = reflect.TypeFor[json.RawMessage]()
+
+	// rawID finds the ids of records in JSON that was printed before: a quote within a string is escaped, so that text cannot look like one.
+	rawID = regexp.MustCompile(`("(?:[a-z_]+_)?id": ?")([0-9a-f-]{36})"`)
+)
+
+// shortenRaw does for printed JSON, such as the result of a job, what shorten does for values.
+func shortenRaw(raw json.RawMessage) json.RawMessage {
+	return rawID.ReplaceAllFunc(raw, func(found []byte) []byte {
+		m := rawID.FindSubmatch(found)
+		u, err := id.Parse(string(m[2]))
+		if err != nil {
+			return found
+		}
+		return append(append(slices.Clone(m[1]), u.Short()...), '"')
+	})
+}
 
 // shorten marks every id in v as lean. Answers are made for one call, so changing them in place disturbs nobody.
 func shorten(v reflect.Value) {
@@ -39,6 +59,10 @@ func shorten(v reflect.Value) {
 			shorten(v.Elem())
 		}
 	case reflect.Slice:
+		if v.Type() == rawType {
+			v.SetBytes(shortenRaw(v.Bytes()))
+			return
+		}
 		for i := range v.Len() {
 			shorten(v.Index(i))
 		}

@@ -124,7 +124,7 @@ func (d *document) parameters(o *op.Op) []op.Tree {
 		t := op.Tree{{Key: "name", Value: p.Name}, {Key: "in", Value: p.In}}
 		description := p.Description
 		if description == "" {
-			description = strings.ReplaceAll(strings.ToUpper(p.Name[:1])+p.Name[1:], "_", " ")
+			description = called(p.Name)
 		}
 		t.Add("description", description)
 		if p.Required {
@@ -238,6 +238,11 @@ func (d *document) failures(list []int) op.Tree {
 	return t
 }
 
+// called is a parameter's name in words, where nothing more is said of it.
+func called(name string) string {
+	return strings.ReplaceAll(strings.ToUpper(name[:1])+name[1:], "_", " ")
+}
+
 func (d *document) raw(r Raw) op.Tree {
 	group, _, _ := strings.Cut(r.Name, ".")
 	t := op.Tree{
@@ -250,7 +255,7 @@ func (d *document) raw(r Raw) op.Tree {
 	var parameters []op.Tree
 	for _, m := range pathVariable.FindAllStringSubmatch(r.Route, -1) {
 		parameters = append(parameters, op.Tree{
-			{Key: "name", Value: m[1]}, {Key: "in", Value: "path"}, {Key: "required", Value: true}, {Key: "schema", Value: op.Tree{{Key: "type", Value: "string"}}},
+			{Key: "name", Value: m[1]}, {Key: "in", Value: "path"}, {Key: "description", Value: called(m[1])}, {Key: "required", Value: true}, {Key: "schema", Value: op.Tree{{Key: "type", Value: "string"}}},
 		})
 	}
 	failures := []int{http.StatusBadRequest, http.StatusServiceUnavailable}

@@ -146,27 +146,24 @@ func (b *Rulebook) where(ctx context.Context, q pg.Querier, in QueryRules) (*pg.
 	if in.Search == nil {
 		return w, nil
 	}
-	n := len(w.Args())
-	switch in.SearchMode {
-	case "fuzzy":
-		w.And("lower($?) <% lower(r.name)", in.Search)
-	case "words":
-		for word := range strings.FieldsSeq(*in.Search) {
-			w.And("position(lower($?) in lower(r.name)) > 0", word)
+	var terms []string
+	for term := range strings.SplitSeq(*in.Search, ",") {
+		if words := strings.Fields(term); len(words) > 0 {
+			terms = append(terms, strings.Join(words, " "))
 		}
-	default:
-		var terms []string
-		for term := range strings.SplitSeq(*in.Search, ",") {
-			if term = strings.TrimSpace(term); term != "" {
-				terms = append(terms, term)
-			}
-		}
-		w.If(len(terms) > 0, "exists (select from unnest($?::text[]) term where position(lower(term) in lower(r.name)) > 0)", terms)
 	}
-	if len(w.Args()) == n {
+	if len(terms) == 0 {
 		return nil, errs.Field("search", "empty", "must have a word in it")
 	}
+	w.And("exists (select from unnest($?::text[]) term where "+searches[in.SearchMode]+")", terms)
 	return w, nil
+}
+
+// searches are how a term is looked for in a rule's name, by mode.
+var searches = map[string]string{
+	"contains": "position(lower(term) in lower(r.name)) > 0",
+	"words":    "(select bool_and(position(lower(word) in lower(r.name)) > 0) from string_to_table(term, ' ') word)",
+	"fuzzy":    "lower(term) <% lower(r.name)",
 }
 
 // after narrows to what runs behind the cursor's rule. A rule that was deleted marks no place.

@@ -118,6 +118,9 @@ func (in PatchRule) expiry() (*time.Time, bool, error) {
 	if err != nil || t.Year() > 9999 {
 		return nil, false, errs.Field("expires_at", "format", "must be an RFC 3339 timestamp, such as 2027-01-31T00:00:00Z, or empty for never")
 	}
+	if in.Enabled != nil && *in.Enabled && !t.After(time.Now()) {
+		return nil, false, errs.Field("expires_at", "conflict", "has passed, and enabled: true asks for a rule that runs; give a later time, or leave it out to clear one that has passed")
+	}
 	return &t, false, nil
 }
 

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -202,5 +203,30 @@ func (w *world) compareEntries(tx pg.Tx, said rulebook.Rehearsal, done rulebook.
 	}
 	if d := cmp.Diff(wrote, announced); d != "" {
 		w.Errorf("written, announced: %s", d)
+	}
+}
+
+// TestRevertOfALargeApplication takes back a change of many entries while the database has no statistics about them: it takes seconds, not a second for each thousand squared.
+func TestRevertOfALargeApplication(t *testing.T) {
+	t.Parallel()
+	n := 5_000
+	if long() {
+		n = 40_000
+	}
+	w := small(t, n)
+	w.create(
+		ruleSpec{Name: "tagged", Conditions: all, Actions: append(tagging("seen"), tagging("twice")...)},
+		ruleSpec{Name: "bound", Conditions: all, Actions: []rule.Action{{Type: rule.AssignCounterparty, CounterpartyName: "New Shop"}}})
+	start := w.canonical(w.db)
+	var done rulebook.Applied
+	w.in(func(tx pg.Tx) (err error) {
+		done, err = w.rules.ApplyWithin(w.ctx, tx, rulebook.ApplyRules{})
+		return err
+	})
+	began := time.Now()
+	w.revert(done.ChangeID.String())
+	t.Logf("%d transactions reverted in %v", done.Changed, time.Since(began).Round(time.Millisecond))
+	if w.canonical(w.db) != start {
+		t.Error("the canonical hash did not return")
 	}
 }

@@ -250,22 +250,24 @@ func (j *Journal) undoing(ctx context.Context, tx pg.Tx, change id.ID) ([]Entry,
 		Entry
 		Later []string `db:"later"` // the changes since, each with the one that it reverts
 	}
+	// All in a few passes over what the change wrote, whatever the statistics say: right after a large change they are old, and looking for each entry's successors apart could go through all entries each time.
 	rows, err := pg.All[row](ctx, tx, `
-		select distinct on (e.subject_id, e.field, e.ref)
-			e.id, e.subject, e.subject_id, e.field, e.ref, e.before, e.before_source, e.rule_id, e.note,
-			l.after, l.after_source, l.later
-		from entry e
-		cross join lateral (
-			select x.after, x.after_source, array(
-				select y.change_id || ' ' || coalesce(c.reverts::text, '')
-				from entry y join change c on c.id = y.change_id
-				where y.subject_id = x.subject_id and y.field = x.field and y.ref is not distinct from x.ref and y.id > x.id
-				order by y.id) as later
-			from entry x
-			where x.change_id = e.change_id and x.subject_id = e.subject_id and x.field = e.field and x.ref is not distinct from e.ref
-			order by x.id desc limit 1) l
-		where e.change_id = $1
-		order by e.subject_id, e.field, e.ref, e.id`, change)
+		with mine as materialized (
+			select distinct on (subject_id, field, ref)
+				id, subject, subject_id, field, ref, before, before_source, rule_id, note,
+				last_value(id) over w as last, last_value(after) over w as after, last_value(after_source) over w as after_source
+			from entry where change_id = $1
+			window w as (partition by subject_id, field, ref order by id rows between unbounded preceding and unbounded following)
+			order by subject_id, field, ref, id),
+		since as materialized (
+			select y.id, y.change_id, y.subject_id, y.field, y.ref from entry y
+			where y.subject_id = any(array(select subject_id from mine)) and y.change_id <> $1),
+		later as (
+			select m.id, array_agg(y.change_id || ' ' || coalesce(c.reverts::text, '') order by y.id) as changes
+			from mine m join since y on y.subject_id = m.subject_id and y.field = m.field and y.ref is not distinct from m.ref and y.id - m.last > 0 join change c on c.id = y.change_id
+			group by m.id)
+		select e.id, e.subject, e.subject_id, e.field, e.ref, e.before, e.before_source, e.rule_id, e.note, e.after, e.after_source, coalesce(l.changes, '{}') as later
+		from mine e left join later l on l.id = e.id`, change)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -264,7 +264,11 @@ func (b *Rulebook) settle(ctx context.Context, tx pg.Tx, p *pipeline, ids []id.I
 	if err != nil {
 		return 0, nil, err
 	}
-	entries, err := b.write(ctx, tx, p, verdicts, overwrite)
+	to, _, err := categories(ctx, tx, verdicts) // one that is gone since the application began is set no more
+	if err != nil {
+		return 0, nil, err
+	}
+	entries, err := b.write(ctx, tx, p, verdicts, to, overwrite)
 	return journal.Touched(entries), entries, err
 }
 

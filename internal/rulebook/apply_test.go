@@ -3,7 +3,9 @@ package rulebook_test
 import (
 	"context"
 	"encoding/json"
+	"sync"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -13,18 +15,20 @@ import (
 	"coffer/internal/rulebook"
 )
 
-// work runs the world's jobs until the test ends.
-func (w *world) work() {
+// work runs the world's jobs until the test ends or stop is called.
+func (w *world) work() (stop func()) {
 	w.Helper()
 	ctx, cancel := context.WithCancel(context.WithoutCancel(w.ctx))
 	done := make(chan error, 1)
 	go func() { done <- w.jobs.Run(ctx) }()
-	w.Cleanup(func() {
+	stop = sync.OnceFunc(func() {
 		cancel()
 		if err := <-done; err != nil {
 			w.Errorf("jobs: %v", err)
 		}
 	})
+	w.Cleanup(stop)
+	return stop
 }
 
 // applying takes an application on, as a job.
@@ -79,6 +83,34 @@ func TestRevertOfARunningApplication(t *testing.T) {
 	w.revert(done.ChangeID.String())
 	if w.canonical(w.db) != start {
 		t.Error("the canonical hash did not return")
+	}
+}
+
+// TestRehearsalBeginsAgain stops a server in the middle of a dry run: another one begins it anew, and tells no progress twice.
+func TestRehearsalBeginsAgain(t *testing.T) {
+	t.Parallel()
+	w := small(t, 2000)
+	w.rules.Batches(10)
+	w.create(ruleSpec{Name: "tagged", Conditions: map[string]any{"field": "pending", "op": "eq", "value": true}, Actions: tagging("seen")})
+	stop := w.work()
+	j := w.applying(rulebook.ApplyRules{DryRun: true})
+	await(t, "it has begun", func() bool { return value[int](w, `select done::int from job`) > 50 })
+	stop()
+	if state := value[string](w, `select state from job`); state != job.Queued {
+		t.Fatalf("it is %s: too soon to tell", state)
+	}
+	other := worldOn(t, w.url)
+	other.work()
+	var said rulebook.Rehearsal
+	other.result(j, &said)
+	want := 0
+	for _, s := range w.rows {
+		if s.draft.Pending {
+			want++
+		}
+	}
+	if said.Scanned != 2000 || int(said.Matched) != want || int(said.Counts.Changes) != want || len(said.Changes) != 200 {
+		t.Errorf("%d scanned, %d matched, %+v, %d shown; want %d", said.Scanned, said.Matched, said.Counts, len(said.Changes), want)
 	}
 }
 
@@ -171,5 +203,30 @@ func (w *world) compareEntries(tx pg.Tx, said rulebook.Rehearsal, done rulebook.
 	}
 	if d := cmp.Diff(wrote, announced); d != "" {
 		w.Errorf("written, announced: %s", d)
+	}
+}
+
+// TestRevertOfALargeApplication takes back a change of many entries while the database has no statistics about them: it takes seconds, not a second for each thousand squared.
+func TestRevertOfALargeApplication(t *testing.T) {
+	t.Parallel()
+	n := 5_000
+	if long() {
+		n = 40_000
+	}
+	w := small(t, n)
+	w.create(
+		ruleSpec{Name: "tagged", Conditions: all, Actions: append(tagging("seen"), tagging("twice")...)},
+		ruleSpec{Name: "bound", Conditions: all, Actions: []rule.Action{{Type: rule.AssignCounterparty, CounterpartyName: "New Shop"}}})
+	start := w.canonical(w.db)
+	var done rulebook.Applied
+	w.in(func(tx pg.Tx) (err error) {
+		done, err = w.rules.ApplyWithin(w.ctx, tx, rulebook.ApplyRules{})
+		return err
+	})
+	began := time.Now()
+	w.revert(done.ChangeID.String())
+	t.Logf("%d transactions reverted in %v", done.Changed, time.Since(began).Round(time.Millisecond))
+	if w.canonical(w.db) != start {
+		t.Error("the canonical hash did not return")
 	}
 }

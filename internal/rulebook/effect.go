@@ -30,14 +30,25 @@ var service = op.Actor{Type: op.System, Name: "coffer"}
 
 // targets are what effects lead to, by the words that rules use.
 type targets struct {
-	categories map[string]id.ID
-	tags       map[string]id.ID
-	others     counterparty.Assigned
-	made       []journal.Entry // tags that were registered again
+	tags   map[string]id.ID
+	others counterparty.Assigned
+	made   []journal.Entry // tags that were registered again
+}
+
+// categories finds those that the verdicts lead to, which stay in use until the transaction ends, and says whether one of them is gone.
+func categories(ctx context.Context, tx pg.Tx, verdicts []verdict) (found map[string]id.ID, gone bool, err error) {
+	var slugs set
+	for _, v := range verdicts {
+		if e := v.outcome.Category; e != nil {
+			slugs.add(e.Value)
+		}
+	}
+	found, err = bySlug(ctx, tx, `select id, slug from category where slug = any($1) and deleted_at is null order by id for share`, slugs.list)
+	return found, len(found) < len(slugs.list), err
 }
 
 // write makes the verdicts' effects, in a few statements whatever their number, and answers the entries that its caller records. The transactions are locked.
-func (b *Rulebook) write(ctx context.Context, tx pg.Tx, p *pipeline, verdicts []verdict, overwrite bool) ([]journal.Entry, error) {
+func (b *Rulebook) write(ctx context.Context, tx pg.Tx, p *pipeline, verdicts []verdict, categories map[string]id.ID, overwrite bool) ([]journal.Entry, error) {
 	acting := op.Acting(ctx, service)
 	to, err := b.targets(acting, tx, verdicts)
 	if err != nil {
@@ -52,7 +63,7 @@ func (b *Rulebook) write(ctx context.Context, tx pg.Tx, p *pipeline, verdicts []
 			edits = append(edits, ledger.Edit{Transaction: v.id, Field: field, Value: value, Tag: tag, Source: &source, Rule: &rules[e.Rule].ID, Fill: field == journal.FieldCounterparty})
 		}
 		if e := v.outcome.Category; e != nil {
-			if u, ok := to.categories[e.Value]; ok {
+			if u, ok := categories[e.Value]; ok {
 				edit(*e, journal.FieldCategory, new(u.String()), nil)
 			}
 		}
@@ -98,12 +109,9 @@ func (t targets) counterparty(e rule.Effect) (id.ID, bool) {
 
 // targets finds all that the verdicts lead to, with one query for each kind. A tag that was deleted since the rule was saved is registered again.
 func (b *Rulebook) targets(ctx context.Context, tx pg.Tx, verdicts []verdict) (targets, error) {
-	var categories, add, tags, names set
+	var add, tags, names set
 	var ids []id.ID
 	for _, v := range verdicts {
-		if e := v.outcome.Category; e != nil {
-			categories.add(e.Value)
-		}
 		if e := v.outcome.Counterparty; e != nil {
 			if e.CounterpartyName != "" {
 				names.add(e.CounterpartyName)
@@ -120,9 +128,6 @@ func (b *Rulebook) targets(ctx context.Context, tx pg.Tx, verdicts []verdict) (t
 	}
 	var t targets
 	var err error
-	if t.categories, err = bySlug(ctx, tx, `select id, slug from category where slug = any($1) and deleted_at is null order by id for share`, categories.list); err != nil {
-		return t, err
-	}
 	if t.made, err = b.filing.Register(ctx, tx, add.list); err != nil {
 		return t, err
 	}

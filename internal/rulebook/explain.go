@@ -63,7 +63,7 @@ func (b *Rulebook) Explain(ctx context.Context, q pg.Querier, in ledger.Transact
 	if out.Fields, err = origins(ctx, q, s.ID); err != nil {
 		return Explanation{}, err
 	}
-	p, err := b.active(ctx, q, false)
+	p, err := b.active(ctx, q)
 	if err != nil {
 		return Explanation{}, err
 	}

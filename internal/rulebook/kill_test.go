@@ -59,7 +59,7 @@ func (s server) serve() error {
 	}
 	defer db.Close()
 	w := parts(db, slog.New(slog.NewTextHandler(os.Stderr, nil)))
-	w.rules.Batches(killBatch)
+	w.rules.Batches(killing().batch)
 	if s.Forgetful {
 		w.jobs.Add(w.rules.ForgetfulKind())
 	}
@@ -86,11 +86,19 @@ func (p *process) said() string {
 }
 
 const (
-	killTransactions = 10_000
-	killBatch        = 64 // small, so that a kill finds some batches committed, one under way and many to come
-	killHouseholds   = 5  // beside each other, each with a database, two replicas and an application
-	resumeGoal       = 10 * time.Second
+	killHouseholds = 5 // beside each other, each with a database, two replicas and an application
+	resumeGoal     = 10 * time.Second
 )
+
+// A killPlan is how often each household is struck, and how long its application is. Batches are small, so that a kill finds some committed, one under way and many to come.
+type killPlan struct{ rounds, transactions, batch int }
+
+func killing() killPlan {
+	if long() {
+		return killPlan{40, 20_000, 25}
+	}
+	return killPlan{6, 10_000, 64}
+}
 
 // A victim is a household whose servers are killed while rules are applied.
 type victim struct {
@@ -108,7 +116,7 @@ type victim struct {
 func killed(t *testing.T) (url, start string) {
 	t.Helper()
 	w := newWorld(t)
-	w.fill(seeded(9), killTransactions)
+	w.fill(seeded(9), killing().transactions)
 	when := func(field, op string, v any) map[string]any {
 		return map[string]any{"field": field, "op": op, "value": v}
 	}
@@ -289,10 +297,6 @@ func (v *victim) faults(got, want ending) []string {
 // A process that is stopped, and wakes when another one has its job, commits nothing. The control, whose batches do not commit their position, must fail.
 func TestKilledApplication(t *testing.T) {
 	t.Parallel()
-	rounds := 6
-	if long() {
-		rounds = 40
-	}
 	source, start := killed(t)
 	want := undisturbed(t, source)
 	var group sync.WaitGroup
@@ -322,7 +326,7 @@ func TestKilledApplication(t *testing.T) {
 		}
 	}
 	for range killHouseholds {
-		victims = append(victims, begin(server{}, "killed", strikes(rounds, syscall.SIGKILL)))
+		victims = append(victims, begin(server{}, "killed", strikes(killing().rounds, syscall.SIGKILL)))
 	}
 	begin(server{}, "stopped", func(v *victim) error { return v.wakes(want) })
 	begin(server{Forgetful: true}, "control", func(v *victim) error {

@@ -42,7 +42,7 @@ func (b *Rulebook) Match(ctx context.Context, q pg.Querier, in MatchRules) (Matc
 	if (in.TransactionID == nil) == (in.Merchant == nil) {
 		return Matched{}, errs.Field("transaction_id", "conflict", "must be given, or merchant, and not both")
 	}
-	p, err := b.active(ctx, q, false)
+	p, err := b.active(ctx, q)
 	if err != nil {
 		return Matched{}, err
 	}

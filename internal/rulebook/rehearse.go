@@ -52,6 +52,10 @@ const shown = 200
 func (b *Rulebook) rehearse(ctx context.Context, run *job.Run, p *pipeline, a application) (any, error) {
 	out := &Rehearsal{DryRun: true, Changes: []Rehearsed{}, AlreadySo: []Rehearsed{}, Held: []Rehearsed{}, Overridden: []Rehearsed{}}
 	var after id.ID
+	var told, seen int64 // what a run that was broken off has told of its progress is looked at again, and not told again
+	if _, err := run.Position(&told); err != nil {
+		return nil, err
+	}
 	for begun, ended := false, false; !ended; {
 		var hits []id.ID
 		var last id.ID
@@ -67,7 +71,8 @@ func (b *Rulebook) rehearse(ctx context.Context, run *job.Run, p *pipeline, a ap
 				}
 			}
 			hits, last, n, err = s.next(ctx, tx, p, after)
-			step.Done = int64(n)
+			step.Done = max(seen+int64(n)-told, 0)
+			step.Position = max(seen+int64(n), told)
 			return step, err
 		})
 		if err != nil {
@@ -76,7 +81,8 @@ func (b *Rulebook) rehearse(ctx context.Context, run *job.Run, p *pipeline, a ap
 		if err := b.consider(ctx, p, hits, a.Overwrite, out); err != nil {
 			return nil, err
 		}
-		begun, after, ended = true, last, n < b.size
+		begun, after, ended, seen = true, last, n < b.size, seen+int64(n)
+		told = max(told, seen)
 		out.Matched += int64(len(hits))
 	}
 	return out, nil

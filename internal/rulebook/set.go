@@ -17,12 +17,11 @@ type pipeline struct {
 	names map[id.ID]string
 }
 
-// A compiled is the pipelines of one version of the rules. It decides nothing: the database says which version is true, and until when.
+// A compiled is the pipeline of one version of the rules. It decides nothing: the database says which version is true, and until when.
 type compiled struct {
 	version id.ID
 	until   *time.Time // when the first of the rules expires
 	all     *pipeline
-	own     *pipeline // without the service's own rules
 }
 
 // reads are the fields that the rules' conditions read.
@@ -40,12 +39,11 @@ type loaded struct {
 	Actions    []byte   `db:"actions"`
 	Trigger    string   `db:"trigger"`
 	Priority   int      `db:"priority"`
-	IsSystem   bool     `db:"is_system"`
 	ExpiresAt  *pg.Time `db:"expires_at"`
 	CreatedAt  pg.Time  `db:"created_at"`
 }
 
-const loadedColumns = `r.id, r.name, r.conditions, r.actions, r.trigger, r.priority, r.is_system, r.expires_at, r.created_at`
+const loadedColumns = `r.id, r.name, r.conditions, r.actions, r.trigger, r.priority, r.expires_at, r.created_at`
 
 // rule is the stored rule as the engine takes it.
 func (l loaded) rule() (rule.Rule, error) {
@@ -74,8 +72,8 @@ func every(ctx context.Context, q pg.Querier) ([]rule.Rule, error) {
 	return rules, nil
 }
 
-// active are the rules that are enabled at this moment; own leaves out those that came with the service.
-func (b *Rulebook) active(ctx context.Context, q pg.Querier, own bool) (*pipeline, error) {
+// active are the rules that are enabled at this moment.
+func (b *Rulebook) active(ctx context.Context, q pg.Querier) (*pipeline, error) {
 	type state struct {
 		Version id.ID   `db:"version"`
 		Now     pg.Time `db:"now"`
@@ -90,9 +88,6 @@ func (b *Rulebook) active(ctx context.Context, q pg.Querier, own bool) (*pipelin
 			return nil, err
 		}
 		b.kept.Store(c)
-	}
-	if own {
-		return c.own, nil
 	}
 	return c.all, nil
 }
@@ -110,10 +105,10 @@ func load(ctx context.Context, q pg.Querier) (*compiled, error) {
 		return nil, err
 	}
 	if len(rows) == 0 {
-		return &compiled{all: compile(nil, nil), own: compile(nil, nil)}, nil // no row brings a version, so the next call looks again
+		return &compiled{all: compile(nil, nil)}, nil // no row brings a version, so the next call looks again
 	}
 	c := &compiled{version: rows[0].Version}
-	var all, own []rule.Rule
+	var all []rule.Rule
 	names := make(map[id.ID]string, len(rows))
 	for _, l := range rows {
 		r, err := l.rule()
@@ -121,14 +116,11 @@ func load(ctx context.Context, q pg.Querier) (*compiled, error) {
 			return nil, err
 		}
 		all, names[l.ID] = append(all, r), l.Name
-		if !l.IsSystem {
-			own = append(own, r)
-		}
 		if l.ExpiresAt != nil && (c.until == nil || l.ExpiresAt.Time().Before(*c.until)) {
 			c.until = new(l.ExpiresAt.Time())
 		}
 	}
-	c.all, c.own = compile(all, names), compile(own, names)
+	c.all = compile(all, names)
 	return c, nil
 }
 

@@ -19,16 +19,44 @@ type Page struct {
 
 // Pass runs the rules over a page: one pipeline, each transaction once, hits counted. It answers the entries of what changed, for the change that the page is, and how many rules matched how often.
 func (b *Rulebook) Pass(ctx context.Context, tx pg.Tx, page Page) (entries []journal.Entry, hits int64, err error) {
-	p, err := b.active(ctx, tx, false)
-	if err != nil || len(p.set.Rules()) == 0 {
-		return nil, 0, err
+	p, err := b.active(ctx, tx)
+	for err == nil && len(p.set.Rules()) > 0 {
+		var l look
+		if l, err = p.look(ctx, tx, page); err != nil {
+			break
+		}
+		var to map[string]id.ID
+		var gone bool
+		if to, gone, err = categories(ctx, tx, l.verdicts); err != nil {
+			break
+		}
+		if gone { // merged into another just now, and the rules with it
+			was := p
+			if p, err = b.active(ctx, tx); err != nil || p != was {
+				continue
+			}
+		}
+		if entries, err = b.write(ctx, tx, p, l.verdicts, to, false); err != nil {
+			break
+		}
+		return entries, l.hits, count(ctx, tx, p, page.Run, l.counts)
 	}
+	return nil, 0, err
+}
+
+// A look is what a pipeline makes of a page.
+type look struct {
+	verdicts []verdict // of transactions that change
+	counts   []int64   // of matches, by rule
+	hits     int64
+}
+
+func (p *pipeline) look(ctx context.Context, tx pg.Tx, page Page) (look, error) {
+	out := look{counts: make([]int64, len(p.set.Rules()))}
 	l, err := lens.New(ctx, tx, p.reads(), true)
 	if err != nil {
-		return nil, 0, err
+		return out, err
 	}
-	var verdicts []verdict
-	counts := make([]int64, len(p.set.Rules()))
 	for _, part := range []struct {
 		ids   []id.ID
 		event rule.Event
@@ -39,22 +67,19 @@ func (b *Rulebook) Pass(ctx context.Context, tx pg.Tx, page Page) (entries []jou
 		err := l.Read(ctx, tx, `where t.id = any($1) and t.deleted_at is null order by t.id`, []any{part.ids}, func(s *lens.Stored) error {
 			v := verdict{s.ID, p.set.Run(&s.Draft, rule.Pass{Event: part.event})}
 			for _, hit := range v.outcome.Hits {
-				counts[hit]++
-				hits++
+				out.counts[hit]++
+				out.hits++
 			}
 			if v.changes() {
-				verdicts = append(verdicts, v)
+				out.verdicts = append(out.verdicts, v)
 			}
 			return nil
 		})
 		if err != nil {
-			return nil, 0, err
+			return out, err
 		}
 	}
-	if entries, err = b.write(ctx, tx, p, verdicts, false); err != nil {
-		return nil, 0, err
-	}
-	return entries, hits, count(ctx, tx, p, page.Run, counts)
+	return out, nil
 }
 
 // count adds a page's matches to those of its run.

@@ -166,6 +166,7 @@ func cursorSeed(t *testing.T, w *world) {
 	for i := range 3 {
 		w.enqueue(t, countWork{}, job.Options{})
 		w.newKey(t, auth.CreateKey{Name: fmt.Sprint("key ", i), Scope: "read_only", ActorType: "user"})
+		w.synced(t)
 	}
 	cursorRules(t, w, 3)
 }
@@ -345,6 +346,7 @@ func TestCursorsAreBound(t *testing.T) {
 	cursorRules(t, w, 3)
 	for range 2 {
 		b.enqueue(t, countWork{}, job.Options{})
+		b.synced(t)
 	}
 	paths := cursorPaths(t, w)
 	free := []string{"limit", "cursor", "fields", "count_only"} // they say how much of a page is shown, not which rows are meant

@@ -33,7 +33,7 @@ type formRef struct {
 
 // formFields is what each field names that looks like a reference; where the op decides, under its name or its noun. The rest is walked from the schemas.
 var formFields = map[string]formRef{
-	"account.id": {kind: "account"}, "account_id": {kind: "account"}, "connection_id": {kind: "connection"},
+	"account.id": {kind: "account"}, "account_id": {kind: "account"}, "connection_id": {kind: "connection"}, "connection.id": {kind: "connection"}, "sync.id": {kind: "sync"},
 	"category.id": {kind: "category", slug: true}, "category": {kind: "category", slug: true}, "category_id": {kind: "category", slug: true},
 	"category.into": {kind: "category", slug: true, second: true}, "move_to": {kind: "category", slug: true, second: true}, "parent_id": {kind: "category", slug: true, second: true},
 	"change_id": {kind: "change"}, "comment_id": {kind: "comment"},
@@ -301,6 +301,26 @@ func (e formEntity) forms(slug bool) map[string]string {
 	return f
 }
 
+// link makes a connection to a bank.
+func (b *formBook) link(t *testing.T) (made id.ID) {
+	t.Helper()
+	err := b.DB.InTx(t.Context(), func(tx pg.Tx) error {
+		member, err := pg.Value[id.ID](t.Context(), tx, `select id from member where role = 'admin' and deleted_at is null limit 1`)
+		if err != nil {
+			return err
+		}
+		ids, err := b.Feed.AddConnections(t.Context(), tx, []feed.NewConnection{{MemberID: member, Provider: "plaid", Institution: text.Name("Bank")}})
+		if err == nil {
+			made = ids[0]
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return made
+}
+
 // A formCast is one of everything for one call, made as the call needs it: what one call deletes the next must not miss.
 type formCast struct {
 	book *formBook
@@ -326,7 +346,11 @@ func (c *formCast) get(t *testing.T, r formRef) formEntity {
 	case "account":
 		e.id = c.book.account
 	case "connection":
-		e.id = c.book.connection
+		if e.id = c.book.connection; c.op != nil && slices.Contains([]string{"connection", "sync"}, c.op.Group()) { // what can be synced, and put away
+			e.id = c.book.link(t)
+		}
+	case "sync":
+		e.id = c.book.synced(t)
 	case "transaction":
 		e.id = c.book.rows[int(c.book.next.Add(1)-1)%len(c.book.rows)]
 	case "comment":

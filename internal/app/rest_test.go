@@ -117,6 +117,7 @@ func TestEveryPatchHonoursIfMatch(t *testing.T) {
 		"account.update":      {"/api/v1/accounts/" + name(`select short_id from account limit 1`), `{"hidden":true}`},
 		"counterparty.update": {"/api/v1/counterparties/" + name(`select short_id from counterparty limit 1`), `{"mcc":"5411"}`},
 		"transaction.update":  {"/api/v1/transactions/" + transaction, `{"category":"home_rent"}`},
+		"connection.update":   {"/api/v1/connections/" + name(`select short_id from connection limit 1`), `{"paused":true}`},
 		"rule.update":         {"/api/v1/rules/" + name(`select short_id from rule limit 1`), `{"enabled":false}`},
 		"comment.update":      {"/api/v1/transactions/" + transaction + "/comments/" + name(`select short_id from comment limit 1`), `{"content":"well"}`},
 	}

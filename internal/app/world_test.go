@@ -17,6 +17,7 @@ import (
 	"coffer/internal/app"
 	"coffer/internal/auth"
 	"coffer/internal/feed"
+	"coffer/internal/id"
 	"coffer/internal/ledger"
 	"coffer/internal/money"
 	"coffer/internal/op"
@@ -234,4 +235,15 @@ func (w *world) fillBooks(t testing.TB) {
 	if _, err := w.DB.Exec(ctx, `update account_balance set day = '2026-04-04'`); err != nil {
 		t.Fatal(err)
 	}
+}
+
+// synced makes the log of a sync.
+func (w *world) synced(t testing.TB) id.ID {
+	t.Helper()
+	made := id.New()
+	_, err := w.DB.Exec(t.Context(), `insert into sync_log (id, short_id, connection_id, trigger, job_id) select $1, $2, id, 'manual', $1 from connection limit 1`, made, made.Short())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return made
 }

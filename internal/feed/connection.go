@@ -86,7 +86,7 @@ func (f *Feed) PatchConnection(ctx context.Context, tx pg.Tx, in PatchConnection
 	_, err = pg.Exec(ctx, tx, `
 		update connection set
 			paused = coalesce(@paused, paused), sync_interval_seconds = case when @given then @interval else sync_interval_seconds end, member_id = coalesce(@member, member_id),
-			next_sync_at = case when @given then least(next_sync_at, clock_timestamp() + @interval * interval '1 second') else next_sync_at end, updated_at = clock_timestamp()
+			next_sync_at = case when @given and provider <> 'csv' then least(next_sync_at, clock_timestamp() + @interval * interval '1 second') else next_sync_at end, updated_at = clock_timestamp()
 		where id = @id`, pg.Args{"id": c.ID, "paused": in.Paused, "given": in.SyncIntervalSeconds.Set, "interval": in.SyncIntervalSeconds.Value, "member": member})
 	if err != nil {
 		return Connection{}, err

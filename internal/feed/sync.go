@@ -227,7 +227,7 @@ func (r *round) store(ctx context.Context, page bank.Page) error {
 		if err != nil {
 			return 0, err
 		}
-		entries := append(m.Entries, ruled...)
+		entries := slices.Concat(m.Entries, ruled)
 		if page.Last {
 			gone, err := r.end(ctx, tx, page)
 			if err != nil {

@@ -86,9 +86,22 @@ type slot struct {
 // slots lists the fields of m in the order in which a person would fill them.
 func (m *Mapping) slots() []slot {
 	return []slot{
-		{"date", &m.Date}, {"amount", &m.Amount}, {"other_amount", &m.OtherAmount}, {"debit", &m.Debit}, {"credit", &m.Credit}, {"flag", &m.Flag},
-		{"fee", &m.Fee}, {"name", &m.Name}, {"detail", &m.Detail}, {"merchant_name", &m.MerchantName}, {"category", &m.Category},
-		{"account", &m.Account}, {"currency", &m.Currency}, {"id", &m.ID}, {"balance", &m.Balance}, {"status", &m.Status},
+		{"date", &m.Date},
+		{"amount", &m.Amount},
+		{"other_amount", &m.OtherAmount},
+		{"debit", &m.Debit},
+		{"credit", &m.Credit},
+		{"flag", &m.Flag},
+		{"fee", &m.Fee},
+		{"name", &m.Name},
+		{"detail", &m.Detail},
+		{"merchant_name", &m.MerchantName},
+		{"category", &m.Category},
+		{"account", &m.Account},
+		{"currency", &m.Currency},
+		{"id", &m.ID},
+		{"balance", &m.Balance},
+		{"status", &m.Status},
 	}
 }
 
@@ -191,8 +204,8 @@ type Row struct {
 	Balance      *money.Amount  `json:"balance,omitempty"` // as the file writes it
 }
 
-// A Fault says why a row is not a transaction that can be stored. It is never about the file as a whole.
-type Fault struct {
+// A RowError says why a row is not a transaction that can be stored. It is never about the file as a whole.
+type RowError struct {
 	Row     int    `json:"row"`
 	Code    string `json:"code"`
 	Message string `json:"reason"`
@@ -200,4 +213,4 @@ type Fault struct {
 	Skip bool `json:"-"`
 }
 
-func (f *Fault) Error() string { return f.Message }
+func (e *RowError) Error() string { return e.Message }

@@ -17,9 +17,10 @@ const (
 	ymd order = iota
 	dmy
 	mdy
-	orders  // how many there are that are tried
-	noOrder = order(-1)
+	orders // how many there are
 )
+
+const noOrder = order(-1)
 
 // A day is a date as a number that sorts: 20260314.
 type day int
@@ -160,6 +161,11 @@ func isTime(s string) bool {
 	return rest == "" || strings.HasPrefix(rest, "as of ") || leadingDigits(rest) > 0 && leadingDigits(rest) <= 2 && strings.ContainsAny(rest, ":.h")
 }
 
+var (
+	monthAt = [orders]int{ymd: 1, dmy: 1, mdy: 0}
+	yearAt  = [orders]int{ymd: 0, dmy: 2, mdy: 2}
+)
+
 // in reads the parts in that order.
 func (p parts) in(o order) (day, bool) {
 	var y, m, d, year, month int
@@ -174,7 +180,7 @@ func (p parts) in(o order) (day, bool) {
 		return 0, false
 	}
 	for i, n := range p.digits {
-		if n == 0 && !(o == mdy && i == 0 || o != mdy && i == 1) || n == 4 && !(o == ymd && i == 0 || o != ymd && i == 2) {
+		if n == 0 && i != monthAt[o] || n == 4 && i != yearAt[o] {
 			return 0, false // letters are the month, four digits the year
 		}
 	}

@@ -1,5 +1,7 @@
 package csvfile
 
+import "strings"
+
 // decideDecimal counts what all numbers of the mapped columns say.
 func (i *inspection) decideDecimal() {
 	p := &i.plan
@@ -43,10 +45,8 @@ func (i *inspection) thousands() byte {
 		for _, s := range i.columns[c.Index].samples {
 			f, ok := parseFigure(s.Plain())
 			if _, open := f.vote(); ok && open {
-				for _, b := range []byte(f.core) {
-					if b == '.' {
-						return ','
-					}
+				if strings.Contains(f.core, ".") {
+					return ','
 				}
 				return '.'
 			}
@@ -163,7 +163,7 @@ func (i *inspection) decideOrder(v *verdict, date *column) {
 		p.order = dmy // nobody puts points behind months
 		return
 	}
-	if f := i.layout.known; f != nil && f.names != "" && (f.order == dmy || f.order == mdy) {
+	if f := i.layout.known; f != nil && (f.names != "" || f.exact) && (f.order == dmy || f.order == mdy) {
 		p.order = f.order
 		return
 	}
@@ -173,7 +173,13 @@ func (i *inspection) decideOrder(v *verdict, date *column) {
 		i.warn("date_order_ambiguous", "no date has a day above 12; "+why+" decided that dates are "+date.looks.format(o)+"; set date_format if they are not")
 		return
 	}
-	p.order = i.customaryOrder(date)
+	if f := i.layout.known; f != nil && (f.order == dmy || f.order == mdy) {
+		p.order = f.order
+		i.guesses++
+		i.warn("date_order_ambiguous", "nothing in the file tells day and month apart; "+date.looks.format(p.order)+" was taken, as the format that the columns look like has it; set date_format if it is not so")
+		return
+	}
+	p.order = i.customaryOrder()
 	i.blind++
 	i.warn("date_order_ambiguous", "nothing in the file tells day and month apart; "+date.looks.format(p.order)+" was taken, by custom; look at the sample and set date_format")
 }
@@ -216,10 +222,7 @@ func (c *column) sorted(v *verdict) (order, string) {
 }
 
 // customaryOrder is a guess from whatever else shows where a file comes from.
-func (i *inspection) customaryOrder(date *column) order {
-	if f := i.layout.known; f != nil && (f.order == dmy || f.order == mdy) {
-		return f.order
-	}
+func (i *inspection) customaryOrder() order {
 	if i.plan.decimal == ',' || i.plan.comma == ';' {
 		return dmy
 	}

@@ -117,7 +117,8 @@ func count(file io.ReaderAt) (counts, error) {
 	kept := 0 // bytes of a sequence that the last block cut
 	for {
 		n, err := file.ReadAt(buf[kept:], int64(c.size))
-		if err != nil && !errors.Is(err, io.EOF) {
+		last := n == 0 || errors.Is(err, io.EOF)
+		if err != nil && !last {
 			return c, err
 		}
 		block := buf[:kept+n]
@@ -137,9 +138,9 @@ func count(file io.ReaderAt) (counts, error) {
 		if c.size > MaxSize {
 			return c, errs.New(errs.PayloadTooLarge, "the file has more than %d MiB; split it by years", MaxSize>>20)
 		}
-		kept = c.sequences(block, n == 0 || err != nil)
+		kept = c.sequences(block, last)
 		copy(buf, block[len(block)-kept:])
-		if err != nil || n == 0 {
+		if last {
 			return c, nil
 		}
 	}

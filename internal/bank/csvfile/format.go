@@ -9,7 +9,7 @@ import (
 type format struct {
 	id      string
 	names   string // the names that the header must have, in this order
-	exact   bool   // and no other names
+	exact   bool   // and no other names; of a shape: nothing else looks like it
 	shape   string // instead of names, for files without a header: the kinds of the columns, see matches
 	order   order
 	sign    string
@@ -96,7 +96,7 @@ func knownShape(rows []record) *format {
 }
 
 func (f *format) fits(rows []record) bool {
-	kinds := strings.Fields(f.shape)
+	kinds := strings.Split(f.shape, "|")
 	for _, r := range rows {
 		for i, kind := range kinds {
 			kind, optional := strings.CutSuffix(kind, "?")
@@ -125,6 +125,7 @@ func matches(cell, kind string) bool {
 	cell = trim(cell)
 	p, date := isDate(cell)
 	_, num := parseFigure(cell)
+	written := date && p.sep != 0 // 03.04.26 is a number too
 	switch kind {
 	case "any":
 		return true
@@ -135,9 +136,9 @@ func matches(cell, kind string) bool {
 	case "day":
 		return date && p.sep == 0
 	case "number":
-		return num && !(date && p.sep != 0)
+		return num && !written
 	case "maybe":
-		return cell == "" || num && !(date && p.sep != 0)
+		return cell == "" || num && !written
 	case "signed":
 		return num && strings.ContainsAny(cell[:1], "+-")
 	case "money":

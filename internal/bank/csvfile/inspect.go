@@ -222,16 +222,16 @@ func (i *inspection) sample() error {
 	for row, err := range Read(i.file, i.out) {
 		s := Sample{Row: row, Errors: []string{}}
 		if err != nil {
-			fault, ok := errors.AsType[*Fault](err)
+			bad, ok := errors.AsType[*RowError](err)
 			switch {
 			case !ok:
 				return err
-			case fault.Skip:
+			case bad.Skip:
 				i.out.RowsSkipped++
 				continue
 			}
 			i.out.RowsRejected++
-			s.Errors = append(s.Errors, fault.Message)
+			s.Errors = append(s.Errors, bad.Message)
 		}
 		i.out.RowsTotal++
 		if len(i.out.Sample) < sampleRows {

@@ -55,23 +55,23 @@ func judge(file io.ReaderAt, p *plan, hints []*Column) (verdict, error) {
 }
 
 func (p *plan) entry(rec record) (e entry) {
-	var fault *Fault
+	var bad *fault
 	switch p.sign {
 	case Split, Flag:
-		e.amount, _, _, fault = p.amount(rec, &p.mapping)
+		e.amount, _, _, bad = p.amount(rec, &p.mapping)
 		e.amount = e.amount.Neg()
 	default:
 		column := p.mapping.Amount
-		e.amount, _, fault = p.figure(rec, column)
+		e.amount, _, bad = p.figure(rec, column)
 	}
-	e.amountOK = fault == nil && !e.amount.IsZero()
-	e.balance, _, fault = p.figure(rec, p.mapping.Balance)
-	e.balanceOK = fault == nil
+	e.amountOK = bad == nil && !e.amount.IsZero()
+	e.balance, _, bad = p.figure(rec, p.mapping.Balance)
+	e.balanceOK = bad == nil
 	return e
 }
 
 func (p *plan) signOf(rec record, c *Column, counts *[2]int) {
-	if a, _, fault := p.figure(rec, c); fault == nil && !a.IsZero() {
+	if a, _, bad := p.figure(rec, c); bad == nil && !a.IsZero() {
 		if a.IsNeg() {
 			counts[0]++
 		} else {

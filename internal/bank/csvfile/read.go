@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io"
 	"iter"
+	"slices"
 	"strings"
 
 	"coffer/internal/errs"
@@ -34,7 +35,7 @@ type check struct {
 	values []string
 }
 
-// Read yields the rows of a file in its order, as Inspect understood it. A row that is no transaction, or that cannot be read, comes as a [*Fault] with
+// Read yields the rows of a file in its order, as Inspect understood it. A row that is no transaction, or that cannot be read, comes as a [*RowError] with
 // nothing but its number; any other error ends the file and means that what came before must not be kept.
 func Read(file io.ReaderAt, p Preview) iter.Seq2[Row, error] {
 	return func(yield func(Row, error) bool) {
@@ -45,12 +46,9 @@ func Read(file io.ReaderAt, p Preview) iter.Seq2[Row, error] {
 			}
 			row, fault := p.plan.row(rec)
 			if fault != nil {
-				if !yield(Row{Number: rec.number}, fault) {
-					return
-				}
-				continue
+				row, err = Row{Number: rec.number}, &RowError{rec.number, fault.code, fault.message, fault.skip}
 			}
-			if !yield(row, nil) {
+			if !yield(row, err) {
 				return
 			}
 		}
@@ -79,62 +77,67 @@ func (p *plan) body(file io.ReaderAt) iter.Seq2[record, error] {
 	}
 }
 
-// The reasons for which a row is not taken.
+// A fault is a reason for which a row is not taken.
+type fault struct {
+	code, message string
+	skip          bool // it is rightly no transaction
+}
+
 var (
-	faultLong     = Fault{Code: "too_long", Message: "the row is too long for a statement, or a quote in it is never closed"}
-	faultNoDate   = Fault{Code: "no_date", Message: "the row has no date: it is a total, a heading or a note", Skip: true}
-	faultDate     = Fault{Code: "date", Message: "the date does not fit the date format of the other rows"}
-	faultNoAmount = Fault{Code: "no_amount", Message: "the row has no amount", Skip: true}
-	faultBoth     = Fault{Code: "amount", Message: "the row has money out and money in at once"}
-	faultFlag     = Fault{Code: "flag", Message: "the row does not say whether money went out or came in"}
-	faultNeutral  = Fault{Code: "neutral", Message: "the row moves money within the account", Skip: true}
-	faultCurrency = Fault{Code: "currency", Message: "the currency is not a code of three letters"}
-	faultPending  = Fault{Code: "pending", Message: "the charge is pending; it comes again when it is booked", Skip: true}
-	faultDead     = Fault{Code: "not_completed", Message: "the bank marks the row as one that was not completed", Skip: true}
-	faultMemo     = Fault{Code: "not_booked", Message: "the row is information that does not change the balance", Skip: true}
+	faultLong     = &fault{"too_long", "the row is too long for a statement, or a quote in it is never closed", false}
+	faultNoDate   = &fault{"no_date", "the row has no date: it is a total, a heading or a note", true}
+	faultDate     = &fault{"date", "the date does not fit the date format of the other rows", false}
+	faultNoAmount = &fault{"no_amount", "the row has no amount", true}
+	faultBalance  = &fault{"balance", "the row states a balance, not a transaction", true}
+	faultBoth     = &fault{"amount", "the row has money out and money in at once", false}
+	faultFee      = &fault{"fee", "the fee is not a number that can be read", false}
+	faultFlag     = &fault{"flag", "the row does not say whether money went out or came in", false}
+	faultNeutral  = &fault{"neutral", "the row moves money within the account", true}
+	faultCurrency = &fault{"currency", "the currency is not a code of three letters", false}
+	faultPending  = &fault{"pending", "the charge is pending; it comes again when it is booked", true}
+	faultDead     = &fault{"not_completed", "the bank marks the row as one that was not completed", true}
+	faultMemo     = &fault{"not_booked", "the row is information that does not change the balance", true}
 )
 
 // row reads a record. The amount of the row is positive where money went out.
-func (p *plan) row(rec record) (Row, *Fault) {
-	row := Row{Number: rec.number}
-	fail := func(f Fault) (Row, *Fault) {
-		f.Row = rec.number
-		return row, &f
-	}
+func (p *plan) row(rec record) (row Row, _ *fault) {
 	m := &p.mapping
 	if rec.broken {
-		return fail(faultLong)
+		return row, faultLong
 	}
 	cell := trim(rec.at(m.Date))
 	if !strings.ContainsAny(cell, "0123456789") {
 		if pendingWords[norm(cell)] {
-			return fail(faultPending)
+			return row, faultPending
 		}
-		return fail(faultNoDate)
+		return row, faultNoDate
 	}
-	amount, dir, currency, fault := p.amount(rec, m)
+	amount, dir, currency, bad := p.amount(rec, m)
 	date, ok := p.date(cell)
 	switch {
-	case !ok && fault != nil && (fault.Skip || fault.Code == "amount"):
-		return fail(faultNoDate)
+	case !ok && bad != nil && bad.skip:
+		return row, faultNoDate
 	case !ok:
-		return fail(faultDate)
+		return row, faultDate
 	}
 	if f := p.status(rec); f != nil {
-		return fail(*f)
+		return row, f
 	}
-	if fault == nil && dir == in && p.inbound != nil {
+	if statesBalance(rec.at(m.Name)) || trim(rec.at(m.Name)) == "" && slices.ContainsFunc(rec.fields, statesBalance) {
+		return row, faultBalance
+	}
+	if bad == nil && dir == in && p.inbound != nil {
 		m = p.inbound
 		if m.Amount != nil && p.mapping.Amount != nil && m.Amount.Index != p.mapping.Amount.Index {
-			amount, _, currency, fault = p.amount(rec, m)
+			amount, _, currency, bad = p.amount(rec, m)
 		}
 	}
-	if fault != nil {
-		return fail(*fault)
+	if bad != nil {
+		return row, bad
 	}
-	row.Date, row.Amount = date.String(), amount
+	row.Number, row.Date, row.Amount = rec.number, date.String(), amount
 	if row.Currency, ok = p.currencyOf(rec, m, currency); !ok {
-		return fail(faultCurrency)
+		return row, faultCurrency
 	}
 	p.words(&row, rec, m)
 	if f, ok := parseFigure(rec.at(m.Balance)); ok {
@@ -187,22 +190,22 @@ func damaged(id string) bool {
 }
 
 // status is the reason for which the bank itself would not count the row.
-func (p *plan) status(rec record) *Fault {
+func (p *plan) status(rec record) *fault {
 	word := norm(rec.at(p.mapping.Status))
 	switch {
 	case pendingWords[word]:
-		return &faultPending
+		return faultPending
 	case deadWords[word]:
-		return &faultDead
+		return faultDead
 	}
 	for _, c := range p.keep {
 		if !c.holds(rec) {
-			return &faultDead
+			return faultDead
 		}
 	}
 	for _, c := range p.skip {
 		if c.holds(rec) {
-			return &faultMemo
+			return faultMemo
 		}
 	}
 	return nil
@@ -210,33 +213,26 @@ func (p *plan) status(rec record) *Fault {
 
 func (c check) holds(rec record) bool {
 	value := norm(rec.at(c.column))
-	for _, v := range c.values {
-		if v == value {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(c.values, value)
 }
 
 // amount is the row's, positive where money went out, with the currency that stands beside it.
-func (p *plan) amount(rec record, m *Mapping) (a money.Amount, dir direction, c money.Currency, fault *Fault) {
-	var err error
-	switch {
-	case p.sign == Split:
-		a, c, fault = p.split(rec, m)
-	default:
-		a, c, fault = p.single(rec, m)
+func (p *plan) amount(rec record, m *Mapping) (a money.Amount, dir direction, c money.Currency, bad *fault) {
+	if p.sign == Split {
+		a, c, bad = p.split(rec, m)
+	} else {
+		a, c, bad = p.single(rec, m)
 	}
-	if fault != nil {
-		return a, unknown, c, fault
+	if bad != nil {
+		return a, unknown, c, bad
 	}
-	if f, ok := parseFigure(rec.at(m.Fee)); ok && m.Fee != nil {
-		fee, feeErr := f.value(p.decimal)
-		if feeErr == nil {
+	if f, ok := parseFigure(rec.at(m.Fee)); ok {
+		fee, err := f.value(p.decimal)
+		if err == nil {
 			a, err = money.FromCents(a.Cents() + abs(fee).Cents())
 		}
-		if feeErr != nil || err != nil {
-			return a, unknown, c, &Fault{Code: "fee", Message: "the fee is not a number that can be read"}
+		if err != nil {
+			return a, unknown, c, faultFee
 		}
 	}
 	dir = out
@@ -247,14 +243,14 @@ func (p *plan) amount(rec record, m *Mapping) (a money.Amount, dir direction, c 
 }
 
 // single reads one column of amounts.
-func (p *plan) single(rec record, m *Mapping) (money.Amount, money.Currency, *Fault) {
+func (p *plan) single(rec record, m *Mapping) (money.Amount, money.Currency, *fault) {
 	column := m.Amount
 	if trim(rec.at(column)) == "" && trim(rec.at(m.OtherAmount)) != "" {
 		column = m.OtherAmount
 	}
-	a, f, fault := p.figure(rec, column)
-	if fault != nil {
-		return a, "", fault
+	a, f, bad := p.figure(rec, column)
+	if bad != nil {
+		return a, "", bad
 	}
 	c := f.currency
 	if c == "" && column != nil {
@@ -262,14 +258,14 @@ func (p *plan) single(rec record, m *Mapping) (money.Amount, money.Currency, *Fa
 	}
 	dir := f.direction
 	if p.sign == Flag {
-		word := norm(rec.at(m.Flag))
-		known := false
-		if dir, known = directions[word]; !known {
-			return a, c, &faultFlag
+		said, ok := directions[norm(rec.at(m.Flag))]
+		switch {
+		case !ok:
+			return a, c, faultFlag
+		case said == unknown:
+			return a, c, faultNeutral
 		}
-		if dir == unknown {
-			return a, c, &faultNeutral
-		}
+		dir = said
 	}
 	switch {
 	case dir == out:
@@ -283,12 +279,12 @@ func (p *plan) single(rec record, m *Mapping) (money.Amount, money.Currency, *Fa
 }
 
 // split reads a column for each direction. Their signs say nothing: some banks write one of them with a minus.
-func (p *plan) split(rec record, m *Mapping) (money.Amount, money.Currency, *Fault) {
+func (p *plan) split(rec record, m *Mapping) (money.Amount, money.Currency, *fault) {
 	debit, f, lacksDebit := p.figure(rec, m.Debit)
 	credit, g, lacksCredit := p.figure(rec, m.Credit)
-	for _, fault := range []*Fault{lacksDebit, lacksCredit} {
-		if fault != nil && !fault.Skip {
-			return debit, "", fault
+	for _, lacks := range []*fault{lacksDebit, lacksCredit} {
+		if lacks != nil && !lacks.skip {
+			return debit, "", lacks
 		}
 	}
 	currency := func(f figure, c *Column) money.Currency {
@@ -305,22 +301,22 @@ func (p *plan) split(rec record, m *Mapping) (money.Amount, money.Currency, *Fau
 	case lacksDebit != nil || debit.IsZero():
 		return abs(credit).Neg(), currency(g, m.Credit), nil
 	}
-	return debit, "", &faultBoth
+	return debit, "", faultBoth
 }
 
 // figure is the number in a column, with its sign in the file.
-func (p *plan) figure(rec record, c *Column) (money.Amount, figure, *Fault) {
+func (p *plan) figure(rec record, c *Column) (money.Amount, figure, *fault) {
 	cell := rec.at(c)
 	if trim(cell) == "" {
-		return money.Amount{}, figure{}, &faultNoAmount
+		return money.Amount{}, figure{}, faultNoAmount
 	}
 	f, ok := parseFigure(cell)
 	if !ok {
-		return money.Amount{}, f, &Fault{Code: "amount", Message: errNotNumber.Error()}
+		return money.Amount{}, f, &fault{"amount", errNotNumber.Error(), false}
 	}
 	a, err := f.value(p.decimal)
 	if err != nil {
-		return a, f, &Fault{Code: "amount", Message: err.Error()}
+		return a, f, &fault{"amount", err.Error(), false}
 	}
 	return a, f, nil
 }

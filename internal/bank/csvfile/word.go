@@ -1,6 +1,7 @@
 package csvfile
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 
@@ -19,15 +20,15 @@ type role struct {
 var roles = []role{
 	{"debit", list("debit|debit amount|debits|withdrawal|withdrawals|withdrawal amount|withdrawal amt|paid out|money out|amount debit|out|soll|belastung|lastschrift|débit|debit eur|debito|cargo|cargos|uitgaven|debet|saída|uttag|uscite|addebiti"), nil},
 	{"credit", list("credit|credit amount|credits|deposit|deposits|deposit amount|deposit amt|paid in|money in|amount credit|in|haben|gutschrift|crédit|credito|abono|abonos|ingreso|ingresos|inkomsten|entrada|insättning|entrate|accrediti"), nil},
-	{"balance", list("balance|running balance|running bal.|running bal|closing balance|account balance|balance after|available balance|saldo|saldo nach buchung|kontostand|solde|saldo na mutatie|saldo na trn|bokfört saldo|runningbalance"), list("balance|saldo|solde")},
+	{"balance", list("balance|running bal.|running balance|running bal|closing balance|account balance|balance after|available balance|saldo|saldo nach buchung|kontostand|solde|saldo na mutatie|saldo na trn|bokfört saldo|runningbalance"), list("balance|saldo|solde")},
 	{"date", list("transaction date|trans. date|trans date|date of transaction|booking date|buchungstag|buchungsdatum|buchung|date|posting date|posted date|post date|date posted|datum|fecha|fecha operación|fecha de operación|data|date opération|date operation|date de l'opération|dateop|transaktionsdatum|bokföringsdag|data operacji|started date|created on|datetime|date time|timestamp|value date|valuta|valutadatum|wertstellung|completed date|run date|time"), list("date|datum|fecha|buchungstag")},
 	{"amount", list("amount|transaction amount|betrag|montant|importe|bedrag|belopp|kwota|importo|valor|umsatz|amount in account currency|net amount|net|gross|total|sum|value|cad$|usd$|monto|beløb"), list("amount|betrag|montant|importe|bedrag|belopp")},
 	{"flag", list("debit/credit|credit/debit|cr/dr|dr/cr|dr|d/c|c/d|af bij|direction|soll/haben|s/h|debit or credit|credit debit indicator|indicator|sign|sens|transaction type|type|details|art"), nil},
 	{"currency", list("currency|währung|waehrung|devise|moneda|divisa|munt|valuta|currency code|waluta|ccy|transaction currency"), nil},
 	{"id", list("transaction id|transactionid|reference number|id|transaction number|transaction reference|unique id|fitid|transaktions-nr.|reference no.|txn id|transferwise id"), nil},
 	{"merchant_name", list("merchant|merchant name|händler|commerçant|comercio"), nil},
-	{"name", list("payee|payee name|counter party|counterparty|partner name|name|beneficiary|empfänger|auftraggeber/empfänger|beguenstigter/zahlungspflichtiger|begünstigter/zahlungspflichtiger|begünstigter / auftraggeber|zahlungsempfänger|name zahlungsbeteiligter|naam|naam tegenpartij|description|transaction description|narration|narrative|particulars|transaction details|details|label|libellé|libelle|concepto|descripción|descripcion|omschrijving|naam / omschrijving|beskrivning|opis operacji|descrizione|descrição|buchungstext|text|transaction|verwendungszweck|memo|original description"), list("description|beschreibung|narrative")},
-	{"detail", list("memo|verwendungszweck|payment reference|reference|original description|description|notes|note|extended details|omschrijving|mededelingen|buchungstext|purpose|communication|motivo|referencia|title|tytuł"), nil},
+	{"name", list("payee|payee name|counter party|counterparty|partner name|name|beneficiary|empfänger|auftraggeber/empfänger|beguenstigter/zahlungspflichtiger|begünstigter/zahlungspflichtiger|begünstigter / auftraggeber|empfänger/zahlungspflichtiger|auftraggeber/zahlungsempfänger|zahlungsempfänger|name zahlungsbeteiligter|naam|naam tegenpartij|description|transaction description|narration|narrative|particulars|transaction details|details|label|libellé|libelle|concepto|descripción|descripcion|omschrijving|naam / omschrijving|beskrivning|opis operacji|descrizione|descrição|buchungstext|text|transaction|verwendungszweck|memo|original description"), list("description|beschreibung|narrative")},
+	{"detail", list("memo|verwendungszweck|vorgang/verwendungszweck|payment reference|reference|original description|description|notes|note|extended details|omschrijving|mededelingen|buchungstext|purpose|communication|motivo|referencia|title|tytuł"), nil},
 	{"category", list("category|kategorie|catégorie|categoría|categoria|spending category|subcategory|rubriek|kategoria"), nil},
 	{"account", list("account|account number|account name|account #|card no.|card number|konto|kontonummer|auftragskonto|iban auftragskonto|compte|cuenta|rekening|kontonummer/iban|accountnum|rachunek"), nil},
 	{"status", list("status|state|info|transaction status|estado|statut"), nil},
@@ -121,6 +122,19 @@ var directions = map[string]direction{
 	"debit": out, "dr": out, "d": out, "db": out, "dbit": out, "af": out, "soll": out, "s": out, "out": out, "debet": out, "withdrawal": out, "-": out, "debit card": out, "expense": out, "débit": out, "cargo": out, "uit": out, "ausgang": out,
 	"credit": in, "cr": in, "c": in, "crdt": in, "bij": in, "haben": in, "h": in, "in": in, "deposit": in, "+": in, "income": in, "crédit": in, "abono": in, "eingang": in,
 	"neutral": unknown,
+}
+
+// balanceWords begin the text of lines that state a balance where others state an amount.
+var balanceWords = list("beginning balance|opening balance|starting balance|previous balance|closing balance|ending balance|balance brought forward|balance carried forward|brought forward|carried forward|anfangssaldo|endsaldo|alter saldo|neuer saldo|alter kontostand|neuer kontostand|kontostand|saldo inicial|saldo final|saldo anterior|solde initial|solde final|ancien solde|nouveau solde|beginsaldo|eindsaldo|transactions total")
+
+// statesBalance reports such a line.
+func statesBalance(cell string) bool {
+	cell = trim(cell)
+	if len(cell) < 8 || len(cell) > 80 {
+		return false
+	}
+	name := norm(cell)
+	return slices.ContainsFunc(balanceWords, func(w string) bool { return strings.HasPrefix(name, w) })
 }
 
 // pendingWords mark charges that are not booked yet: they come again in a later file, often with another amount or text.

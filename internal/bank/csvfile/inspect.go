@@ -203,6 +203,9 @@ func (i *inspection) decide() error {
 	if err != nil {
 		return err
 	}
+	if b := date.byOrder; i.plan.order == ymd || b[dmy] != b[mdy] {
+		v.rises, v.falls = date.rises[i.plan.order], date.falls[i.plan.order]
+	}
 	i.decideSign(&v)
 	i.decideOrder(&v, date)
 	i.out.Mapping, i.out.AmountSign = i.plan.mapping, i.plan.sign
@@ -249,7 +252,7 @@ func (i *inspection) confidence() string {
 	switch {
 	case i.blind > 0, i.out.RowsTotal == 0, i.out.RowsRejected*10 > i.out.RowsTotal:
 		return Low
-	case i.guesses > 0, i.layout.header == 0 && i.options.Mapping == nil:
+	case i.guesses > 0, i.layout.header == 0 && i.options.Mapping == nil && (i.layout.known == nil || !i.layout.known.exact):
 		return Medium
 	}
 	return High

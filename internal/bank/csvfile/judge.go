@@ -16,6 +16,8 @@ type verdict struct {
 	negativeOut, positiveOut int // words that fit one convention or the other
 	negative, positive       int // amounts
 	mixedDebit, mixedCredit  bool
+
+	rises, falls int // of the dates, where day and month are sure
 }
 
 // An entry is a row as the judge sees it: signed as in the file, or, where the direction is told otherwise, positive for money in.
@@ -128,6 +130,7 @@ func (v *verdict) words(rec record, amount money.Amount, m Mapping, hints []*Col
 
 // settled is what the balance proves: the sign of money out, and whether the oldest row comes first. Chance fits a row or two, so most pairs must agree.
 func (v *verdict) settled() (sign string, oldestFirst, ok bool) {
+	v.dropDirection()
 	most := max(v.downAdded, v.downTaken, v.upAdded, v.upTaken)
 	if most == 0 || most*5 < v.pairs*3 {
 		return "", false, false
@@ -141,6 +144,16 @@ func (v *verdict) settled() (sign string, oldestFirst, ok bool) {
 		sign = PositiveOut
 	}
 	return sign, max(v.downAdded, v.downTaken) == most, true
+}
+
+// dropDirection lets dates that run one way exclude what would need the other: of equal amounts the balance alone cannot tell.
+func (v *verdict) dropDirection() {
+	switch {
+	case v.rises > 0 && v.falls == 0:
+		v.upAdded, v.upTaken = 0, 0
+	case v.falls > 0 && v.rises == 0:
+		v.downAdded, v.downTaken = 0, 0
+	}
 }
 
 // ordered says whether the balance tells the direction of the file too.

@@ -1,0 +1,170 @@
+package csvfile
+
+// col refers to a column by name; idx by position, in files without a header.
+var (
+	col = Named
+	idx = At
+)
+
+// formats are the exports that are known, by country. Where a file has the day of a purchase and the day on which it was booked, the date is the purchase's:
+// it is the one that people remember.
+var formats = []format{
+	// United States
+	header("us-chase-card", "Transaction Date|Post Date|Description|Category|Type|Amount", mdy, NegativeOut,
+		Mapping{Date: col("Transaction Date"), Amount: col("Amount"), Name: col("Description"), Detail: col("Memo"), Category: col("Category"), Account: col("Card")}),
+	header("us-chase-bank", "Details|Posting Date|Description|Amount|Type|Balance|Check or Slip #", mdy, NegativeOut,
+		Mapping{Date: col("Posting Date"), Amount: col("Amount"), Name: col("Description"), Balance: col("Balance")}),
+	header("us-bofa-bank", "Date|Description|Amount|Running Bal.", mdy, NegativeOut,
+		Mapping{Date: col("Date"), Amount: col("Amount"), Name: col("Description"), Balance: col("Running Bal.")}),
+	header("us-bofa-card", "Posted Date|Reference Number|Payee|Address|Amount", mdy, NegativeOut,
+		Mapping{Date: col("Posted Date"), Amount: col("Amount"), Name: col("Payee"), ID: col("Reference Number")}),
+	header("us-amex-mid", "Date|Description|Card Member|Account #|Amount", mdy, PositiveOut,
+		Mapping{Date: col("Date"), Amount: col("Amount"), Name: col("Description"), Account: col("Account #")}),
+	header("us-amex-long", "Date|Description|Amount|Extended Details|Appears On Your Statement As|Address|Reference|Category", mdy, PositiveOut,
+		Mapping{Date: col("Date"), Amount: col("Amount"), Name: col("Description"), Detail: col("Extended Details"), Category: col("Category"), Account: col("Account #"), ID: col("Reference")}),
+	header("uk-amex-long", "Date|Description|Amount|Extended Details|Appears On Your Statement As|Address|Town/City|Postcode|Reference|Category", dmy, PositiveOut,
+		Mapping{Date: col("Date"), Amount: col("Amount"), Name: col("Description"), Detail: col("Extended Details"), Category: col("Category"), Account: col("Account #"), ID: col("Reference")}),
+	header("us-capone-card", "Transaction Date|Posted Date|Card No.|Description|Category|Debit|Credit", ymd, Split,
+		Mapping{Date: col("Transaction Date"), Debit: col("Debit"), Credit: col("Credit"), Name: col("Description"), Category: col("Category"), Account: col("Card No.")}),
+	header("us-capone-bank", "Account Number|Transaction Description|Transaction Date|Transaction Type|Transaction Amount|Balance", mdy, Flag,
+		Mapping{Date: col("Transaction Date"), Amount: col("Transaction Amount"), Flag: col("Transaction Type"), Name: col("Transaction Description"), Account: col("Account Number"), Balance: col("Balance")}),
+	header("us-citi-card", "Status|Date|Description|Debit|Credit", mdy, Split,
+		Mapping{Date: col("Date"), Debit: col("Debit"), Credit: col("Credit"), Name: col("Description"), Status: col("Status")}),
+	bareTable("us-wells", "date|number|*|any|text", mdy, NegativeOut,
+		Mapping{Date: idx(0), Amount: idx(1), Name: idx(4)}).exactly(),
+	header("us-discover-card", "Trans. Date|Post Date|Description|Amount|Category", mdy, PositiveOut,
+		Mapping{Date: col("Trans. Date"), Amount: col("Amount"), Name: col("Description"), Category: col("Category")}),
+	header("us-discover-bank", "Transaction Date|Transaction Description|Transaction Type|Debit|Credit|Balance", mdy, Split,
+		Mapping{Date: col("Transaction Date"), Debit: col("Debit"), Credit: col("Credit"), Name: col("Transaction Description"), Balance: col("Balance")}),
+	header("us-apple-card", "Transaction Date|Clearing Date|Description|Merchant|Category|Type|Amount (USD)", mdy, PositiveOut,
+		Mapping{Date: col("Transaction Date"), Amount: col("Amount (USD)"), Name: col("Description"), MerchantName: col("Merchant"), Category: col("Category")}),
+	header("us-fidelity", "Run Date|Action|Symbol|Description|Quantity|Amount ($)|Settlement Date", mdy, NegativeOut,
+		Mapping{Date: col("Run Date"), Amount: col("Amount ($)"), Name: col("Action"), Detail: col("Description"), Account: col("Account"), Balance: col("Cash Balance ($)")}),
+	header("us-usbank", "Date|Transaction|Name|Memo|Amount", mdy, NegativeOut, // Fidelity's card and Tangerine write the same
+		Mapping{Date: col("Date"), Amount: col("Amount"), Name: col("Name"), Detail: col("Memo")}),
+	header("us-schwab-bank", "Date|Status|Type|CheckNumber|Description|Withdrawal|Deposit|RunningBalance", mdy, Split,
+		Mapping{Date: col("Date"), Debit: col("Withdrawal"), Credit: col("Deposit"), Name: col("Description"), Balance: col("RunningBalance"), Status: col("Status")}),
+	header("us-schwab-brok", "Date|Action|Symbol|Description|Quantity|Price|Fees & Comm|Amount", mdy, NegativeOut,
+		Mapping{Date: col("Date"), Amount: col("Amount"), Name: col("Description"), Detail: col("Action")}),
+	header("us-ally", "Date|Time|Amount|Type|Description", ymd, NegativeOut,
+		Mapping{Date: col("Date"), Amount: col("Amount"), Name: col("Description")}),
+	header("us-usaa", "Date|Description|Original Description|Category|Amount|Status", ymd, NegativeOut,
+		Mapping{Date: col("Date"), Amount: col("Amount"), Name: col("Description"), Detail: col("Original Description"), Category: col("Category"), Status: col("Status")}),
+	header("us-venmo", "ID|Datetime|Type|Status|Note|From|To|Amount (total)", ymd, NegativeOut,
+		Mapping{Date: col("Datetime"), Amount: col("Amount (total)"), Name: col("To"), Detail: col("Note"), ID: col("ID"), Status: col("Status")}).
+		incoming(Mapping{Name: col("From")}),
+	header("mint", "Date|Description|Original Description|Amount|Transaction Type|Category|Account Name", mdy, Flag,
+		Mapping{Date: col("Date"), Amount: col("Amount"), Flag: col("Transaction Type"), Name: col("Description"), Detail: col("Original Description"), Category: col("Category"), Account: col("Account Name")}),
+
+	// Everywhere
+	header("paypal", "Date|Name|Currency|Gross|Fee|Net", noOrder, NegativeOut,
+		Mapping{Date: col("Date"), Amount: col("Net"), Name: col("Name"), Detail: col("Type"), Currency: col("Currency"), ID: col("Transaction ID"), Balance: col("Balance"), Status: col("Status")}).
+		keeping("Status", "completed").skipping("Balance Impact", "memo"),
+	header("revolut", "Type|Product|Started Date|Completed Date|Description|Amount|Fee|Currency|State|Balance", ymd, NegativeOut,
+		Mapping{Date: col("Started Date"), Amount: col("Amount"), Fee: col("Fee"), Name: col("Description"), Account: col("Product"), Currency: col("Currency"), Balance: col("Balance"), Status: col("State")}).
+		keeping("State", "completed"),
+	header("wise-statement", "TransferWise ID|Date|Amount|Currency|Description", dmy, NegativeOut,
+		Mapping{Date: col("Date"), Amount: col("Amount"), Name: col("Description"), Detail: col("Payment Reference"), MerchantName: col("Merchant"), Currency: col("Currency"), ID: col("TransferWise ID"), Balance: col("Running Balance")}),
+	header("wise-history", "ID|Status|Direction|Created on|Source amount (after fees)|Source currency|Target name|Target amount (after fees)|Target currency", ymd, Flag,
+		Mapping{Date: col("Created on"), Amount: col("Source amount (after fees)"), Fee: col("Source fee amount"), Flag: col("Direction"), Name: col("Target name"), Detail: col("Reference"), Category: col("Category"), Currency: col("Source currency"), ID: col("ID"), Status: col("Status")}).
+		incoming(Mapping{Amount: col("Target amount (after fees)"), Name: col("Source name"), Currency: col("Target currency")}).keeping("Status", "completed"),
+	header("n26-new", "Booking Date|Value Date|Partner Name|Partner Iban|Type|Payment Reference|Amount (EUR)", ymd, NegativeOut,
+		Mapping{Date: col("Booking Date"), Amount: col("Amount (EUR)"), Name: col("Partner Name"), Detail: col("Payment Reference"), Account: col("Account Name")}),
+	header("n26-old", "Datum|Empfänger|Kontonummer|Transaktionstyp|Verwendungszweck|Betrag (EUR)", ymd, NegativeOut,
+		Mapping{Date: col("Datum"), Amount: col("Betrag (EUR)"), Name: col("Empfänger"), Detail: col("Verwendungszweck"), Category: col("Kategorie")}),
+	header("n26-old", "Date|Payee|Account number|Transaction type|Payment reference|Amount (EUR)", ymd, NegativeOut,
+		Mapping{Date: col("Date"), Amount: col("Amount (EUR)"), Name: col("Payee"), Detail: col("Payment reference"), Category: col("Category")}),
+
+	// Britain and Ireland
+	header("uk-monzo", "Transaction ID|Date|Time|Type|Name|Emoji|Category|Amount|Currency|Local amount|Local currency", dmy, NegativeOut,
+		Mapping{Date: col("Date"), Amount: col("Amount"), Name: col("Name"), Detail: col("Description"), Category: col("Category"), Currency: col("Currency"), ID: col("Transaction ID")}),
+	header("uk-monzo", "id|created|amount|currency|local_amount|local_currency|category|description", ymd, NegativeOut,
+		Mapping{Date: col("created"), Amount: col("amount"), Name: col("description"), Detail: col("notes"), Category: col("category"), Currency: col("currency"), ID: col("id")}),
+	header("uk-starling", "Date|Counter Party|Reference|Type|Amount (GBP)|Balance (GBP)", dmy, NegativeOut,
+		Mapping{Date: col("Date"), Amount: col("Amount (GBP)"), Name: col("Counter Party"), Detail: col("Reference"), Category: col("Spending Category"), Balance: col("Balance (GBP)")}),
+	header("uk-barclays", "Number|Date|Account|Amount|Subcategory|Memo", dmy, NegativeOut,
+		Mapping{Date: col("Date"), Amount: col("Amount"), Name: col("Memo"), Category: col("Subcategory"), Account: col("Account")}),
+	bareTable("uk-barclaycard", "written|text|text|text|text|maybe|maybe|any?", dmy, Split,
+		Mapping{Date: idx(0), Name: idx(1), Category: idx(4), Credit: idx(5), Debit: idx(6)}),
+	header("uk-lloyds", "Transaction Date|Transaction Type|Sort Code|Account Number|Transaction Description|Debit Amount|Credit Amount|Balance", dmy, Split,
+		Mapping{Date: col("Transaction Date"), Debit: col("Debit Amount"), Credit: col("Credit Amount"), Name: col("Transaction Description"), Account: col("Account Number"), Balance: col("Balance")}),
+	header("uk-nationwide", "Date|Transaction type|Description|Paid out|Paid in|Balance", dmy, Split,
+		Mapping{Date: col("Date"), Debit: col("Paid out"), Credit: col("Paid in"), Name: col("Description"), Balance: col("Balance")}),
+	header("uk-jlp", "Date Processed|Description|Amount", dmy, PositiveOut,
+		Mapping{Date: col("Date Processed"), Amount: col("Amount"), Name: col("Description")}).exactly(),
+	header("ie-boi", "Date|Details|Debit|Credit|Balance", dmy, Split,
+		Mapping{Date: col("Date"), Debit: col("Debit"), Credit: col("Credit"), Name: col("Details"), Balance: col("Balance")}),
+	header("ie-aib", "Posted Account|Posted Transactions Date|Description|Debit Amount|Credit Amount|Balance", dmy, Split,
+		Mapping{Date: col("Posted Transactions Date"), Debit: col("Debit Amount"), Credit: col("Credit Amount"), Name: col("Description"), Account: col("Posted Account"), Balance: col("Balance")}),
+
+	// The Netherlands and Belgium
+	header("nl-ing", "Datum|Naam / Omschrijving|Rekening|Tegenrekening|Code|Af Bij|Bedrag (EUR)", ymd, Flag,
+		Mapping{Date: col("Datum"), Amount: col("Bedrag (EUR)"), Flag: col("Af Bij"), Name: col("Naam / Omschrijving"), Detail: col("Mededelingen"), Account: col("Rekening"), Balance: col("Saldo na mutatie")}),
+	header("nl-ing", "Date|Name / Description|Account|Counterparty|Code|Debit/credit|Amount (EUR)", ymd, Flag,
+		Mapping{Date: col("Date"), Amount: col("Amount (EUR)"), Flag: col("Debit/credit"), Name: col("Name / Description"), Detail: col("Notifications"), Account: col("Account"), Balance: col("Resulting balance")}),
+	header("nl-rabo", "IBAN/BBAN|Munt|BIC|Volgnr|Datum|Rentedatum|Bedrag|Saldo na trn", ymd, NegativeOut,
+		Mapping{Date: col("Datum"), Amount: col("Bedrag"), Name: col("Naam tegenpartij"), Detail: col("Omschrijving-1"), Account: col("IBAN/BBAN"), Currency: col("Munt"), ID: col("Volgnr"), Balance: col("Saldo na trn")}),
+	bareTable("nl-abn", "any|money|day|number|number|day|number|text", ymd, NegativeOut,
+		Mapping{Date: idx(2), Amount: idx(6), Name: idx(7), Account: idx(0), Currency: idx(1), Balance: idx(4)}),
+	header("nl-bunq", "Date|Amount|Account|Counterparty|Name|Description", ymd, NegativeOut,
+		Mapping{Date: col("Date"), Amount: col("Amount"), Name: col("Name"), Detail: col("Description"), Account: col("Account")}),
+	header("nl-bunq", "Datum|Bedrag|Rekening|Tegenrekening|Naam|Omschrijving", ymd, NegativeOut,
+		Mapping{Date: col("Datum"), Amount: col("Bedrag"), Name: col("Naam"), Detail: col("Omschrijving"), Account: col("Rekening")}),
+	header("be-kbc", "Rekeningnummer|Rubrieknaam|Naam|Munt|Afschriftnummer|Datum|Omschrijving|Valuta|Bedrag|Saldo", dmy, NegativeOut,
+		Mapping{Date: col("Datum"), Amount: col("Bedrag"), Name: col("Naam tegenpartij"), Detail: col("Omschrijving"), Account: col("Rekeningnummer"), Currency: col("Munt"), Balance: col("Saldo")}),
+
+	// Germany, Austria, Switzerland
+	header("de-sparkasse-camt", "Auftragskonto|Buchungstag|Valutadatum|Buchungstext|Verwendungszweck|Glaeubiger ID|Kundenreferenz (End-to-End)|Beguenstigter/Zahlungspflichtiger|Betrag|Waehrung|Info", dmy, NegativeOut,
+		Mapping{Date: col("Buchungstag"), Amount: col("Betrag"), Name: col("Beguenstigter/Zahlungspflichtiger"), Detail: col("Verwendungszweck"), Category: col("Kategorie"), Account: col("Auftragskonto"), Currency: col("Waehrung"), Status: col("Info")}),
+	header("de-sparkasse-mt940", "Auftragskonto|Buchungstag|Valutadatum|Buchungstext|Verwendungszweck|Beguenstigter/Zahlungspflichtiger|Kontonummer|BLZ|Betrag|Waehrung|Info", dmy, NegativeOut,
+		Mapping{Date: col("Buchungstag"), Amount: col("Betrag"), Name: col("Beguenstigter/Zahlungspflichtiger"), Detail: col("Verwendungszweck"), Account: col("Auftragskonto"), Currency: col("Waehrung"), Status: col("Info")}),
+	header("de-dkb", "Buchungsdatum|Wertstellung|Status|Zahlungspflichtige*r|Zahlungsempfänger*in|Verwendungszweck|Umsatztyp|Betrag (€)", dmy, NegativeOut,
+		Mapping{Date: col("Buchungsdatum"), Amount: col("Betrag (€)"), Name: col("Zahlungsempfänger*in"), Detail: col("Verwendungszweck"), Status: col("Status")}).
+		incoming(Mapping{Name: col("Zahlungspflichtige*r")}),
+	header("de-ing", "Buchung|Auftraggeber/Empfänger|Buchungstext|Verwendungszweck|Saldo|Währung|Betrag", dmy, NegativeOut,
+		Mapping{Date: col("Buchung"), Amount: col("Betrag"), Name: col("Auftraggeber/Empfänger"), Detail: col("Verwendungszweck"), Category: col("Kategorie"), Currency: col("Währung"), Balance: col("Saldo")}),
+	header("de-commerz", "Buchungstag|Wertstellung|Umsatzart|Buchungstext|Betrag|Währung|Auftraggeberkonto|IBAN Auftraggeberkonto", dmy, NegativeOut,
+		Mapping{Date: col("Buchungstag"), Amount: col("Betrag"), Name: col("Buchungstext"), Account: col("IBAN Auftraggeberkonto"), Currency: col("Währung"), Category: col("Kategorie")}),
+	header("de-deutsche", "Buchungstag|Wert|Umsatzart|Begünstigter / Auftraggeber|Verwendungszweck|Soll|Haben|Währung", dmy, Split,
+		Mapping{Date: col("Buchungstag"), Debit: col("Soll"), Credit: col("Haben"), Name: col("Begünstigter / Auftraggeber"), Detail: col("Verwendungszweck"), Currency: col("Währung")}),
+	header("de-volksbank", "IBAN Auftragskonto|Buchungstag|Valutadatum|Name Zahlungsbeteiligter|Buchungstext|Verwendungszweck|Betrag|Waehrung|Saldo nach Buchung", dmy, NegativeOut,
+		Mapping{Date: col("Buchungstag"), Amount: col("Betrag"), Name: col("Name Zahlungsbeteiligter"), Detail: col("Verwendungszweck"), Category: col("Kategorie"), Account: col("IBAN Auftragskonto"), Currency: col("Waehrung"), Balance: col("Saldo nach Buchung")}),
+	bareTable("at-raiffeisen", "date|text|date|number|money|date?", dmy, NegativeOut,
+		Mapping{Date: idx(0), Amount: idx(3), Name: idx(1), Currency: idx(4)}),
+	header("ch-ubs", "Abschlussdatum|Buchungsdatum|Valutadatum|Währung|Belastung|Gutschrift|Einzelbetrag|Saldo|Transaktions-Nr.|Beschreibung1", ymd, Split,
+		Mapping{Date: col("Abschlussdatum"), Debit: col("Belastung"), Credit: col("Gutschrift"), Name: col("Beschreibung1"), Detail: col("Beschreibung2"), Currency: col("Währung"), ID: col("Transaktions-Nr."), Balance: col("Saldo")}),
+
+	// The rest of Europe
+	header("fr-boursorama", "dateOp|dateVal|label|category|categoryParent|supplierFound|amount", dmy, NegativeOut,
+		Mapping{Date: col("dateOp"), Amount: col("amount"), Name: col("label"), MerchantName: col("supplierFound"), Category: col("category"), Account: col("accountNum")}),
+	header("se-swedbank", "Bokföringsdag|Transaktionsdag|Referens|Beskrivning|Belopp|Bokfört saldo", ymd, NegativeOut,
+		Mapping{Date: col("Transaktionsdag"), Amount: col("Belopp"), Name: col("Beskrivning"), Detail: col("Referens"), Account: col("Kontonummer"), Currency: col("Valuta"), Balance: col("Bokfört saldo")}),
+	header("pl-mbank", "Data operacji|Opis operacji|Rachunek|Kategoria|Kwota", ymd, NegativeOut,
+		Mapping{Date: col("Data operacji"), Amount: col("Kwota"), Name: col("Opis operacji"), Category: col("Kategoria"), Account: col("Rachunek")}),
+
+	// Canada
+	header("ca-rbc", "Account Type|Account Number|Transaction Date|Cheque Number|Description 1|Description 2|CAD$|USD$", mdy, NegativeOut,
+		Mapping{Date: col("Transaction Date"), Amount: col("CAD$"), OtherAmount: col("USD$"), Name: col("Description 1"), Detail: col("Description 2"), Account: col("Account Number")}),
+	bareTable("ca-td", "date|text|maybe|maybe|number", mdy, Split,
+		Mapping{Date: idx(0), Name: idx(1), Debit: idx(2), Credit: idx(3), Balance: idx(4)}),
+	bareTable("ca-cibc", "date|text|maybe|maybe|text?", ymd, Split,
+		Mapping{Date: idx(0), Name: idx(1), Debit: idx(2), Credit: idx(3), Account: idx(4)}),
+	header("ca-bmo", "First Bank Card|Transaction Type|Date Posted|Transaction Amount|Description", ymd, NegativeOut,
+		Mapping{Date: col("Date Posted"), Amount: col("Transaction Amount"), Name: col("Description"), Account: col("First Bank Card")}),
+
+	// Australia and Asia
+	bareTable("au-cba", "date|signed|text|number", dmy, NegativeOut,
+		Mapping{Date: idx(0), Amount: idx(1), Name: idx(2), Balance: idx(3)}),
+	bareTable("au-nab", "written|number|any|any|any|text|number", dmy, NegativeOut,
+		Mapping{Date: idx(0), Amount: idx(1), Name: idx(5), Balance: idx(6)}),
+	bareTable("au-anz", "date|number|text", dmy, NegativeOut,
+		Mapping{Date: idx(0), Amount: idx(1), Name: idx(2)}),
+	bareTable("uk-hsbc", "date|text|number", dmy, NegativeOut,
+		Mapping{Date: idx(0), Amount: idx(2), Name: idx(1)}),
+	header("au-ing", "Date|Description|Credit|Debit|Balance", dmy, Split,
+		Mapping{Date: col("Date"), Debit: col("Debit"), Credit: col("Credit"), Name: col("Description"), Balance: col("Balance")}),
+	header("sg-ocbc", "Transaction date|Value date|Description|Withdrawals (SGD)|Deposits (SGD)", dmy, Split,
+		Mapping{Date: col("Transaction date"), Debit: col("Withdrawals (SGD)"), Credit: col("Deposits (SGD)"), Name: col("Description")}),
+	header("in-hdfc", "Date|Narration|Value Dat|Debit Amount|Credit Amount|Chq/Ref Number|Closing Balance", dmy, Split,
+		Mapping{Date: col("Date"), Debit: col("Debit Amount"), Credit: col("Credit Amount"), Name: col("Narration"), Balance: col("Closing Balance")}),
+}

@@ -1,0 +1,81 @@
+package csvfile_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"coffer/internal/bank/csvfile"
+)
+
+var update = flag.Bool("update", false, "write the goldens anew")
+
+// A reading is all that there is to say about a file: the preview, and every row or the reason why it is none.
+type reading struct {
+	Preview csvfile.Preview `json:"preview"`
+	Rows    []any           `json:"rows"`
+}
+
+func read(t testing.TB, data []byte, o csvfile.Options) reading {
+	t.Helper()
+	p, err := csvfile.Inspect(bytes.NewReader(data), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := reading{Preview: p}
+	for row, err := range csvfile.Read(bytes.NewReader(data), p) {
+		var bad *csvfile.RowError
+		switch {
+		case errors.As(err, &bad):
+			r.Rows = append(r.Rows, bad)
+		case err != nil:
+			t.Fatal(err)
+		default:
+			r.Rows = append(r.Rows, row)
+		}
+	}
+	r.Preview.Sample = nil // the rows say the same
+	return r
+}
+
+func TestFormatsGolden(t *testing.T) {
+	t.Parallel()
+	files, err := filepath.Glob("testdata/formats/*.csv")
+	if err != nil || len(files) == 0 {
+		t.Fatal("no files", err)
+	}
+	for _, file := range files {
+		t.Run(strings.TrimSuffix(filepath.Base(file), ".csv"), func(t *testing.T) {
+			t.Parallel()
+			data, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var out bytes.Buffer
+			enc := json.NewEncoder(&out)
+			enc.SetEscapeHTML(false)
+			enc.SetIndent("", "  ")
+			if err := enc.Encode(read(t, data, csvfile.Options{})); err != nil {
+				t.Fatal(err)
+			}
+			golden := strings.TrimSuffix(file, ".csv") + ".golden.json"
+			if *update {
+				if err := os.WriteFile(golden, out.Bytes(), 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			want, err := os.ReadFile(golden)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !bytes.Equal(out.Bytes(), want) {
+				t.Errorf("%s is read otherwise than before; if that is meant, run this test with -update\n%s", file, out.Bytes())
+			}
+		})
+	}
+}

@@ -1,0 +1,162 @@
+package csvfile
+
+import (
+	"io"
+
+	"coffer/internal/money"
+)
+
+// A verdict is what the rows together say about signs and order.
+type verdict struct {
+	// Pairs of rows between which the balance moves by the amount. Added: a plus raises it; taken: a plus lowers it.
+	// Downward files have the oldest row first, upward ones the newest.
+	downAdded, downTaken, upAdded, upTaken int
+	pairs                                  int
+
+	negativeOut, positiveOut int // words that fit one convention or the other
+	negative, positive       int // amounts
+	mixedDebit, mixedCredit  bool
+
+	rises, falls int // of the dates, where day and month are sure
+}
+
+// An entry is a row as the judge sees it: signed as in the file, or, where the direction is told otherwise, positive for money in.
+type entry struct {
+	amount, balance money.Amount
+	amountOK        bool
+	balanceOK       bool
+}
+
+// judge reads the table once more, with its columns known.
+func judge(file io.ReaderAt, p *plan, hints []*Column) (verdict, error) {
+	var v verdict
+	var debit, credit [2]int
+	var before entry
+	for rec, err := range p.body(file) {
+		if err != nil {
+			return v, err
+		}
+		if _, ok := p.date(trim(rec.at(p.mapping.Date))); !ok {
+			continue
+		}
+		now := p.entry(rec)
+		if p.sign == Split {
+			p.signOf(rec, p.mapping.Debit, &debit)
+			p.signOf(rec, p.mapping.Credit, &credit)
+		}
+		if now.amountOK {
+			v.words(rec, now.amount, p.mapping, hints)
+		}
+		if before.balanceOK && now.balanceOK {
+			v.balance(before, now)
+		}
+		before = now
+	}
+	v.mixedDebit, v.mixedCredit = debit[0] > 0 && debit[1] > 0, credit[0] > 0 && credit[1] > 0
+	return v, nil
+}
+
+func (p *plan) entry(rec record) (e entry) {
+	var bad *fault
+	switch p.sign {
+	case Split, Flag:
+		e.amount, _, _, bad = p.amount(rec, &p.mapping)
+		e.amount = e.amount.Neg()
+	default:
+		column := p.mapping.Amount
+		e.amount, _, bad = p.figure(rec, column)
+	}
+	e.amountOK = bad == nil && !e.amount.IsZero()
+	e.balance, _, bad = p.figure(rec, p.mapping.Balance)
+	e.balanceOK = bad == nil
+	return e
+}
+
+func (p *plan) signOf(rec record, c *Column, counts *[2]int) {
+	if a, _, bad := p.figure(rec, c); bad == nil && !a.IsZero() {
+		if a.IsNeg() {
+			counts[0]++
+		} else {
+			counts[1]++
+		}
+	}
+}
+
+func (v *verdict) balance(before, now entry) {
+	moved := now.balance.Cents() - before.balance.Cents()
+	if !now.amountOK || !before.amountOK {
+		return
+	}
+	v.pairs++
+	switch moved {
+	case now.amount.Cents():
+		v.downAdded++
+	case -now.amount.Cents():
+		v.downTaken++
+	}
+	switch -moved {
+	case before.amount.Cents():
+		v.upAdded++
+	case -before.amount.Cents():
+		v.upTaken++
+	}
+}
+
+func (v *verdict) words(rec record, amount money.Amount, m Mapping, hints []*Column) {
+	if amount.IsNeg() {
+		v.negative++
+	} else {
+		v.positive++
+	}
+	said := unknown
+	for _, h := range hints {
+		if d := directions[norm(rec.at(h))]; d != unknown {
+			said = d
+		}
+	}
+	for _, c := range []*Column{m.Category, m.Name, m.Detail} {
+		if said == unknown && c != nil {
+			said = saysDirection(rec.at(c))
+		}
+	}
+	switch {
+	case said == unknown:
+	case (said == out) == amount.IsNeg():
+		v.negativeOut++
+	default:
+		v.positiveOut++
+	}
+}
+
+// settled is what the balance proves: the sign of money out, and whether the oldest row comes first. Chance fits a row or two, so most pairs must agree.
+func (v *verdict) settled() (sign string, oldestFirst, ok bool) {
+	v.dropDirection()
+	most := max(v.downAdded, v.downTaken, v.upAdded, v.upTaken)
+	if most == 0 || most*5 < v.pairs*3 {
+		return "", false, false
+	}
+	added, taken := max(v.downAdded, v.upAdded), max(v.downTaken, v.upTaken)
+	if added == taken {
+		return "", false, false
+	}
+	sign = NegativeOut
+	if taken > added {
+		sign = PositiveOut
+	}
+	return sign, max(v.downAdded, v.downTaken) == most, true
+}
+
+// dropDirection lets dates that run one way exclude what would need the other: of equal amounts the balance alone cannot tell.
+func (v *verdict) dropDirection() {
+	switch {
+	case v.rises > 0 && v.falls == 0:
+		v.upAdded, v.upTaken = 0, 0
+	case v.falls > 0 && v.rises == 0:
+		v.downAdded, v.downTaken = 0, 0
+	}
+}
+
+// ordered says whether the balance tells the direction of the file too.
+func (v *verdict) ordered() bool {
+	return max(v.downAdded, v.downTaken) != max(v.upAdded, v.upTaken)
+}

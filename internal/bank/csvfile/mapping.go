@@ -1,0 +1,199 @@
+package csvfile
+
+import (
+	"fmt"
+	"slices"
+
+	"coffer/internal/errs"
+)
+
+// resolve finds the columns of a mapping by their names. What a known format has in some of its versions only may be missing.
+func resolve(m Mapping, names []string, width int, lenient bool) (Mapping, error) {
+	var faults []errs.Detail
+	for _, s := range m.slots() {
+		c := *s.column
+		if c == nil {
+			continue
+		}
+		at := c.Index
+		if c.Name != "" {
+			at = slices.Index(names, norm(c.Name))
+		}
+		switch {
+		case at >= 0 && at < width:
+			*s.column = At(at)
+		case lenient:
+			*s.column = nil
+		default:
+			faults = append(faults, errs.Detail{Field: "mapping." + s.name, Code: "unknown", Message: fmt.Sprintf("the file has no such column; it has %d, counted from 0", width)})
+		}
+	}
+	return m, errs.Faults(faults)
+}
+
+// checkMapping reports what a mapping must have and lacks.
+func checkMapping(m *Mapping) error {
+	switch {
+	case m.Date == nil:
+		return errs.Field("mapping.date", "required", "no column of dates was found; say in mapping.date which one it is")
+	case m.Amount == nil && m.Debit == nil && m.Credit == nil:
+		return errs.Field("mapping.amount", "required", "no column of amounts was found; say in mapping.amount, or in mapping.debit and mapping.credit, which it is")
+	}
+	return nil
+}
+
+// A finder maps columns by their names and what is in them.
+type finder struct {
+	columns []column
+	rows    int
+	used    []bool
+}
+
+func findMapping(columns []column, rows int) Mapping {
+	f := &finder{columns: columns, rows: rows, used: make([]bool, len(columns))}
+	var m Mapping
+	slots := map[string]**Column{}
+	for _, s := range m.slots() {
+		slots[s.name] = s.column
+	}
+	exact := false // the amount is called just that
+	for _, r := range roles {
+		at, rank := f.best(r)
+		if at < 0 {
+			continue
+		}
+		if r.slot == "amount" {
+			exact = rank < len(r.words)
+			if m.Debit != nil && m.Credit != nil && !exact {
+				continue // "original amount" beside money out and money in
+			}
+		}
+		*slots[r.slot] = At(at)
+		f.used[at] = true
+	}
+	if m.Amount != nil && exact {
+		m.Debit, m.Credit = nil, nil
+	} else if m.Debit != nil || m.Credit != nil {
+		m.Amount, m.Flag = nil, nil
+	}
+	f.fill(&m)
+	return m
+}
+
+// best is the surest column for a role that is free and holds what the role needs.
+func (f *finder) best(r role) (at, rank int) {
+	at = -1
+	for i := range f.columns {
+		c := &f.columns[i]
+		n, ok := r.fits(c.name)
+		if !ok || f.used[i] || at >= 0 && n >= rank || !f.holds(r.slot, c) {
+			continue
+		}
+		at, rank = i, n
+	}
+	return at, rank
+}
+
+func (f *finder) holds(slot string, c *column) bool {
+	switch slot {
+	case "date":
+		return c.dates > 0 && c.dates*4 >= c.filled // in a short file the footer has as many lines as the table
+	case "amount":
+		return c.isNumbers()
+	case "debit", "credit":
+		return c.isNumbers() || c.filled == 0
+	case "balance":
+		return c.isNumbers()
+	case "flag":
+		return c.isFlag(f.rows)
+	case "currency":
+		return c.isCurrency(false)
+	case "name", "merchant_name":
+		return c.letters > 0
+	}
+	return c.filled > 0
+}
+
+// fill finds by content alone what names did not tell.
+func (f *finder) fill(m *Mapping) {
+	for i := range f.columns {
+		if c := &f.columns[i]; m.Date == nil && !f.used[i] && c.isDates() && c.filled*2 > f.rows {
+			m.Date = At(i)
+			f.used[i] = true
+		}
+	}
+	if m.Amount == nil && m.Debit == nil && m.Credit == nil {
+		f.fillAmounts(m)
+	}
+	for i := range f.columns {
+		if c := &f.columns[i]; m.Flag == nil && m.Amount != nil && !f.used[i] && c.isFlag(f.rows) {
+			m.Flag = At(i)
+			f.used[i] = true
+		}
+	}
+	if m.Flag != nil && m.Amount != nil && f.columns[m.Amount.Index].negative > 0 {
+		f.used[m.Flag.Index] = false
+		m.Flag = nil // the sign tells already
+	}
+	for i := range f.columns {
+		if c := &f.columns[i]; m.Currency == nil && !f.used[i] && c.isCurrency(true) && c.filled*2 > f.rows {
+			m.Currency = At(i)
+			f.used[i] = true
+		}
+	}
+	if m.Name != nil || m.MerchantName != nil {
+		return
+	}
+	longest := 0
+	for i := range f.columns {
+		if c := &f.columns[i]; !f.used[i] && c.letters > longest {
+			longest = c.letters
+			m.Name = At(i)
+		}
+	}
+}
+
+// fillAmounts looks for amounts among the columns of numbers: one alone; two that take turns, which are money out and money in; or an amount and a balance.
+func (f *finder) fillAmounts(m *Mapping) {
+	var with, all []int
+	for i := range f.columns {
+		c := &f.columns[i]
+		if f.used[i] || !c.isNumbers() || c.isDates() {
+			continue
+		}
+		all = append(all, i)
+		if c.point+c.comma > 0 {
+			with = append(with, i)
+		}
+	}
+	if len(with) == 0 {
+		with = all // whole amounts: nothing tells them from numbers of cheques
+	}
+	var full, half []int
+	for _, i := range with {
+		if f.columns[i].filled*10 > f.rows*9 {
+			full = append(full, i)
+		} else {
+			half = append(half, i)
+		}
+	}
+	switch {
+	case len(half) >= 2 && f.columns[half[0]].filled+f.columns[half[1]].filled <= f.rows:
+		m.Debit, m.Credit = At(half[0]), At(half[1])
+		if len(full) > 0 && m.Balance == nil {
+			m.Balance = At(full[len(full)-1])
+		}
+	case len(full) > 0:
+		m.Amount = At(full[0])
+		if len(full) > 1 && m.Balance == nil {
+			m.Balance = At(full[len(full)-1])
+		}
+	case len(with) > 0:
+		m.Amount = At(with[0])
+	}
+	for _, c := range []*Column{m.Amount, m.Debit, m.Credit, m.Balance} {
+		if c != nil {
+			f.used[c.Index] = true
+		}
+	}
+}

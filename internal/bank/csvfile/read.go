@@ -1,0 +1,347 @@
+package csvfile
+
+import (
+	"errors"
+	"io"
+	"iter"
+	"slices"
+	"strings"
+
+	"coffer/internal/errs"
+	"coffer/internal/money"
+	"coffer/internal/text"
+)
+
+// A plan is everything that reading needs, decided.
+type plan struct {
+	encoding string
+	comma    byte
+	header   int      // the number of the header's record, or of the last one before the table; 0 where the table begins the file
+	names    []string // normal names of the columns; nil without a header
+	mapping  Mapping
+	inbound  *Mapping // the mapping of rows that bring money in, where it differs
+	order    order
+	decimal  byte
+	sign     string
+	keep     []check
+	skip     []check
+	currency map[int]money.Currency // what the header says of a column
+	fallback money.Currency
+}
+
+// A check is a rule whose column is found.
+type check struct {
+	column *Column
+	values []string
+}
+
+// Read yields the rows of a file in its order, as Inspect understood it. A row that is no transaction, or that cannot be read, comes as a [*RowError] with
+// nothing but its number; any other error ends the file and means that what came before must not be kept.
+func Read(file io.ReaderAt, p Preview) iter.Seq2[Row, error] {
+	return func(yield func(Row, error) bool) {
+		for rec, err := range p.plan.body(file) {
+			if err != nil {
+				yield(Row{}, err)
+				return
+			}
+			row, fault := p.plan.row(rec)
+			if fault != nil {
+				row, err = Row{Number: rec.number}, &RowError{rec.number, fault.code, fault.message, fault.skip}
+			}
+			if !yield(row, err) {
+				return
+			}
+		}
+	}
+}
+
+// body yields the records below the header that are not blank.
+func (p *plan) body(file io.ReaderAt) iter.Seq2[record, error] {
+	return func(yield func(record, error) bool) {
+		s := newScanner(open(file, p.encoding), p.comma)
+		for n := 0; ; {
+			rec, err := s.next()
+			if errors.Is(err, io.EOF) {
+				return
+			}
+			if err == nil && rec.number <= p.header || err == nil && rec.blank() {
+				continue
+			}
+			if n++; err == nil && n > MaxRows {
+				err = errs.New(errs.PayloadTooLarge, "the file has more than %d rows; split it by years", MaxRows)
+			}
+			if !yield(rec, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+// A fault is a reason for which a row is not taken.
+type fault struct {
+	code, message string
+	skip          bool // it is rightly no transaction
+}
+
+var (
+	faultLong     = &fault{"too_long", "the row is too long for a statement, or a quote in it is never closed", false}
+	faultNoDate   = &fault{"no_date", "the row has no date: it is a total, a heading or a note", true}
+	faultDate     = &fault{"date", "the date does not fit the date format of the other rows", false}
+	faultNoAmount = &fault{"no_amount", "the row has no amount", true}
+	faultBalance  = &fault{"balance", "the row states a balance, not a transaction", true}
+	faultBoth     = &fault{"amount", "the row has money out and money in at once", false}
+	faultFee      = &fault{"fee", "the fee is not a number that can be read", false}
+	faultFlag     = &fault{"flag", "the row does not say whether money went out or came in", false}
+	faultNeutral  = &fault{"neutral", "the row moves money within the account", true}
+	faultCurrency = &fault{"currency", "the currency is not a code of three letters", false}
+	faultPending  = &fault{"pending", "the charge is pending; it comes again when it is booked", true}
+	faultDead     = &fault{"not_completed", "the bank marks the row as one that was not completed", true}
+	faultMemo     = &fault{"not_booked", "the row is information that does not change the balance", true}
+)
+
+// row reads a record. The amount of the row is positive where money went out.
+func (p *plan) row(rec record) (row Row, _ *fault) {
+	m := &p.mapping
+	if rec.broken {
+		return row, faultLong
+	}
+	cell := trim(rec.at(m.Date))
+	if !strings.ContainsAny(cell, "0123456789") {
+		if pendingWords[norm(cell)] {
+			return row, faultPending
+		}
+		return row, faultNoDate
+	}
+	amount, dir, currency, bad := p.amount(rec, m)
+	date, ok := p.date(cell)
+	switch {
+	case !ok && bad != nil && bad.skip:
+		return row, faultNoDate
+	case !ok:
+		return row, faultDate
+	}
+	if f := p.status(rec); f != nil {
+		return row, f
+	}
+	if statesBalance(rec.at(m.Name)) || trim(rec.at(m.Name)) == "" && slices.ContainsFunc(rec.fields, statesBalance) {
+		return row, faultBalance
+	}
+	if bad == nil && dir == in && p.inbound != nil {
+		m = p.inbound
+		if m.Amount != nil && p.mapping.Amount != nil && m.Amount.Index != p.mapping.Amount.Index {
+			amount, _, currency, bad = p.amount(rec, m)
+		}
+	}
+	if bad != nil {
+		return row, bad
+	}
+	row.Number, row.Date, row.Amount = rec.number, date.String(), amount
+	if row.Currency, ok = p.currencyOf(rec, m, currency); !ok {
+		return row, faultCurrency
+	}
+	p.words(&row, rec, m)
+	if f, ok := parseFigure(rec.at(m.Balance)); ok {
+		if b, err := f.value(p.decimal); err == nil {
+			row.Balance = &b
+		}
+	}
+	return row, nil
+}
+
+func (p *plan) date(cell string) (day, bool) {
+	pt, ok := parseParts(cell)
+	if !ok {
+		return 0, false
+	}
+	return pt.in(p.order)
+}
+
+// words fills the row's text.
+func (p *plan) words(row *Row, rec record, m *Mapping) {
+	line := func(c *Column) text.Untrusted { return text.Name(unguard(rec.at(c))) }
+	row.Name, row.Detail, row.MerchantName = line(m.Name), line(m.Detail), line(m.MerchantName)
+	row.Category, row.Account = line(m.Category), line(m.Account)
+	if id := line(m.ID); !damaged(id.Plain()) {
+		row.ID = id
+	}
+	for _, stand := range []text.Untrusted{row.MerchantName, row.Detail, row.Category} {
+		if row.Name == "" {
+			row.Name = stand
+		}
+	}
+}
+
+// unguard removes what keeps spreadsheets from turning a cell into a number or a formula: an apostrophe in front, or quotes about it.
+func unguard(s string) string {
+	s = trim(s)
+	for len(s) > 1 && (s[0] == '"' && s[len(s)-1] == '"' || s[0] == '\'' && s[len(s)-1] == '\'') {
+		s = trim(s[1 : len(s)-1])
+	}
+	if len(s) > 1 && s[0] == '\'' && (isDigit(s[1]) || strings.IndexByte("=+-@", s[1]) >= 0) {
+		s = s[1:]
+	}
+	return s
+}
+
+// damaged reports an id that a spreadsheet has rounded: 3.20E+12 stands for a thousand of them.
+func damaged(id string) bool {
+	at := strings.IndexAny(id, "Ee")
+	return at > 0 && at+1 < len(id) && id[at+1] == '+' && isDigit(id[at-1])
+}
+
+// status is the reason for which the bank itself would not count the row.
+func (p *plan) status(rec record) *fault {
+	word := norm(rec.at(p.mapping.Status))
+	switch {
+	case pendingWords[word]:
+		return faultPending
+	case deadWords[word]:
+		return faultDead
+	}
+	for _, c := range p.keep {
+		if !c.holds(rec) {
+			return faultDead
+		}
+	}
+	for _, c := range p.skip {
+		if c.holds(rec) {
+			return faultMemo
+		}
+	}
+	return nil
+}
+
+func (c check) holds(rec record) bool {
+	value := norm(rec.at(c.column))
+	return slices.Contains(c.values, value)
+}
+
+// amount is the row's, positive where money went out, with the currency that stands beside it.
+func (p *plan) amount(rec record, m *Mapping) (a money.Amount, dir direction, c money.Currency, bad *fault) {
+	if p.sign == Split {
+		a, c, bad = p.split(rec, m)
+	} else {
+		a, c, bad = p.single(rec, m)
+	}
+	if bad != nil {
+		return a, unknown, c, bad
+	}
+	if f, ok := parseFigure(rec.at(m.Fee)); ok {
+		fee, err := f.value(p.decimal)
+		if err == nil {
+			a, err = money.FromCents(a.Cents() + abs(fee).Cents())
+		}
+		if err != nil {
+			return a, unknown, c, faultFee
+		}
+	}
+	dir = out
+	if a.IsNeg() {
+		dir = in
+	}
+	return a, dir, c, nil
+}
+
+// single reads one column of amounts.
+func (p *plan) single(rec record, m *Mapping) (money.Amount, money.Currency, *fault) {
+	column := m.Amount
+	if trim(rec.at(column)) == "" && trim(rec.at(m.OtherAmount)) != "" {
+		column = m.OtherAmount
+	}
+	a, f, bad := p.figure(rec, column)
+	if bad != nil {
+		return a, "", bad
+	}
+	c := f.currency
+	if c == "" && column != nil {
+		c = p.currency[column.Index]
+	}
+	dir := f.direction
+	if p.sign == Flag {
+		said, ok := directions[norm(rec.at(m.Flag))]
+		switch {
+		case !ok:
+			return a, c, faultFlag
+		case said == unknown:
+			return a, c, faultNeutral
+		}
+		dir = said
+	}
+	switch {
+	case dir == out:
+		return abs(a), c, nil
+	case dir == in:
+		return abs(a).Neg(), c, nil
+	case p.sign == PositiveOut:
+		return a, c, nil
+	}
+	return a.Neg(), c, nil
+}
+
+// split reads a column for each direction. Their signs say nothing: some banks write one of them with a minus.
+func (p *plan) split(rec record, m *Mapping) (money.Amount, money.Currency, *fault) {
+	debit, f, lacksDebit := p.figure(rec, m.Debit)
+	credit, g, lacksCredit := p.figure(rec, m.Credit)
+	for _, lacks := range []*fault{lacksDebit, lacksCredit} {
+		if lacks != nil && !lacks.skip {
+			return debit, "", lacks
+		}
+	}
+	currency := func(f figure, c *Column) money.Currency {
+		if f.currency == "" {
+			return p.currency[c.Index]
+		}
+		return f.currency
+	}
+	switch {
+	case lacksDebit != nil && lacksCredit != nil:
+		return debit, "", lacksDebit
+	case lacksCredit != nil || credit.IsZero() && lacksDebit == nil:
+		return abs(debit), currency(f, m.Debit), nil
+	case lacksDebit != nil || debit.IsZero():
+		return abs(credit).Neg(), currency(g, m.Credit), nil
+	}
+	return debit, "", faultBoth
+}
+
+// figure is the number in a column, with its sign in the file.
+func (p *plan) figure(rec record, c *Column) (money.Amount, figure, *fault) {
+	cell := rec.at(c)
+	if trim(cell) == "" {
+		return money.Amount{}, figure{}, faultNoAmount
+	}
+	f, ok := parseFigure(cell)
+	if !ok {
+		return money.Amount{}, f, &fault{"amount", errNotNumber.Error(), false}
+	}
+	a, err := f.value(p.decimal)
+	if err != nil {
+		return a, f, &fault{"amount", err.Error(), false}
+	}
+	return a, f, nil
+}
+
+// currencyOf is the row's currency: of its column, else of the amount, else the caller's; none is fine.
+func (p *plan) currencyOf(rec record, m *Mapping, beside money.Currency) (money.Currency, bool) {
+	cell := trim(rec.at(m.Currency))
+	if cell != "" {
+		c, err := money.ParseCurrency(strings.ToUpper(cell))
+		if err == nil {
+			return c, true
+		}
+		for _, r := range cell {
+			return symbols[r], symbols[r] != ""
+		}
+	}
+	if beside != "" {
+		return beside, true
+	}
+	return p.fallback, true
+}
+
+func abs(a money.Amount) money.Amount {
+	if a.IsNeg() {
+		return a.Neg()
+	}
+	return a
+}

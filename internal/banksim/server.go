@@ -174,13 +174,17 @@ func hangUp(w http.ResponseWriter, whole *recorder) {
 	if err != nil {
 		panic(http.ErrAbortHandler) // HTTP/2 has streams in place of connections
 	}
-	defer func() { _ = conn.Close() }()
 	if whole == nil {
+		if secure, ok := conn.(*tls.Conn); ok {
+			conn = secure.NetConn()
+		}
 		if tcp, ok := conn.(*net.TCPConn); ok {
 			_ = tcp.SetLinger(0)
 		}
+		_ = conn.Close()
 		return
 	}
+	defer func() { _ = conn.Close() }()
 	_, _ = fmt.Fprintf(out, "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n", whole.body.Len())
 	_, _ = out.Write(whole.body.Bytes()[:whole.body.Len()/2])
 	_ = out.Flush()

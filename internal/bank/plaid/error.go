@@ -119,7 +119,7 @@ func judge(f failure, status int) *bank.Error {
 			v = passing
 		}
 	}
-	e := &bank.Error{Provider: name, Class: v.class, Code: bank.Code(f.Code), Advice: v.advice, RetryAfter: v.wait, Revoked: v.revoked}
+	e := &bank.Error{Provider: name, Class: v.class, Code: bank.Code(f.Code), Advice: v.advice, RetryAfter: v.wait, Revoked: v.revoked, Status: status}
 	if bank.IsID(f.RequestID) && len(f.RequestID) <= 64 {
 		e.RequestID = f.RequestID
 	}

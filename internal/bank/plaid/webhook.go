@@ -53,7 +53,7 @@ func (p *Plaid) verify(ctx context.Context, tokens []string, body []byte) (int64
 		IssuedAt int64  `json:"iat"`
 		Body     string `json:"request_body_sha256"`
 	}
-	signature, err := base64.RawURLEncoding.DecodeString(parts[2])
+	signature, err := base64.RawURLEncoding.Strict().DecodeString(parts[2])
 	if err != nil || len(signature) != 2*keyLength || !segment(parts[0], &head) || !segment(parts[1], &claims) {
 		return 0, bank.ErrForged
 	}

@@ -73,12 +73,14 @@ func (p *toy) Add(n int) {
 		p.rows = append(p.rows, bank.Transaction{ProviderID: "r" + time.Duration(len(p.rows)).String(), AccountID: "a", Amount: money.MustParse("1.00"), Date: time.Date(2026, 1, 2, 0, 0, 0, 0, time.UTC)})
 	}
 }
-func (p *toy) Churn()                         { p.rows = p.rows[1:] }
-func (p *toy) Spoil() string                  { return "" }
-func (p *toy) Break()                         { p.broken = true }
-func (p *toy) Repair()                        { p.broken = false }
-func (p *toy) Fault(banktest.Fault)           {}
-func (p *toy) Webhook() (http.Header, []byte) { return http.Header{"Sig": {"good-signature"}}, []byte(`{"a":1}`) }
+func (p *toy) Churn()               { p.rows = p.rows[1:] }
+func (p *toy) Spoil() string        { return "" }
+func (p *toy) Break()               { p.broken = true }
+func (p *toy) Repair()              { p.broken = false }
+func (p *toy) Fault(banktest.Fault) {}
+func (p *toy) Webhook() (http.Header, []byte) {
+	return http.Header{"Sig": {"good-signature"}}, []byte(`{"a":1}`)
+}
 
 // gullible is a toy that believes every webhook.
 type gullible struct{ *toy }

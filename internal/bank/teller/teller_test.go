@@ -70,7 +70,9 @@ func TestConformance(t *testing.T) {
 // TestConformanceWithSmallPages holds too where Teller gives fewer rows than it was asked for.
 func TestConformanceWithSmallPages(t *testing.T) {
 	t.Parallel()
-	banktest.Run(t, func(t *testing.T) banktest.Subject { return subject(t, banksim.TellerOptions{Sandbox: true, MaxCount: 100}) })
+	banktest.Run(t, func(t *testing.T) banktest.Subject {
+		return subject(t, banksim.TellerOptions{Sandbox: true, MaxCount: 100})
+	})
 }
 
 func subject(t *testing.T, o banksim.TellerOptions) banktest.Subject {
@@ -131,7 +133,9 @@ func (b *theBank) Churn() {
 		case 1:
 			b.book.Remove(r.ID)
 		case 2: // posted under its id, on an earlier day than the window's first
-			b.book.Change(r.ID, func(r *banksim.Row) { r.Pending, r.Merchant, r.Primary, r.Date = false, "SHOP", "shopping", lastDay.AddDate(0, 0, -12) })
+			b.book.Change(r.ID, func(r *banksim.Row) {
+				r.Pending, r.Merchant, r.Primary, r.Date = false, "SHOP", "shopping", lastDay.AddDate(0, 0, -12)
+			})
 		}
 	}
 	for i, r := range b.book.Rows() {

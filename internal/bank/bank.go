@@ -14,7 +14,7 @@ import (
 // [Hoster], [Relinker], [Revoker], [Balancer], [Rereader] or [Webhooker]; nobody writes a stub.
 //
 // Methods are safe for concurrent use and keep nothing between calls that the next one needs: any server may ask
-// for the next page. Their errors are [*Error].
+// for the next page. Their errors are [*Error], except where the caller's own input is at fault.
 type Provider interface {
 	// Name is how the provider is stored and spoken of: plaid, teller.
 	Name() string
@@ -68,13 +68,16 @@ type Page struct {
 	Transactions []Transaction
 	Removed      []Removal
 	Bad          []Bad
-	Next         string   // where the next page begins, unless Last
-	Last         bool     // the loop is whole: Cursor is to be stored
-	Cursor       string   // with Last, of a Delta
-	Complete     *Extent  // with this page the account has been read whole: rows of ours in that extent that the loop did not bring were removed
-	Restart      bool     // the page is void and so is the loop: begin again from the stored cursor
-	Gathering    bool     // the provider is still fetching history: ask again soon
-	Closed       []string // accounts that the provider lists but serves no longer; what is stored of them stays
+	Next         string  // where the next page begins, unless Last
+	Last         bool    // the loop is whole: Cursor is to be stored
+	Cursor       string  // with Last, of a Delta
+	Complete     *Extent // with this page the account has been read whole: rows of ours in that extent that the loop did not bring were removed
+	// Restart says that this page is void and so is the loop: it begins again from the stored cursor. A row that the
+	// void loop was the first to bring, and that the whole one does not bring, is gone without a Removal: it came and
+	// went after the stored cursor. The same holds for a loop that broke off for any other reason.
+	Restart   bool
+	Gathering bool     // the provider is still fetching history: ask again soon
+	Closed    []string // accounts that the provider lists but serves no longer; what is stored of them stays
 }
 
 // An Extent is an account from a day on. A row counts as brought also where it is in [Page.Bad].

@@ -44,6 +44,7 @@ type Error struct {
 	Advice     string        // what a person can do, in our words
 	RetryAfter time.Duration // of Later: how long to wait at least; 0 leaves it to the caller
 	Revoked    bool          // of Permanent: access has ended for good, so the credentials are worth nothing
+	Status     int           // of the answer; 0 where none came
 	RequestID  string        // what the provider's support asks for; "" if unknown
 	Cause      error         // of the network; nil where the provider answered
 }

@@ -1,0 +1,130 @@
+package bank
+
+import (
+	"bytes"
+	"context"
+	"crypto/tls"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"strconv"
+	"time"
+
+	"coffer/internal/errs"
+)
+
+const (
+	callTimeout = 30 * time.Second
+	maxAnswer   = 16 << 20
+	maxWait     = 24 * time.Hour
+)
+
+// A Client speaks HTTP to one host for a provider: with a time limit and a size limit, without redirects, cookies,
+// proxies from the environment or a log of what is said.
+type Client struct {
+	provider string
+	base     string
+	http     *http.Client
+}
+
+// A Call is one request.
+type Call struct {
+	Method  string
+	Path    string // with its query
+	Header  http.Header
+	Body    []byte
+	Timeout time.Duration // 30 s if zero
+}
+
+// An Answer is what came back, whatever its status.
+type Answer struct {
+	Status int
+	Header http.Header
+	Body   []byte
+}
+
+// NewClient makes a client for that base URL. It must be HTTPS, except on this machine, where simulators run.
+func NewClient(provider, base string, secure *tls.Config) (*Client, error) {
+	u, err := url.Parse(base)
+	if err != nil || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" || u.Path != "" && u.Path != "/" {
+		return nil, errs.New(errs.ProviderNotConfig, "the base URL of %s is scheme, host and port and nothing else, such as https://sandbox.%s.com", provider, provider)
+	}
+	if ip := net.ParseIP(u.Hostname()); u.Scheme != "https" && (u.Scheme != "http" || ip == nil || !ip.IsLoopback()) {
+		return nil, errs.New(errs.ProviderNotConfig, "the base URL of %s must begin with https://", provider)
+	}
+	return &Client{provider, u.Scheme + "://" + u.Host, &http.Client{
+		Transport: &http.Transport{
+			TLSClientConfig:        secure,
+			ForceAttemptHTTP2:      true,
+			TLSHandshakeTimeout:    10 * time.Second,
+			IdleConnTimeout:        60 * time.Second,
+			MaxIdleConnsPerHost:    4,
+			MaxResponseHeaderBytes: 64 << 10,
+		},
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}}, nil
+}
+
+// Do makes the call. An error is an [*Error] of class Later: nothing came back, or nothing that ends.
+func (c *Client) Do(ctx context.Context, call Call) (Answer, error) {
+	if call.Timeout == 0 {
+		call.Timeout = callTimeout
+	}
+	ctx, cancel := context.WithTimeout(ctx, call.Timeout)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, call.Method, c.base+call.Path, bytes.NewReader(call.Body))
+	if err != nil {
+		return Answer{}, &Error{Provider: c.provider, Class: Ours, Code: CodeUnknown, Advice: "this is a mistake in coffer; please report it"}
+	}
+	for name, values := range call.Header {
+		req.Header[name] = values
+	}
+	req.Header.Set("User-Agent", "coffer")
+	req.Header.Set("Accept", "application/json")
+	resp, err := c.http.Do(req)
+	if err != nil {
+		return Answer{}, c.broken(err)
+	}
+	defer func() { _ = resp.Body.Close() }()
+	body, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer+1))
+	if err != nil {
+		return Answer{}, c.broken(err)
+	}
+	if len(body) > maxAnswer {
+		return Answer{}, c.Malformed()
+	}
+	return Answer{resp.StatusCode, resp.Header, body}, nil
+}
+
+// Malformed is the error of an answer that is not what the protocol says.
+func (c *Client) Malformed() *Error {
+	return &Error{Provider: c.provider, Class: Later, Code: CodeMalformed, Advice: "the provider sent an answer that cannot be read; it is asked again later"}
+}
+
+// broken classifies a failure of the network. The URL, which names accounts, does not go into the log.
+func (c *Client) broken(err error) *Error {
+	if u, ok := errors.AsType[*url.Error](err); ok {
+		err = u.Err
+	}
+	e := &Error{Provider: c.provider, Class: Later, Code: CodeNetwork, Advice: "the provider cannot be reached; it is asked again later", Cause: err}
+	if n, ok := errors.AsType[net.Error](err); ok && n.Timeout() || errors.Is(err, context.DeadlineExceeded) {
+		e.Code, e.Advice = CodeTimeout, "the provider took too long to answer; it is asked again later"
+	}
+	return e
+}
+
+// RetryAfter is how long the answer asks to wait, 0 if it does not say.
+func (a Answer) RetryAfter(now time.Time) time.Duration {
+	s := a.Header.Get("Retry-After")
+	wait := time.Duration(0)
+	if n, err := strconv.Atoi(s); err == nil && n < int(maxWait/time.Second) {
+		wait = time.Duration(n) * time.Second
+	} else if t, err := http.ParseTime(s); err == nil {
+		wait = t.Sub(now)
+	} else if err == nil || n > 0 {
+		wait = maxWait
+	}
+	return min(max(wait, 0), maxWait)
+}

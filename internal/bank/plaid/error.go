@@ -1,0 +1,141 @@
+package plaid
+
+import (
+	"encoding/json"
+	"net/http"
+	"time"
+
+	"coffer/internal/bank"
+)
+
+const mutation = "TRANSACTIONS_SYNC_MUTATION_DURING_PAGINATION"
+
+// A verdict is what an error code means for us.
+type verdict struct {
+	class   bank.Class
+	advice  string
+	wait    time.Duration
+	revoked bool
+}
+
+var (
+	signIn      = verdict{class: bank.Reauth, advice: "the bank wants a new sign-in: start reauthentication of this connection"}
+	choose      = verdict{class: bank.Reauth, advice: "the bank shares no account with this connection: start reauthentication and choose the accounts again"}
+	atBank      = verdict{class: bank.Reauth, advice: "sign in on the bank's own website and do what it asks there, then start reauthentication of this connection"}
+	ended       = verdict{class: bank.Permanent, advice: "access was ended at the bank; connect the bank again to go on", revoked: true}
+	gone        = verdict{class: bank.Permanent, advice: "Plaid does not know this connection any more; connect the bank again"}
+	unsupported = verdict{class: bank.Permanent, advice: "Plaid cannot read this bank or account; another provider may, or a CSV file"}
+	bankDown    = verdict{class: bank.Later, advice: "the bank does not answer Plaid; it is asked again in a few hours", wait: time.Hour}
+	limited     = verdict{class: bank.Later, advice: "Plaid asks to be called less often; it is asked again in a while", wait: time.Minute}
+	exhausted   = verdict{class: bank.Ours, advice: "the Plaid account has no credits left; see its dashboard"}
+	passing     = verdict{class: bank.Later, advice: "Plaid has trouble of its own; it is asked again in a while", wait: 30 * time.Second}
+	wrong       = verdict{class: bank.Ours, advice: "Plaid refuses how coffer is set up: check the keys, the environment and the products in Plaid's dashboard"}
+	again       = verdict{class: bank.Permanent, advice: "this link session is used up or too old; start a new one"}
+)
+
+// verdicts holds the codes that say more than their type does.
+var verdicts = map[string]verdict{
+	"ITEM_LOGIN_REQUIRED":         signIn,
+	"INVALID_CREDENTIALS":         signIn,
+	"INVALID_MFA":                 signIn,
+	"INSUFFICIENT_CREDENTIALS":    signIn,
+	"ADDITIONAL_CONSENT_REQUIRED": signIn,
+
+	"ACCESS_NOT_GRANTED": choose,
+	"NO_ACCOUNTS":        choose,
+
+	"ITEM_LOCKED":             atBank,
+	"USER_SETUP_REQUIRED":     atBank,
+	"PASSWORD_RESET_REQUIRED": atBank,
+
+	"USER_PERMISSION_REVOKED":   ended,
+	"ITEM_NOT_FOUND":            ended,
+	"ITEM_CONCURRENTLY_DELETED": ended,
+	// Not ended: a token of another environment answers the same.
+	"INVALID_ACCESS_TOKEN":     gone,
+	"INVALID_UPDATED_USERNAME": gone,
+
+	"ITEM_NOT_SUPPORTED":              unsupported,
+	"MFA_NOT_SUPPORTED":               unsupported,
+	"INSTITUTION_NO_LONGER_SUPPORTED": unsupported,
+	"UNSUPPORTED_RESPONSE":            unsupported,
+
+	"INSTITUTION_DOWN":           bankDown,
+	"INSTITUTION_NOT_RESPONDING": bankDown,
+	"INSTITUTION_NOT_AVAILABLE":  bankDown,
+
+	"PRODUCT_NOT_READY": passing,
+	mutation:            passing,
+
+	"CREDITS_EXHAUSTED": exhausted,
+
+	"INVALID_API_KEYS":                  wrong,
+	"UNAUTHORIZED_ENVIRONMENT":          wrong,
+	"INVALID_PRODUCT":                   wrong,
+	"PRODUCT_NOT_ENABLED":               wrong,
+	"PRODUCTS_NOT_SUPPORTED":            wrong,
+	"INVALID_FIELD":                     wrong,
+	"MISSING_FIELDS":                    wrong,
+	"UNAUTHORIZED_INSTITUTION":          wrong,
+	"INSTITUTION_REGISTRATION_REQUIRED": wrong,
+
+	"INVALID_PUBLIC_TOKEN": again,
+	"INVALID_LINK_TOKEN":   again,
+	noSuchKey:              again,
+}
+
+// types decides about codes that are not among the verdicts: lists of codes grow.
+var types = map[string]verdict{
+	"RATE_LIMIT_EXCEEDED": limited,
+	"API_ERROR":           passing,
+	"INSTITUTION_ERROR":   bankDown,
+	"ITEM_ERROR":          passing,
+	"TRANSACTIONS_ERROR":  passing,
+	"OAUTH_ERROR":         signIn,
+	"INVALID_REQUEST":     wrong,
+	"INVALID_INPUT":       wrong,
+}
+
+// A failure is Plaid's error object, as far as it is read: its messages are for nobody.
+type failure struct {
+	Type      string `json:"error_type"`
+	Code      string `json:"error_code"`
+	RequestID string `json:"request_id"`
+}
+
+// judge decides by code, then by type, then by status.
+func judge(f failure, status int) *bank.Error {
+	v, known := verdicts[f.Code]
+	if !known {
+		v, known = types[f.Type]
+	}
+	if !known {
+		switch {
+		case status == http.StatusTooManyRequests:
+			v = limited
+		case status >= 400 && status < 500 && status != http.StatusRequestTimeout:
+			v = wrong
+		default:
+			v = passing
+		}
+	}
+	e := &bank.Error{Provider: name, Class: v.class, Code: bank.Code(f.Code), Advice: v.advice, RetryAfter: v.wait, Revoked: v.revoked, Status: status}
+	if bank.IsID(f.RequestID) && len(f.RequestID) <= 64 {
+		e.RequestID = f.RequestID
+	}
+	return e
+}
+
+// refused is the error of an answer that is not 200. A body that is not Plaid's, such as a proxy's page, leaves the
+// status to decide.
+func (p *Plaid) refused(a bank.Answer) error {
+	var f failure
+	if json.Unmarshal(a.Body, &f) != nil {
+		f = failure{}
+	}
+	e := judge(f, a.Status)
+	if wait := a.RetryAfter(p.now()); e.Class == bank.Later && wait > 0 {
+		e.RetryAfter = wait
+	}
+	return e
+}

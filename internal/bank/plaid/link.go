@@ -1,0 +1,166 @@
+package plaid
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+
+	"coffer/internal/bank"
+	"coffer/internal/errs"
+	"coffer/internal/text"
+)
+
+const hostedLife = 30 * time.Minute
+
+type linkRequest struct {
+	ClientName   string         `json:"client_name"`
+	Language     string         `json:"language"`
+	CountryCodes []string       `json:"country_codes"`
+	User         linkUser       `json:"user"`
+	Products     []string       `json:"products,omitempty"`
+	Transactions *linkHistory   `json:"transactions,omitempty"`
+	Webhook      string         `json:"webhook,omitempty"`
+	RedirectURI  string         `json:"redirect_uri,omitempty"`
+	Hosted       *linkHosted    `json:"hosted_link,omitempty"`
+	AccessToken  string         `json:"access_token,omitempty"`
+	Update       *linkSelection `json:"update,omitempty"`
+}
+
+type linkUser struct {
+	ID string `json:"client_user_id"`
+}
+
+type linkHistory struct {
+	Days int `json:"days_requested"`
+}
+
+type linkHosted struct {
+	CompletionURI string `json:"completion_redirect_uri,omitempty"`
+	Lifetime      int    `json:"url_lifetime_seconds"`
+}
+
+type linkSelection struct {
+	Accounts bool `json:"account_selection_enabled"`
+}
+
+// Session implements [bank.Linker].
+func (p *Plaid) Session(ctx context.Context, r bank.LinkRequest) (bank.Session, error) {
+	in := p.link(r)
+	in.Products = []string{"transactions"}
+	in.Transactions = &linkHistory{historyDays}
+	in.Webhook = r.Webhook
+	return p.session(ctx, in)
+}
+
+// Relink implements [bank.Relinker] with Link's update mode, which names no products.
+func (p *Plaid) Relink(ctx context.Context, c bank.Credentials, r bank.LinkRequest) (bank.Session, error) {
+	creds, err := p.open(c)
+	if err != nil {
+		return bank.Session{}, err
+	}
+	in := p.link(r)
+	in.AccessToken = creds.AccessToken
+	if r.Accounts {
+		in.Update = &linkSelection{true}
+	}
+	return p.session(ctx, in)
+}
+
+func (p *Plaid) link(r bank.LinkRequest) linkRequest {
+	in := linkRequest{ClientName: p.title, Language: p.language, CountryCodes: p.countries, User: linkUser{r.User}}
+	if r.Hosted {
+		in.Hosted = &linkHosted{r.Redirect, int(hostedLife / time.Second)}
+	} else {
+		in.RedirectURI = r.Redirect
+	}
+	return in
+}
+
+func (p *Plaid) session(ctx context.Context, in linkRequest) (bank.Session, error) {
+	var out struct {
+		Token      string    `json:"link_token"`
+		Expiration time.Time `json:"expiration"`
+		URL        string    `json:"hosted_link_url"`
+	}
+	if err := p.post(ctx, "/link/token/create", in, &out, 0); err != nil {
+		return bank.Session{}, err
+	}
+	if out.Token == "" || in.Hosted != nil && out.URL == "" {
+		return bank.Session{}, p.client.Malformed()
+	}
+	return bank.Session{
+		Token: out.Token, URL: out.URL, ExpiresAt: out.Expiration,
+		Config: map[string]any{"token": out.Token, "environment": p.environment},
+	}, nil
+}
+
+// Exchange implements [bank.Linker]: a public token becomes an access token, once.
+func (p *Plaid) Exchange(ctx context.Context, _ string, given json.RawMessage) (bank.Linked, error) {
+	var in struct {
+		PublicToken string `json:"public_token"`
+	}
+	if json.Unmarshal(given, &in) != nil || in.PublicToken == "" {
+		return bank.Linked{}, errs.Field("credentials", "required", "give public_token, as Link's onSuccess got it")
+	}
+	var creds credentials
+	if err := p.post(ctx, "/item/public_token/exchange", in, &creds, 0); err != nil {
+		return bank.Linked{}, err
+	}
+	if creds.AccessToken == "" || !bank.IsID(creds.ItemID) {
+		return bank.Linked{}, p.client.Malformed()
+	}
+	stored, err := json.Marshal(creds)
+	if err != nil {
+		return bank.Linked{}, err
+	}
+	out := bank.Linked{Credentials: stored, ConnectionID: creds.ItemID}
+	// The public token is spent, so the connection stands also where its bank's name does not come.
+	out.InstitutionID, out.InstitutionName = p.institution(ctx, creds)
+	return out, nil
+}
+
+// institution says whose item it is, as far as Plaid says so.
+func (p *Plaid) institution(ctx context.Context, c credentials) (string, text.Untrusted) {
+	var out struct {
+		Item struct {
+			ID   loose `json:"institution_id"`
+			Name loose `json:"institution_name"`
+		} `json:"item"`
+	}
+	if p.read(ctx, "/item/get", c, accountsRequest{AccessToken: c.AccessToken}, &out, 0) != nil || !bank.IsID(string(out.Item.ID)) {
+		return "", ""
+	}
+	return string(out.Item.ID), text.Name(string(out.Item.Name))
+}
+
+// Outcome implements [bank.Hoster].
+func (p *Plaid) Outcome(ctx context.Context, session string) (bank.Outcome, error) {
+	var out struct {
+		Sessions []struct {
+			FinishedAt loose `json:"finished_at"`
+			Results    *struct {
+				Items []struct {
+					PublicToken string `json:"public_token"`
+				} `json:"item_add_results"`
+			} `json:"results"`
+		} `json:"link_sessions"`
+	}
+	if err := p.post(ctx, "/link/token/get", map[string]string{"link_token": session}, &out, 0); err != nil {
+		return bank.Outcome{}, err
+	}
+	var o bank.Outcome
+	for _, s := range out.Sessions {
+		o.Done = o.Done || s.FinishedAt != ""
+		if s.Results == nil {
+			continue
+		}
+		for _, item := range s.Results.Items {
+			given, err := json.Marshal(item)
+			if err != nil {
+				return bank.Outcome{}, err
+			}
+			o.Given = append(o.Given, given)
+		}
+	}
+	return o, nil
+}

@@ -1,0 +1,150 @@
+// Package plaid reads accounts and transactions through Plaid.
+// It must not know what becomes of them: it speaks Plaid's protocol on one side and the words of package bank on the other.
+package plaid
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"strings"
+	"time"
+
+	"coffer/internal/bank"
+	"coffer/internal/errs"
+)
+
+const (
+	name     = "plaid"
+	version  = "2020-09-14"
+	pageSize = 500 // what Plaid allows
+	// History must be asked for when an item is made: it cannot be raised later.
+	historyDays = 730
+	liveTimeout = 60 * time.Second // of calls that wait for the bank
+)
+
+// A Config is what an installation says about Plaid.
+type Config struct {
+	Environment string // sandbox or production
+	BaseURL     string // the environment's own if empty
+	ClientID    string
+	Secret      string
+	ClientName  string           // what Link shows, at most 30 characters; coffer if empty
+	Countries   []string         // US if empty
+	Language    string           // en if empty
+	Now         func() time.Time // time.Now if nil
+}
+
+// A Plaid is the provider.
+type Plaid struct {
+	client      *bank.Client
+	sign        func(http.Header) // a closure, so that nothing that prints a Plaid prints its secret
+	environment string
+	title       string
+	countries   []string
+	language    string
+	now         func() time.Time
+	keys        keyring
+}
+
+var (
+	_ bank.Provider  = (*Plaid)(nil)
+	_ bank.Linker    = (*Plaid)(nil)
+	_ bank.Hoster    = (*Plaid)(nil)
+	_ bank.Relinker  = (*Plaid)(nil)
+	_ bank.Revoker   = (*Plaid)(nil)
+	_ bank.Balancer  = (*Plaid)(nil)
+	_ bank.Rereader  = (*Plaid)(nil)
+	_ bank.Webhooker = (*Plaid)(nil)
+)
+
+// New makes the provider of that configuration.
+func New(c Config) (*Plaid, error) {
+	if c.Environment != "sandbox" && c.Environment != "production" {
+		return nil, errs.New(errs.ProviderNotConfig, "the environment of Plaid is sandbox or production")
+	}
+	if c.ClientID == "" || c.Secret == "" {
+		return nil, errs.New(errs.ProviderNotConfig, "Plaid needs a client id and a secret: both are in its dashboard under Keys")
+	}
+	if c.BaseURL == "" {
+		c.BaseURL = "https://" + c.Environment + ".plaid.com"
+	}
+	if c.ClientName == "" {
+		c.ClientName = "coffer"
+	}
+	if len(c.Countries) == 0 {
+		c.Countries = []string{"US"}
+	}
+	if c.Language == "" {
+		c.Language = "en"
+	}
+	if c.Now == nil {
+		c.Now = time.Now
+	}
+	client, err := bank.NewClient(name, c.BaseURL, nil)
+	if err != nil {
+		return nil, err
+	}
+	return &Plaid{
+		client: client, environment: c.Environment, title: c.ClientName, countries: c.Countries, language: c.Language, now: c.Now,
+		sign: func(h http.Header) {
+			h.Set("PLAID-CLIENT-ID", c.ClientID)
+			h.Set("PLAID-SECRET", c.Secret)
+		},
+	}, nil
+}
+
+// Name implements [bank.Provider].
+func (p *Plaid) Name() string { return name }
+
+// Traits implements [bank.Provider].
+func (p *Plaid) Traits() bank.Traits {
+	return bank.Traits{
+		Title: "Plaid", Shape: bank.Delta, PageSize: pageSize, HasPendingLink: true, HistoryDays: historyDays,
+		MinInterval: 15 * time.Minute, PaidBalances: true,
+	}
+}
+
+// credentials is what a connection is stored as.
+type credentials struct {
+	AccessToken string `json:"access_token"`
+	ItemID      string `json:"item_id"`
+}
+
+// open reads stored credentials.
+func (p *Plaid) open(c bank.Credentials) (credentials, error) {
+	var out credentials
+	if err := json.Unmarshal(c, &out); err != nil || out.AccessToken == "" {
+		return out, &bank.Error{Provider: name, Class: bank.Ours, Code: "CREDENTIALS", Advice: "the stored credentials cannot be read; connect the bank again"}
+	}
+	return out, nil
+}
+
+// post makes one call and decodes its answer into out.
+func (p *Plaid) post(ctx context.Context, path string, in, out any, timeout time.Duration) error {
+	body, err := json.Marshal(in)
+	if err != nil {
+		return err
+	}
+	header := http.Header{"Content-Type": {"application/json"}, "Plaid-Version": {version}}
+	p.sign(header)
+	answer, err := p.client.Do(ctx, bank.Call{Method: http.MethodPost, Path: path, Header: header, Body: body, Timeout: timeout})
+	if err != nil {
+		return err
+	}
+	if answer.Status != http.StatusOK {
+		return p.refused(answer)
+	}
+	if err := json.Unmarshal(answer.Body, out); err != nil {
+		return p.client.Malformed()
+	}
+	return nil
+}
+
+// read is post for calls that need an item: it tells a token of another environment from a dead one.
+func (p *Plaid) read(ctx context.Context, path string, c credentials, in, out any, timeout time.Duration) error {
+	err := p.post(ctx, path, in, out, timeout)
+	if e := bank.Classify(err); err != nil && e.Code == "INVALID_ACCESS_TOKEN" && !strings.HasPrefix(c.AccessToken, "access-"+p.environment+"-") {
+		e.Class, e.Advice = bank.Ours, "this connection was made in another environment of Plaid than the one that is configured; set the environment back, or connect the bank again"
+	}
+	return err
+}

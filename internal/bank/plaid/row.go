@@ -1,0 +1,166 @@
+package plaid
+
+import (
+	"bytes"
+	"encoding/json"
+	"time"
+
+	"coffer/internal/bank"
+	"coffer/internal/money"
+	"coffer/internal/text"
+)
+
+// A loose string is empty where Plaid sends anything but a string: what only adorns a row must not spoil it.
+type loose string
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (l *loose) UnmarshalJSON(b []byte) error {
+	var s string
+	if json.Unmarshal(b, &s) != nil {
+		s = ""
+	}
+	*l = loose(s)
+	return nil
+}
+
+type account struct {
+	ID           loose `json:"account_id"`
+	PersistentID loose `json:"persistent_account_id"`
+	Name         loose `json:"name"`
+	OfficialName loose `json:"official_name"`
+	Type         loose `json:"type"`
+	Subtype      loose `json:"subtype"`
+	Mask         loose `json:"mask"`
+	Balances     struct {
+		Available  json.RawMessage `json:"available"`
+		Current    json.RawMessage `json:"current"`
+		Limit      json.RawMessage `json:"limit"`
+		ISO        loose           `json:"iso_currency_code"`
+		Unofficial loose           `json:"unofficial_currency_code"`
+	} `json:"balances"`
+}
+
+// accountTypes are Plaid's words; brokerage is what investment was called once.
+var accountTypes = map[loose]string{
+	"depository": bank.Depository, "credit": bank.Credit, "loan": bank.Loan, "investment": bank.Investment, "brokerage": bank.Investment,
+}
+
+func readAccount(raw []byte) (bank.Account, bool) {
+	var a account
+	if json.Unmarshal(raw, &a) != nil || !bank.IsID(string(a.ID)) {
+		return bank.Account{}, false
+	}
+	kind, known := accountTypes[a.Type]
+	if !known {
+		kind = bank.Other
+	}
+	currency, _ := readCurrency(a.Balances.ISO, a.Balances.Unofficial)
+	return bank.Account{
+		ProviderID: string(a.ID), PersistentID: string(a.PersistentID), Name: text.Name(string(a.Name)), OfficialName: text.Name(string(a.OfficialName)),
+		Type: kind, Subtype: text.Line(string(a.Subtype), 64).Plain(), Mask: text.Line(string(a.Mask), 8).Plain(), Currency: currency,
+		Current: balance(a.Balances.Current), Available: balance(a.Balances.Available), Limit: balance(a.Balances.Limit),
+	}, true
+}
+
+func balance(token json.RawMessage) *money.Amount {
+	a, err := bank.ParseAmount(token)
+	if err != nil {
+		return nil
+	}
+	return &a
+}
+
+// readCurrency takes the code that is there. Unofficial ones are codes of coins, some of which have the shape of ISO's.
+func readCurrency(iso, unofficial loose) (money.Currency, bool) {
+	code := iso
+	if code == "" {
+		code = unofficial
+	} else if unofficial != "" {
+		return "", false
+	}
+	c, err := money.ParseCurrency(string(code))
+	return c, err == nil
+}
+
+type transaction struct {
+	ID             loose           `json:"transaction_id"`
+	AccountID      loose           `json:"account_id"`
+	PendingID      loose           `json:"pending_transaction_id"`
+	Amount         json.RawMessage `json:"amount"`
+	ISO            loose           `json:"iso_currency_code"`
+	Unofficial     loose           `json:"unofficial_currency_code"`
+	Date           loose           `json:"date"`
+	AuthorizedDate loose           `json:"authorized_date"`
+	Datetime       loose           `json:"datetime"`
+	Name           loose           `json:"name"`
+	MerchantName   loose           `json:"merchant_name"`
+	PaymentChannel loose           `json:"payment_channel"`
+	Pending        json.RawMessage `json:"pending"`
+	Category       *struct {
+		Primary  loose `json:"primary"`
+		Detailed loose `json:"detailed"`
+	} `json:"personal_finance_category"`
+}
+
+// readTransaction reads a row, or says what is wrong with it; then the answer has the ids that could be read.
+func readTransaction(raw []byte) (bank.Transaction, bank.Reason) {
+	var row transaction
+	if json.Unmarshal(raw, &row) != nil {
+		var ids struct {
+			ID        loose `json:"transaction_id"`
+			AccountID loose `json:"account_id"`
+		}
+		_ = json.Unmarshal(raw, &ids) // what is no object has no ids
+		return bank.Transaction{ProviderID: string(ids.ID), AccountID: string(ids.AccountID)}, bank.BadShape
+	}
+	out := bank.Transaction{
+		ProviderID: string(row.ID), AccountID: string(row.AccountID), PendingID: string(row.PendingID),
+		Name: text.Name(string(row.Name)), MerchantName: text.Name(string(row.MerchantName)),
+		PaymentChannel: text.Line(string(row.PaymentChannel), 32).Plain(), Pending: string(row.Pending) == "true",
+	}
+	if row.Category != nil {
+		out.CategoryPrimary, out.CategoryDetailed = text.Line(string(row.Category.Primary), 128), text.Line(string(row.Category.Detailed), 128)
+	}
+	var ok bool
+	var err error
+	if !bank.IsID(out.ProviderID) {
+		return out, bank.BadID
+	}
+	if !bank.IsID(out.AccountID) {
+		return out, bank.BadAccount
+	}
+	if out.Date, ok = bank.ParseDay(string(row.Date)); !ok {
+		return out, bank.BadDate
+	}
+	// Plaid sends numbers; a string of digits would be another protocol.
+	if len(row.Amount) == 0 || bytes.HasPrefix(row.Amount, []byte{'"'}) {
+		return out, bank.BadAmount
+	}
+	if out.Amount, err = bank.ParseAmount(row.Amount); err != nil {
+		return out, bank.BadAmount
+	}
+	if out.Currency, ok = readCurrency(row.ISO, row.Unofficial); !ok {
+		return out, bank.BadCurrency
+	}
+	if !bank.IsID(out.PendingID) || out.PendingID == out.ProviderID {
+		out.PendingID = ""
+	}
+	if day, ok := bank.ParseDay(string(row.AuthorizedDate)); ok {
+		out.AuthorizedDate = day
+	}
+	out.Datetime = readTime(row.Datetime)
+	return out, ""
+}
+
+func readTime(s loose) time.Time {
+	t, err := time.Parse(time.RFC3339, string(s))
+	if err != nil || t.Year() < 1900 || t.Year() > 2199 {
+		return time.Time{}
+	}
+	return t.UTC()
+}
+
+// Reread implements [bank.Rereader].
+func (p *Plaid) Reread(raw bank.Raw, _ bank.Account) (bank.Transaction, bank.Reason) {
+	return readTransaction(raw)
+}

@@ -1,0 +1,32 @@
+package bank
+
+// NewBad makes a bad row of what came and of the ids that could be read in it.
+func NewBad(row []byte, id, account string, why Reason) Bad {
+	b := Bad{Reason: why, Raw: NewRaw(row)}
+	if IsID(id) {
+		b.ProviderID = id
+	}
+	if IsID(account) {
+		b.AccountID = account
+	}
+	return b
+}
+
+// Latest keeps the last row of each id, in the order in which those came: a page names a row once.
+func Latest(rows []Transaction) []Transaction {
+	type key struct{ account, id string }
+	last := make(map[key]int, len(rows))
+	for i, t := range rows {
+		last[key{t.AccountID, t.ProviderID}] = i
+	}
+	if len(last) == len(rows) {
+		return rows
+	}
+	out := rows[:0]
+	for i, t := range rows {
+		if last[key{t.AccountID, t.ProviderID}] == i {
+			out = append(out, t)
+		}
+	}
+	return out
+}

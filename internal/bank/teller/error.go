@@ -1,0 +1,92 @@
+package teller
+
+import (
+	"encoding/json"
+	"net/http"
+	"strings"
+	"time"
+
+	"coffer/internal/bank"
+)
+
+const (
+	disconnected = "enrollment.disconnected"
+	closed       = "account.closed"
+)
+
+// A verdict is what an error means for us.
+type verdict struct {
+	class  bank.Class
+	advice string
+	wait   time.Duration
+}
+
+var (
+	signIn   = verdict{class: bank.Reauth, advice: "the bank wants a new sign-in: start reauthentication of this connection"}
+	atBank   = verdict{class: bank.Reauth, advice: "sign in on the bank's own website and do what it asks there, then start reauthentication of this connection"}
+	setup    = verdict{class: bank.Ours, advice: "Teller refuses how coffer is set up: check the client certificate, the application and the environment"}
+	refusing = verdict{class: bank.Permanent, advice: "Teller does not accept this connection any more; connect the bank again"}
+	shut     = verdict{class: bank.Permanent, advice: "the bank has closed this account; what is stored of it stays"}
+	missing  = verdict{class: bank.Permanent, advice: "Teller does not know this account; connect the bank again if it is still open"}
+	mistake  = verdict{class: bank.Ours, advice: "Teller refuses what coffer asked; this is a mistake in coffer, please report it"}
+	limited  = verdict{class: bank.Later, advice: "Teller asks to be called less often; it is asked again in a while", wait: time.Minute}
+	bankDown = verdict{class: bank.Later, advice: "the bank does not answer Teller; it is asked again later", wait: 30 * time.Minute}
+	passing  = verdict{class: bank.Later, advice: "Teller has trouble of its own; it is asked again in a while", wait: 30 * time.Second}
+)
+
+// elsewhere are the ends of a connection that are mended on the bank's own pages first.
+var elsewhere = map[string]bool{
+	disconnected + ".account_locked":                           true,
+	disconnected + ".user_action.contact_information_required": true,
+	disconnected + ".user_action.web_login_required":           true,
+}
+
+// statuses decides where the code does not. Not every 404 is an end.
+var statuses = map[int]verdict{
+	http.StatusBadRequest:          setup,
+	http.StatusUnauthorized:        setup,
+	http.StatusForbidden:           refusing,
+	http.StatusNotFound:            missing,
+	http.StatusGone:                shut,
+	http.StatusUnprocessableEntity: mistake,
+	http.StatusTooManyRequests:     limited,
+	http.StatusBadGateway:          bankDown,
+}
+
+// judge decides by code, then by status.
+func judge(code string, status int) *bank.Error {
+	v, known := statuses[status]
+	switch {
+	case elsewhere[code]:
+		v = atBank
+	case code == disconnected || strings.HasPrefix(code, disconnected+"."):
+		v = signIn
+	case strings.HasPrefix(code, closed):
+		v = shut
+	case code == "account_number_verification_pending":
+		v = passing
+	case known:
+	case status >= 400 && status < 500 && status != http.StatusRequestTimeout:
+		v = mistake
+	default:
+		v = passing
+	}
+	return &bank.Error{Provider: name, Class: v.class, Code: bank.Code(code), Advice: v.advice, RetryAfter: v.wait, Status: status}
+}
+
+// refused is the error of an answer that is no success.
+func (t *Teller) refused(a bank.Answer) error {
+	var body struct {
+		Error struct {
+			Code string `json:"code"`
+		} `json:"error"`
+	}
+	if json.Unmarshal(a.Body, &body) != nil {
+		body.Error.Code = ""
+	}
+	e := judge(body.Error.Code, a.Status)
+	if wait := a.RetryAfter(t.now()); e.Class == bank.Later && wait > 0 {
+		e.RetryAfter = wait
+	}
+	return e
+}

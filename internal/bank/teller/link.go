@@ -1,0 +1,200 @@
+package teller
+
+import (
+	"context"
+	"crypto/ed25519"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"coffer/internal/bank"
+	"coffer/internal/errs"
+	"coffer/internal/money"
+	"coffer/internal/text"
+)
+
+const sessionLife = 30 * time.Minute
+
+// Accounts implements [bank.Provider]. Balances cost a call each, so that they come from [Teller.Balances] only.
+func (t *Teller) Accounts(ctx context.Context, c bank.Credentials) ([]bank.Account, error) {
+	creds, err := t.open(c)
+	if err != nil {
+		return nil, err
+	}
+	accounts, err := t.accounts(ctx, creds)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]bank.Account, 0, len(accounts))
+	for _, a := range accounts {
+		out = append(out, a.ours())
+	}
+	return out, nil
+}
+
+// accounts lists those that can be named.
+func (t *Teller) accounts(ctx context.Context, c credentials) ([]account, error) {
+	var raws []json.RawMessage
+	if err := t.get(ctx, "/accounts", c, &raws); err != nil {
+		return nil, err
+	}
+	if raws == nil {
+		return nil, t.client.Malformed()
+	}
+	var out []account
+	for _, raw := range raws {
+		var a account
+		if json.Unmarshal(raw, &a) == nil && bank.IsID(string(a.ID)) {
+			out = append(out, a)
+		}
+	}
+	return out, nil
+}
+
+// Balances implements [bank.Balancer], one account after another: Teller's limits are not known.
+func (t *Teller) Balances(ctx context.Context, c bank.Credentials, only []string) ([]bank.Account, error) {
+	creds, err := t.open(c)
+	if err != nil {
+		return nil, err
+	}
+	accounts, err := t.accounts(ctx, creds)
+	if err != nil {
+		return nil, err
+	}
+	var out []bank.Account
+	for _, a := range accounts {
+		if a.Links.Balances == "" || a.Status == "closed" || len(only) > 0 && !slices.Contains(only, string(a.ID)) {
+			continue
+		}
+		var got struct {
+			Ledger    json.RawMessage `json:"ledger"`
+			Available json.RawMessage `json:"available"`
+		}
+		err := t.get(ctx, "/accounts/"+url.PathEscape(string(a.ID))+"/balances", creds, &got)
+		if f, ok := errors.AsType[*bank.Error](err); ok && f.Status == http.StatusGone {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		ours := a.ours()
+		ours.Current, ours.Available = balance(got.Ledger), balance(got.Available)
+		out = append(out, ours)
+	}
+	return out, nil
+}
+
+func balance(token json.RawMessage) *money.Amount {
+	a, err := bank.ParseAmount(token)
+	if err != nil {
+		return nil
+	}
+	return &a
+}
+
+// Revoke implements [bank.Revoker].
+func (t *Teller) Revoke(ctx context.Context, c bank.Credentials) error {
+	creds, err := t.open(c)
+	if err != nil {
+		return err
+	}
+	err = t.call(ctx, http.MethodDelete, "/accounts", creds, nil)
+	if err != nil && bank.Classify(err).Class == bank.Permanent {
+		return nil
+	}
+	return err
+}
+
+// Session implements [bank.Linker]. Teller Connect runs in the browser alone; the nonce ties what it gives to this session.
+func (t *Teller) Session(context.Context, bank.LinkRequest) (bank.Session, error) {
+	return t.session(), nil
+}
+
+// Relink implements [bank.Relinker]: Connect goes straight to the enrolment's bank, and its token works again.
+func (t *Teller) Relink(_ context.Context, c bank.Credentials, _ bank.LinkRequest) (bank.Session, error) {
+	creds, err := t.open(c)
+	if err != nil {
+		return bank.Session{}, err
+	}
+	s := t.session()
+	s.Config["enrollmentId"] = creds.EnrollmentID
+	return s, nil
+}
+
+func (t *Teller) session() bank.Session {
+	nonce := rand.Text()
+	return bank.Session{
+		Token: nonce, ExpiresAt: t.now().Add(sessionLife),
+		Config: map[string]any{
+			"applicationId": t.application, "environment": t.environment, "products": []string{"transactions", "balance"}, "selectAccount": "multiple", "nonce": nonce,
+		},
+	}
+}
+
+// Exchange implements [bank.Linker]. The browser holds the real token, so it is not believed: Teller must know the token,
+// and know it as that enrolment's.
+func (t *Teller) Exchange(ctx context.Context, session string, given json.RawMessage) (bank.Linked, error) {
+	var in struct {
+		credentials
+		UserID     string   `json:"user_id"`
+		Signatures []string `json:"signatures"`
+	}
+	if json.Unmarshal(given, &in) != nil || in.AccessToken == "" || in.EnrollmentID == "" {
+		return bank.Linked{}, errs.Field("credentials", "required", "give access_token and enrollment_id, as Teller Connect's onSuccess got them")
+	}
+	accounts, err := t.accounts(ctx, in.credentials)
+	if err != nil {
+		return bank.Linked{}, err
+	}
+	if len(accounts) == 0 || slices.ContainsFunc(accounts, func(a account) bool { return string(a.EnrollmentID) != in.EnrollmentID }) {
+		return bank.Linked{}, errs.Field("credentials.enrollment_id", "conflict", "the access token does not belong to this enrolment; connect the bank again")
+	}
+	stored, err := json.Marshal(in.credentials)
+	if err != nil {
+		return bank.Linked{}, err
+	}
+	out := bank.Linked{Credentials: stored, ConnectionID: in.EnrollmentID, InstitutionName: text.Name(string(accounts[0].Institution.Name))}
+	if bank.IsID(string(accounts[0].Institution.ID)) {
+		out.InstitutionID = string(accounts[0].Institution.ID)
+	}
+	out.Signed = session != "" && t.signed(strings.Join([]string{session, in.AccessToken, in.UserID, in.EnrollmentID, t.environment}, "."), in.Signatures)
+	return out, nil
+}
+
+// signed looks for a signature of that message. Teller's documentation leaves open whether the message or its hash is
+// signed, and in which encoding, so that either is taken.
+func (t *Teller) signed(message string, signatures []string) bool {
+	if t.signingKey == nil {
+		return false
+	}
+	sum := sha256.Sum256([]byte(message))
+	for _, s := range signatures {
+		signature := decode(s, ed25519.SignatureSize)
+		if signature != nil && (ed25519.Verify(t.signingKey, []byte(message), signature) || ed25519.Verify(t.signingKey, sum[:], signature)) {
+			return true
+		}
+	}
+	return false
+}
+
+func signingKey(s string) []byte { return decode(s, ed25519.PublicKeySize) }
+
+// decode reads n bytes in hex or in any base64; nil if it cannot.
+func decode(s string, n int) []byte {
+	for _, read := range []func(string) ([]byte, error){
+		hex.DecodeString, base64.StdEncoding.DecodeString, base64.RawStdEncoding.DecodeString, base64.URLEncoding.DecodeString, base64.RawURLEncoding.DecodeString,
+	} {
+		if b, err := read(s); err == nil && len(b) == n {
+			return b
+		}
+	}
+	return nil
+}

@@ -1,0 +1,155 @@
+// Package teller reads accounts and transactions through Teller.
+// It must not know what becomes of them: it speaks Teller's protocol on one side and the words of package bank on the other.
+package teller
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/json"
+	"net/http"
+	"time"
+
+	"coffer/internal/bank"
+	"coffer/internal/errs"
+)
+
+const (
+	name     = "teller"
+	baseURL  = "https://api.teller.io"
+	version  = "2020-10-12"
+	pageSize = 250
+	// A pending row is posted within days, and its date moves then.
+	windowDays = 10
+	// The margin before a window is read too, so that a row which moved to just before it does not look removed.
+	marginDays = 7
+)
+
+// A Config is what an installation says about Teller.
+type Config struct {
+	Environment    string           // sandbox, development or production
+	BaseURL        string           // Teller's own if empty
+	ApplicationID  string           //
+	Certificate    []byte           // the client certificate, PEM; none in the sandbox
+	Key            []byte           // its key, PEM
+	RootCA         []byte           // whom to trust in place of the system's authorities, PEM; for a simulator
+	SigningKey     string           // the token signing key of the dashboard; "" leaves signatures unchecked
+	WebhookSecrets []string         // those that are not expired
+	Now            func() time.Time // time.Now if nil
+}
+
+// A Teller is the provider.
+type Teller struct {
+	client      *bank.Client
+	environment string
+	application string
+	signingKey  []byte
+	secrets     func() []string // a closure, so that nothing that prints a Teller prints them
+	now         func() time.Time
+}
+
+var (
+	_ bank.Provider  = (*Teller)(nil)
+	_ bank.Linker    = (*Teller)(nil)
+	_ bank.Relinker  = (*Teller)(nil)
+	_ bank.Revoker   = (*Teller)(nil)
+	_ bank.Balancer  = (*Teller)(nil)
+	_ bank.Rereader  = (*Teller)(nil)
+	_ bank.Webhooker = (*Teller)(nil)
+)
+
+// New makes the provider of that configuration.
+func New(c Config) (*Teller, error) {
+	switch {
+	case c.Environment != "sandbox" && c.Environment != "development" && c.Environment != "production":
+		return nil, errs.New(errs.ProviderNotConfig, "the environment of Teller is sandbox, development or production")
+	case c.ApplicationID == "":
+		return nil, errs.New(errs.ProviderNotConfig, "Teller needs an application id: it is in its dashboard")
+	case c.Environment != "sandbox" && (len(c.Certificate) == 0 || len(c.Key) == 0):
+		return nil, errs.New(errs.ProviderNotConfig, "Teller needs a client certificate and its key outside the sandbox: both are in the teller.zip of its dashboard")
+	}
+	secure := &tls.Config{MinVersion: tls.VersionTLS12}
+	if len(c.Certificate) > 0 {
+		pair, err := tls.X509KeyPair(c.Certificate, c.Key)
+		if err != nil {
+			return nil, errs.New(errs.ProviderNotConfig, "the client certificate of Teller and its key do not belong together, or are not PEM")
+		}
+		secure.Certificates = []tls.Certificate{pair}
+	}
+	if len(c.RootCA) > 0 {
+		secure.RootCAs = x509.NewCertPool()
+		if !secure.RootCAs.AppendCertsFromPEM(c.RootCA) {
+			return nil, errs.New(errs.ProviderNotConfig, "the root certificate for Teller is not PEM")
+		}
+	}
+	var signing []byte
+	if c.SigningKey != "" {
+		if signing = signingKey(c.SigningKey); signing == nil {
+			return nil, errs.New(errs.ProviderNotConfig, "the token signing key of Teller is 32 bytes in base64 or hex")
+		}
+	}
+	if c.BaseURL == "" {
+		c.BaseURL = baseURL
+	}
+	if c.Now == nil {
+		c.Now = time.Now
+	}
+	client, err := bank.NewClient(name, c.BaseURL, secure)
+	if err != nil {
+		return nil, err
+	}
+	return &Teller{
+		client: client, environment: c.Environment, application: c.ApplicationID, signingKey: signing, now: c.Now,
+		secrets: func() []string { return c.WebhookSecrets },
+	}, nil
+}
+
+// Name implements [bank.Provider].
+func (t *Teller) Name() string { return name }
+
+// Traits implements [bank.Provider].
+func (t *Teller) Traits() bank.Traits {
+	return bank.Traits{
+		Title: "Teller", Shape: bank.Window, PageSize: pageSize, WindowDays: windowDays, MinInterval: 15 * time.Minute, PaidBalances: true,
+	}
+}
+
+// credentials is what a connection is stored as.
+type credentials struct {
+	AccessToken  string `json:"access_token"`
+	EnrollmentID string `json:"enrollment_id"`
+}
+
+// open reads stored credentials.
+func (t *Teller) open(c bank.Credentials) (credentials, error) {
+	var out credentials
+	if err := json.Unmarshal(c, &out); err != nil || out.AccessToken == "" {
+		return out, &bank.Error{Provider: name, Class: bank.Ours, Code: "CREDENTIALS", Advice: "the stored credentials cannot be read; connect the bank again"}
+	}
+	return out, nil
+}
+
+// call makes one call and decodes its answer into out, unless out is nil.
+func (t *Teller) call(ctx context.Context, method, path string, c credentials, out any) error {
+	// The token is the user name of HTTP's basic authentication, and there is no password.
+	req := http.Request{Header: http.Header{"Teller-Version": {version}}}
+	req.SetBasicAuth(c.AccessToken, "")
+	answer, err := t.client.Do(ctx, bank.Call{Method: method, Path: path, Header: req.Header})
+	if err != nil {
+		return err
+	}
+	if answer.Status < 200 || answer.Status > 299 {
+		return t.refused(answer)
+	}
+	if out == nil {
+		return nil
+	}
+	if json.Unmarshal(answer.Body, out) != nil {
+		return t.client.Malformed()
+	}
+	return nil
+}
+
+func (t *Teller) get(ctx context.Context, path string, c credentials, out any) error {
+	return t.call(ctx, http.MethodGet, path, c, out)
+}

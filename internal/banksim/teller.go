@@ -1,0 +1,310 @@
+package banksim
+
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"crypto/tls"
+	"encoding/base32"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"coffer/internal/household"
+	"coffer/internal/money"
+	"coffer/internal/text"
+)
+
+// TellerOptions choose a simulator of Teller. The zero value is good.
+type TellerOptions struct {
+	Addr      string            // a free port of the loopback if empty
+	Sandbox   bool              // plain HTTP, and no certificate is asked for
+	Household household.Options // of the first enrolment; each further one has the next seed
+	MaxCount  int               // the most rows of a page, whatever is asked for; 0 is no limit
+	Secrets   []string          // that sign webhooks; one of its own if none
+}
+
+// A Teller plays Teller.
+type Teller struct {
+	server
+	o          TellerOptions
+	certs      certificates
+	enrolments map[string]*enrolment // by access token
+	count      int
+}
+
+type enrolment struct {
+	book    *Book
+	removed bool
+}
+
+// NewTeller starts a simulator.
+func NewTeller(o TellerOptions) (*Teller, error) {
+	if len(o.Secrets) == 0 {
+		o.Secrets = []string{"teller-webhook-secret"}
+	}
+	t := &Teller{o: o, enrolments: make(map[string]*enrolment)}
+	t.fail = tellerFail
+	var secure *tls.Config
+	if !o.Sandbox {
+		var err error
+		if t.certs, secure, err = newCertificates(); err != nil {
+			return nil, err
+		}
+	}
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /accounts", t.handle(t.accounts))
+	mux.HandleFunc("DELETE /accounts", t.handle(t.disconnect))
+	mux.HandleFunc("GET /accounts/{id}", t.handle(t.account))
+	mux.HandleFunc("GET /accounts/{id}/balances", t.handle(t.balances))
+	mux.HandleFunc("GET /accounts/{id}/transactions", t.handle(t.transactions))
+	return t, t.serve(o.Addr, secure, mux)
+}
+
+// CA, Certificate and Key are what a client needs to speak with the simulator, in PEM; nil in the sandbox.
+func (t *Teller) CA() []byte { return t.certs.ca }
+
+// Certificate is the client's.
+func (t *Teller) Certificate() []byte { return t.certs.client }
+
+// Key is the client's.
+func (t *Teller) Key() []byte { return t.certs.key }
+
+// An Enrolment is what Teller Connect hands to the page when a member has linked a bank.
+type Enrolment struct {
+	AccessToken string
+	ID          string
+	Book        *Book
+}
+
+// Enrol links a bank, as Teller Connect does.
+func (t *Teller) Enrol() Enrolment {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	o := t.o.Household
+	o.Seed += uint64(t.count)
+	t.count++
+	b := newBook(o, "teller", func(id string, n int) string {
+		sum := sha256.Sum256(fmt.Appendf(nil, "%s row %d", id, n))
+		return "txn_" + strings.ToLower(base32.HexEncoding.EncodeToString(sum[:]))[:21]
+	})
+	e := Enrolment{AccessToken: "test_token_" + token(13, "teller", o.Seed), ID: b.id, Book: b}
+	t.enrolments[e.AccessToken] = &enrolment{book: b}
+	return e
+}
+
+// Book is what the bank knows of an enrolment; nil if there is no such enrolment.
+func (t *Teller) Book(enrolmentID string) *Book {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for _, e := range t.enrolments {
+		if e.book.id == enrolmentID {
+			return e.book
+		}
+	}
+	return nil
+}
+
+func tellerFail(w http.ResponseWriter, status int, code string) {
+	answer(w, status, map[string]any{"error": map[string]any{"code": code, "message": "prose that is for nobody"}})
+}
+
+// handle checks certificate and token, and answers with the enrolment's book locked.
+func (t *Teller) handle(call func(w http.ResponseWriter, r *http.Request, b *Book)) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		if !t.o.Sandbox && len(r.TLS.PeerCertificates) == 0 {
+			tellerFail(w, http.StatusBadRequest, "bad_request")
+			return
+		}
+		name, password, ok := r.BasicAuth()
+		if !ok {
+			tellerFail(w, http.StatusUnauthorized, "unauthorized")
+			return
+		}
+		t.mu.Lock()
+		e := t.enrolments[name]
+		dead := e == nil || e.removed
+		t.mu.Unlock()
+		if dead || password != "" {
+			tellerFail(w, http.StatusForbidden, "forbidden")
+			return
+		}
+		e.book.mu.Lock()
+		defer e.book.mu.Unlock()
+		call(w, r, e.book)
+	}
+}
+
+// accounts answers also where the login is broken.
+func (t *Teller) accounts(w http.ResponseWriter, _ *http.Request, b *Book) {
+	out := []any{}
+	for _, a := range b.accounts {
+		out = append(out, t.show(b, a))
+	}
+	answer(w, http.StatusOK, out)
+}
+
+func (t *Teller) show(b *Book, a Account) map[string]any {
+	self := t.url + "/accounts/" + a.ID
+	status := "open"
+	if a.Closed {
+		status = "closed"
+	}
+	return map[string]any{
+		"id": a.ID, "enrollment_id": b.id, "name": a.Name, "type": a.Type, "subtype": a.Subtype, "currency": a.Currency, "last_four": a.Mask, "status": status,
+		"institution": map[string]any{"id": "harbour_cu", "name": b.bank},
+		"links":       map[string]any{"self": self, "balances": self + "/balances", "transactions": self + "/transactions"},
+	}
+}
+
+func (t *Teller) disconnect(w http.ResponseWriter, r *http.Request, _ *Book) {
+	name, _, _ := r.BasicAuth()
+	t.mu.Lock()
+	t.enrolments[name].removed = true
+	t.mu.Unlock()
+	w.WriteHeader(http.StatusNoContent)
+}
+
+// find is the account of a path; it has answered where there is none to read.
+func (t *Teller) find(w http.ResponseWriter, r *http.Request, b *Book) (Account, bool) {
+	i := slices.IndexFunc(b.accounts, func(a Account) bool { return a.ID == r.PathValue("id") })
+	switch {
+	case i < 0:
+		tellerFail(w, http.StatusNotFound, "not_found")
+	case b.trouble != "":
+		tellerFail(w, http.StatusNotFound, b.trouble)
+	case b.accounts[i].Closed:
+		tellerFail(w, http.StatusGone, "account.closed")
+	default:
+		return b.accounts[i], true
+	}
+	return Account{}, false
+}
+
+func (t *Teller) account(w http.ResponseWriter, r *http.Request, b *Book) {
+	if a, ok := t.find(w, r, b); ok {
+		answer(w, http.StatusOK, t.show(b, a))
+	}
+}
+
+func (t *Teller) balances(w http.ResponseWriter, r *http.Request, b *Book) {
+	if a, ok := t.find(w, r, b); ok {
+		answer(w, http.StatusOK, map[string]any{"account_id": a.ID, "ledger": digits(a.Current), "available": digits(a.Available), "links": map[string]any{}})
+	}
+}
+
+// digits prints an amount as Teller does, in a string.
+func digits(a *money.Amount) any {
+	if a == nil {
+		return nil
+	}
+	return a.String()
+}
+
+func (t *Teller) transactions(w http.ResponseWriter, r *http.Request, b *Book) {
+	a, ok := t.find(w, r, b)
+	if !ok {
+		return
+	}
+	q := r.URL.Query()
+	rows := b.newest(a.ID)
+	for name, keep := range map[string]func(day, limit string) bool{
+		"start_date": func(day, limit string) bool { return day >= limit },
+		"end_date":   func(day, limit string) bool { return day <= limit },
+	} {
+		limit := q.Get(name)
+		if limit == "" {
+			continue
+		}
+		if _, err := time.Parse(time.DateOnly, limit); err != nil {
+			tellerFail(w, http.StatusBadRequest, "bad_request")
+			return
+		}
+		rows = slices.DeleteFunc(slices.Clone(rows), func(r Row) bool { return !keep(r.Date.Format(time.DateOnly), limit) })
+	}
+	if id := q.Get("from_id"); id != "" {
+		i := slices.IndexFunc(rows, func(r Row) bool { return r.ID == id })
+		if i < 0 {
+			tellerFail(w, http.StatusNotFound, "not_found")
+			return
+		}
+		rows = rows[i+1:]
+	}
+	count := len(rows)
+	if s := q.Get("count"); s != "" {
+		n, err := strconv.Atoi(s)
+		if err != nil || n < 1 {
+			tellerFail(w, http.StatusBadRequest, "bad_request")
+			return
+		}
+		count = n
+	}
+	if t.o.MaxCount > 0 {
+		count = min(count, t.o.MaxCount)
+	}
+	out := []any{}
+	for _, row := range rows[:min(count, len(rows))] {
+		out = append(out, t.row(row, a))
+	}
+	answer(w, http.StatusOK, out)
+}
+
+// row turns the sign: depository accounts count money in, cards what is charged.
+func (t *Teller) row(r Row, a Account) any {
+	if r.Raw != nil {
+		return r.Raw
+	}
+	amount := r.Amount
+	if a.Type == "depository" {
+		amount = amount.Neg()
+	}
+	status, processing := "posted", "complete"
+	if r.Pending {
+		status = "pending"
+	}
+	if r.Primary == "" {
+		processing = "pending"
+	}
+	return map[string]any{
+		"id": r.ID, "account_id": a.ID, "amount": amount.String(), "date": r.Date.Format(time.DateOnly), "description": r.Name, "status": status,
+		"type": "card_payment", "running_balance": nil, "links": map[string]any{"self": t.url + "/accounts/" + a.ID + "/transactions/" + r.ID},
+		"details": map[string]any{
+			"processing_status": processing, "category": orNull(r.Primary),
+			"counterparty": map[string]any{"name": orNull(r.Merchant), "type": orNull(kindOf(r.Merchant))},
+		},
+	}
+}
+
+func kindOf(merchant text.Untrusted) text.Untrusted {
+	if merchant == "" {
+		return ""
+	}
+	return "organization"
+}
+
+// Webhook makes a signed delivery of that type.
+func (t *Teller) Webhook(id, kind string, payload map[string]any) (Delivery, error) {
+	now := t.Now()
+	body, err := json.Marshal(map[string]any{"id": id, "type": kind, "payload": payload, "timestamp": now.UTC().Format(time.RFC3339)})
+	if err != nil {
+		return Delivery{}, err
+	}
+	return t.Sign(body), nil
+}
+
+// Sign signs a body as Teller does, now, once by each secret.
+func (t *Teller) Sign(body []byte) Delivery {
+	moment := strconv.FormatInt(t.Now().Unix(), 10)
+	signature := "t=" + moment
+	for _, secret := range t.o.Secrets {
+		mac := hmac.New(sha256.New, []byte(secret))
+		mac.Write([]byte(moment + "."))
+		mac.Write(body)
+		signature += ",v1=" + hex.EncodeToString(mac.Sum(nil))
+	}
+	return Delivery{http.Header{"Content-Type": {"application/json"}, "Teller-Signature": {signature}}, body}
+}

@@ -104,6 +104,7 @@ var Groups = map[string]string{
 	"change":       "What was done, by whom, and how to undo it.",
 	"comment":      "What people and agents wrote about transactions.",
 	"counterparty": "The other side of charges, across banks.",
+	"csv":          "Files that banks let people download.",
 	"health":       "Whether the service can work.",
 	"job":          "Long work that goes on after the call: how far it is, and what came of it.",
 	"key":          "API keys: who may call, and what they may do.",

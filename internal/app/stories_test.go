@@ -122,13 +122,13 @@ func (s *story) prepare(t *testing.T, w *world) {
 	if strings.Contains(s.title, "[jobs]") {
 		w.fillJobs(t)
 	}
+	if strings.Contains(s.title, "[work]") {
+		w.work(t)
+	}
 	if strings.Contains(s.title, "[books]") {
 		w.fillBooks(t)
 		if strings.Contains(s.title, "[held]") {
 			w.decide(t)
-		}
-		if strings.Contains(s.title, "[work]") {
-			w.work(t)
 		}
 		// Calls through tools count as an agent's whatever the key, so that these stories read the same on every surface an agent tells them.
 		w.key = w.newKey(t, auth.CreateKey{Name: "assistant", Scope: "full_access", ActorType: op.Agent}).Secret

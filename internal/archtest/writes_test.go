@@ -27,6 +27,7 @@ var owners = map[string]string{
 	"connection":        "feed",
 	"quarantine":        "feed",
 	"sync_log":          "feed",
+	"upload":            "feed",
 	"account":           "ledger",
 	"account_balance":   "ledger",
 	"counterparty":      "counterparty",

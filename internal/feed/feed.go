@@ -63,6 +63,12 @@ func (f *Feed) Ops() []*op.Op {
 			Agent: "Syncs one connection, or every one that can be synced. The answer has a job for each; ask get_job with wait_seconds how it went. A sync that is under way is joined.",
 		}, f.SyncAll),
 		op.Long(op.Writing(op.Spec{Name: "connection.sync", Route: "POST /connections/{id}/sync", Summary: "Syncs a connection now, as a job; one that is under way is joined."}, f.SyncConnection), 0, f.jobs.Await),
+		op.Reading(op.Spec{
+			Name: "csv.preview", Route: "POST /connections/csv/preview", TextIn: "csv text/csv", Summary: "Says how a bank's CSV file would be read, and stores nothing.",
+		}, f.PreviewFile),
+		op.Long(op.Writing(op.Spec{
+			Name: "csv.import", Route: "POST /connections/{id}/csv/import", TextIn: "csv text/csv", Summary: "Puts a bank's CSV file into the books, as a job; what is there already is not added again.",
+		}, f.ImportFile), 0, f.jobs.Await),
 		op.Reading(op.Spec{Name: "sync.list", Route: "GET /sync/logs", Summary: "Lists the syncs, newest first."}, f.SyncLogs),
 		op.Reading(op.Spec{Name: "sync.get", Route: "GET /sync/logs/{id}", Summary: "Shows one sync."}, f.SyncLog),
 		op.Writing(op.Spec{

@@ -23,7 +23,7 @@ const SyncKind = "feed.sync"
 
 // Kinds are the jobs of the feed.
 func (f *Feed) Kinds() []job.Kind {
-	return []job.Kind{{Name: SyncKind, Unit: "transactions", Work: f.sync, Retries: 5}}
+	return []job.Kind{{Name: SyncKind, Unit: "transactions", Work: f.sync, Retries: 5}, {Name: ImportKind, Unit: "transactions", Work: f.importFile, Retries: 5}}
 }
 
 // An order is what a sync is asked to do.

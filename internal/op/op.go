@@ -169,6 +169,12 @@ func (o *Op) ToolList() string {
 // TextBody tells which field a raw body fills and of which media type it is, or two empty strings.
 func (o *Op) TextBody() (field, mediaType string) { return o.bodyField, o.bodyType }
 
+// TakesFile reports whether the raw body is a file in any encoding, which may also come within JSON.
+func (o *Op) TakesFile() bool {
+	p := o.In.Prop(o.bodyField)
+	return p != nil && p.Format == "file"
+}
+
 // place decides for every input where HTTP carries it. Names are one flat set: a path variable, a query parameter or a field of the body, never two of them.
 func (o *Op) place() {
 	if o.Route == "" {

@@ -45,8 +45,8 @@ func (s *Schema) print(ref func(*Schema) string, lean, strict bool) Tree {
 	}
 	t.Add("description", s.Description)
 	format := s.Format
-	if lean && format == "uuid" || format == "line" {
-		format = "" // tools print ids short; line is our own word
+	if lean && format == "uuid" || format == "line" || format == "file" {
+		format = "" // tools print ids short; line and file are our own words
 	}
 	t.Add("format", format)
 	if len(s.Enum) > 0 {

@@ -158,7 +158,13 @@ func (d *document) parameters(o *op.Op) []op.Tree {
 
 func (d *document) body(o *op.Op) op.Tree {
 	if field, kind := o.TextBody(); field != "" {
-		return op.Tree{{Key: "required", Value: true}, {Key: "content", Value: op.Tree{{Key: kind, Value: op.Tree{{Key: "schema", Value: op.Tree{{Key: "type", Value: "string"}}}}}}}}
+		content := op.Tree{{Key: kind, Value: op.Tree{{Key: "schema", Value: op.Tree{{Key: "type", Value: "string"}}}}}}
+		if o.TakesFile() {
+			whole := *o.In
+			whole.Props = slices.DeleteFunc(slices.Clone(o.In.Props), func(p op.Prop) bool { return p.In == op.InPath })
+			content = append(content, op.Member{Key: jsonType, Value: op.Tree{{Key: "schema", Value: whole.Inside(d.ref, true)}}})
+		}
+		return op.Tree{{Key: "required", Value: true}, {Key: "content", Value: content}}
 	}
 	fields := *o.In
 	fields.Props = slices.DeleteFunc(slices.Clone(o.In.Props), func(p op.Prop) bool { return p.In != op.InBody })

@@ -3,7 +3,9 @@
 package rest
 
 import (
+	"bytes"
 	"context"
+	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"io"
@@ -13,6 +15,7 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"coffer/internal/errs"
 	"coffer/internal/id"
@@ -269,7 +272,7 @@ func bind(w http.ResponseWriter, r *http.Request, o *op.Op, limit int64) (map[st
 		return nil, err
 	}
 	for name := range args {
-		if p := o.In.Prop(name); p != nil && p.In != op.InBody && p.In != op.InText {
+		if p := o.In.Prop(name); p != nil && p.In != op.InBody && p.In != op.InText && (p.In != op.InQuery || !o.TakesFile()) {
 			return nil, errs.Field(name, "place", "belongs into the %s, not into the body", p.In)
 		}
 	}
@@ -281,6 +284,8 @@ func bind(w http.ResponseWriter, r *http.Request, o *op.Op, limit int64) (map[st
 	return args, o.FromText(args, given)
 }
 
+const jsonType = "application/json"
+
 func bindBody(w http.ResponseWriter, r *http.Request, o *op.Op, limit int64, args map[string]any) error {
 	raw, err := io.ReadAll(http.MaxBytesReader(w, r.Body, limit))
 	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
@@ -291,15 +296,18 @@ func bindBody(w http.ResponseWriter, r *http.Request, o *op.Op, limit int64, arg
 	}
 	field, wanted := o.TextBody()
 	if field == "" {
-		wanted = "application/json"
+		wanted = jsonType
 	}
-	if len(raw) > 0 {
-		if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || kind != wanted {
-			return errs.New(errs.UnsupportedMediaType, "send the body as %s (header Content-Type: %s)", wanted, wanted)
-		}
+	kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
+	inJSON := field == "" || o.TakesFile() && kind == jsonType // a file comes as it is, or within JSON
+	if len(raw) > 0 && (err != nil || kind != wanted && !inJSON || inJSON && kind != jsonType) {
+		return errs.New(errs.UnsupportedMediaType, "send the body as %s (header Content-Type: %s)", wanted, wanted)
 	}
-	if field != "" {
+	if !inJSON {
 		args[field] = string(raw)
+		if o.TakesFile() && (!utf8.Valid(raw) || bytes.IndexByte(raw, 0) >= 0) { // in another encoding than JSON has
+			args[field] = "data:" + wanted + ";base64," + base64.StdEncoding.EncodeToString(raw)
+		}
 		return nil
 	}
 	body, err := op.ParseObject(raw)

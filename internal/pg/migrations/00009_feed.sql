@@ -44,3 +44,14 @@ create table quarantine (
 	last_seen_at  timestamptz not null default now()
 );
 create unique index quarantine_row on quarantine (connection_id, provider_id, reason) where provider_id <> ''; -- the same row of every sync, once
+
+-- How the last file of a connection was read, so that the next one is read alike.
+alter table connection add column csv_options jsonb;
+
+-- Files on their way in: what a job reads once and then drops.
+create table upload (
+	id         uuid primary key,
+	content    bytea not null,
+	created_at timestamptz not null default now()
+);
+create index upload_created on upload (created_at); -- what a job never took

@@ -64,22 +64,22 @@ func connect(t *testing.T, sim *banksim.Teller, p *teller.Teller) (bank.Linked, 
 
 func TestConformance(t *testing.T) {
 	t.Parallel()
-	banktest.Run(t, func(t *testing.T) banktest.Subject { return subject(t, banksim.TellerOptions{}) })
+	banktest.Run(t, subject(banksim.TellerOptions{}))
 }
 
 // TestConformanceWithSmallPages holds too where Teller gives fewer rows than it was asked for.
 func TestConformanceWithSmallPages(t *testing.T) {
 	t.Parallel()
-	banktest.Run(t, func(t *testing.T) banktest.Subject {
-		return subject(t, banksim.TellerOptions{Sandbox: true, MaxCount: 100})
-	})
+	banktest.Run(t, subject(banksim.TellerOptions{Sandbox: true, MaxCount: 100}))
 }
 
-func subject(t *testing.T, o banksim.TellerOptions) banktest.Subject {
-	t.Helper()
-	sim, p := start(t, o)
-	linked, e := connect(t, sim, p)
-	return banktest.Subject{Provider: p, Credentials: linked.Credentials, Bank: &theBank{t: t, sim: sim, book: e.Book}, Secrets: []string{secret, e.AccessToken}}
+func subject(o banksim.TellerOptions) func(t *testing.T) banktest.Subject {
+	return func(t *testing.T) banktest.Subject {
+		t.Helper()
+		sim, p := start(t, o)
+		linked, e := connect(t, sim, p)
+		return banktest.Subject{Provider: p, Credentials: linked.Credentials, Bank: &theBank{t: t, sim: sim, book: e.Book}, Secrets: []string{secret, e.AccessToken}}
+	}
 }
 
 // theBank is the simulator as the suite moves it.

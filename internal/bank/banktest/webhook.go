@@ -9,6 +9,7 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"slices"
+	"time"
 
 	"coffer/internal/bank"
 )
@@ -22,7 +23,7 @@ func webhooks(ctx context.Context, s Subject) error {
 	if !ok {
 		return nil
 	}
-	header, body := s.Bank.Webhook()
+	header, body := s.Bank.Webhook(0)
 	first, err := w.Verify(ctx, header, body)
 	if err != nil {
 		return err
@@ -30,6 +31,14 @@ func webhooks(ctx context.Context, s Subject) error {
 	again, err := w.Verify(ctx, header, body)
 	if err != nil || first.ID == "" || again.ID != first.ID || first.ConnectionID == "" || first.Effect != bank.Sync {
 		return fmt.Errorf("deliveries of one event are %+v and %+v, %w", first, again, err)
+	}
+	for age := 6 * time.Minute; age < 200*24*time.Hour; age += age / 7 {
+		for _, a := range []time.Duration{age, -age} {
+			h, b := s.Bank.Webhook(a)
+			if _, err := w.Verify(ctx, h, b); !errors.Is(err, bank.ErrForged) {
+				return fmt.Errorf("a delivery of %s ago: %w", a, err)
+			}
+		}
 	}
 	r := rand.New(rand.NewPCG(1, 2)) //nolint:gosec // the same forgeries each time
 	for range forgeries {

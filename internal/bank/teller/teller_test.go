@@ -24,7 +24,7 @@ var lastDay = time.Date(2026, 6, 30, 0, 0, 0, 0, time.UTC)
 func start(t *testing.T, o banksim.TellerOptions) (*banksim.Teller, *teller.Teller) {
 	t.Helper()
 	o.Secrets = []string{secret}
-	o.Household = household.Options{Transactions: 3000, Years: 1, End: lastDay}
+	o.Household = household.Options{Transactions: 1500, Years: 1, End: lastDay}
 	sim, err := banksim.NewTeller(o)
 	if err != nil {
 		t.Fatal(err)
@@ -166,7 +166,9 @@ func (b *theBank) Fault(kind banktest.Fault) {
 	}[kind])
 }
 
-func (b *theBank) Webhook() (http.Header, []byte) {
+func (b *theBank) Webhook(age time.Duration) (http.Header, []byte) {
+	b.sim.Advance(-age)
+	defer b.sim.Advance(age)
 	d, err := b.sim.Webhook("wh_1", "transactions.processed", map[string]any{"enrollment_id": b.book.ID(), "transactions": []any{}})
 	if err != nil {
 		b.t.Fatal(err)

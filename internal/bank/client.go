@@ -6,6 +6,7 @@ import (
 	"crypto/tls"
 	"errors"
 	"io"
+	"maps"
 	"net"
 	"net/http"
 	"net/url"
@@ -78,9 +79,7 @@ func (c *Client) Do(ctx context.Context, call Call) (Answer, error) {
 	if err != nil {
 		return Answer{}, &Error{Provider: c.provider, Class: Ours, Code: CodeUnknown, Advice: "this is a mistake in coffer; please report it"}
 	}
-	for name, values := range call.Header {
-		req.Header[name] = values
-	}
+	maps.Copy(req.Header, call.Header)
 	req.Header.Set("User-Agent", "coffer")
 	req.Header.Set("Accept", "application/json")
 	resp, err := c.http.Do(req)
@@ -119,12 +118,10 @@ func (c *Client) broken(err error) *Error {
 func (a Answer) RetryAfter(now time.Time) time.Duration {
 	s := a.Header.Get("Retry-After")
 	wait := time.Duration(0)
-	if n, err := strconv.Atoi(s); err == nil && n < int(maxWait/time.Second) {
-		wait = time.Duration(n) * time.Second
+	if n, err := strconv.Atoi(s); err == nil {
+		wait = time.Duration(min(n, int(maxWait/time.Second))) * time.Second
 	} else if t, err := http.ParseTime(s); err == nil {
-		wait = t.Sub(now)
-	} else if err == nil || n > 0 {
-		wait = maxWait
+		wait = min(t.Sub(now), maxWait)
 	}
-	return min(max(wait, 0), maxWait)
+	return max(wait, 0)
 }

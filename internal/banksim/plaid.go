@@ -92,7 +92,10 @@ func NewPlaid(o PlaidOptions) (*Plaid, error) {
 	}
 	mux.HandleFunc("GET /hosted/{token}", p.hostedPage)
 	mux.HandleFunc("POST /hosted/{token}", p.hostedDone)
-	return p, p.serve(o.Addr, nil, mux)
+	if err := p.serve(o.Addr, nil, mux); err != nil {
+		return nil, err
+	}
+	return p, nil
 }
 
 // A request is the union of what the endpoints take.

@@ -74,7 +74,7 @@ func (p *Plaid) accountsGet(in request) (any, error) {
 
 func plaidAccount(a Account) map[string]any {
 	return map[string]any{
-		"account_id": a.ID, "name": a.Name, "official_name": orNull(a.OfficialName), "type": a.Type, "subtype": a.Subtype, "mask": orNull(text.Untrusted(a.Mask)),
+		"account_id": a.ID, "name": a.Name, "official_name": orNull(a.OfficialName), "type": a.Type, "subtype": a.Subtype, "mask": orNull(a.Mask),
 		"balances": map[string]any{
 			"current": number(a.Current), "available": number(a.Available), "limit": number(a.Limit), "iso_currency_code": a.Currency, "unofficial_currency_code": nil,
 		},
@@ -89,11 +89,11 @@ func number(a *money.Amount) any {
 	return json.RawMessage(strings.TrimSuffix(strings.TrimRight(a.String(), "0"), "."))
 }
 
-func orNull(s text.Untrusted) any {
+func orNull[S ~string](s S) any {
 	if s == "" {
 		return nil
 	}
-	return s.Plain()
+	return string(s)
 }
 
 // A paging is a walk over one delta: it stands for as long as the item does not change.
@@ -136,7 +136,7 @@ func (p *Plaid) sync(in request) (any, error) {
 	accounts := make(map[string]bool)
 	for _, d := range it.page.deltas[min(offset, end):end] {
 		accounts[d.row.AccountID] = true
-		row := any(plaidRow(d.row))
+		row := plaidRow(d.row)
 		if d.kind == "removed" {
 			row = map[string]any{"transaction_id": d.row.ID, "account_id": d.row.AccountID}
 		}
@@ -199,7 +199,7 @@ func plaidRow(r Row) any {
 		category = map[string]any{"primary": r.Primary, "detailed": r.Detailed, "confidence_level": "HIGH", "version": "v2"}
 	}
 	return map[string]any{
-		"transaction_id": r.ID, "account_id": r.AccountID, "pending_transaction_id": orNull(text.Untrusted(r.PendingID)), "pending": r.Pending,
+		"transaction_id": r.ID, "account_id": r.AccountID, "pending_transaction_id": orNull(r.PendingID), "pending": r.Pending,
 		"amount": number(&r.Amount), "iso_currency_code": r.Currency, "unofficial_currency_code": nil,
 		"date": r.Date.Format(time.DateOnly), "authorized_date": dayOrNull(r.Authorized), "datetime": timeOrNull(r.Time), "authorized_datetime": nil,
 		"name": r.Name, "merchant_name": orNull(r.Merchant), "payment_channel": r.Channel, "personal_finance_category": category,

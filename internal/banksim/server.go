@@ -5,6 +5,7 @@ import (
 	"crypto/tls"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net"
 	"net/http"
 	"strings"
@@ -153,9 +154,7 @@ func (s *server) trouble(h http.Handler) http.Handler {
 			h.ServeHTTP(whole, r)
 			hangUp(w, whole)
 		case f.Status != 0:
-			for name, values := range f.Header {
-				w.Header()[name] = values
-			}
+			maps.Copy(w.Header(), f.Header)
 			if f.Code != "" {
 				s.fail(w, f.Status, f.Code)
 				return
@@ -203,5 +202,5 @@ func (r *recorder) WriteHeader(int)             {}
 func answer(w http.ResponseWriter, status int, v any) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	_ = json.NewEncoder(w).Encode(v)
+	_ = json.NewEncoder(w).Encode(v) //nolint:errchkjson // a client that has left
 }

@@ -62,10 +62,13 @@ func NewTeller(o TellerOptions) (*Teller, error) {
 	mux.HandleFunc("GET /accounts/{id}", t.handle(t.account))
 	mux.HandleFunc("GET /accounts/{id}/balances", t.handle(t.balances))
 	mux.HandleFunc("GET /accounts/{id}/transactions", t.handle(t.transactions))
-	return t, t.serve(o.Addr, secure, mux)
+	if err := t.serve(o.Addr, secure, mux); err != nil {
+		return nil, err
+	}
+	return t, nil
 }
 
-// CA, Certificate and Key are what a client needs to speak with the simulator, in PEM; nil in the sandbox.
+// CA is the authority that a client must trust, in PEM; nil in the sandbox, as Certificate and Key are.
 func (t *Teller) CA() []byte { return t.certs.ca }
 
 // Certificate is the client's.
@@ -274,14 +277,14 @@ func (t *Teller) row(r Row, a Account) any {
 		"type": "card_payment", "running_balance": nil, "links": map[string]any{"self": t.url + "/accounts/" + a.ID + "/transactions/" + r.ID},
 		"details": map[string]any{
 			"processing_status": processing, "category": orNull(r.Primary),
-			"counterparty": map[string]any{"name": orNull(r.Merchant), "type": orNull(kindOf(r.Merchant))},
+			"counterparty": map[string]any{"name": orNull(r.Merchant), "type": kindOf(r.Merchant)},
 		},
 	}
 }
 
-func kindOf(merchant text.Untrusted) text.Untrusted {
+func kindOf(merchant text.Untrusted) any {
 	if merchant == "" {
-		return ""
+		return nil
 	}
 	return "organization"
 }
@@ -299,12 +302,12 @@ func (t *Teller) Webhook(id, kind string, payload map[string]any) (Delivery, err
 // Sign signs a body as Teller does, now, once by each secret.
 func (t *Teller) Sign(body []byte) Delivery {
 	moment := strconv.FormatInt(t.Now().Unix(), 10)
-	signature := "t=" + moment
+	signature := []string{"t=" + moment}
 	for _, secret := range t.o.Secrets {
 		mac := hmac.New(sha256.New, []byte(secret))
 		mac.Write([]byte(moment + "."))
 		mac.Write(body)
-		signature += ",v1=" + hex.EncodeToString(mac.Sum(nil))
+		signature = append(signature, "v1="+hex.EncodeToString(mac.Sum(nil)))
 	}
-	return Delivery{http.Header{"Content-Type": {"application/json"}, "Teller-Signature": {signature}}, body}
+	return Delivery{http.Header{"Content-Type": {"application/json"}, "Teller-Signature": {strings.Join(signature, ",")}}, body}
 }

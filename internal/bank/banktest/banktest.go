@@ -10,7 +10,9 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
+	"time"
 
 	"coffer/internal/bank"
 )
@@ -38,8 +40,8 @@ type Bank interface {
 	Repair()
 	// Fault makes the next call fail in that way.
 	Fault(kind Fault)
-	// Webhook is a delivery that announces news of the connection.
-	Webhook() (http.Header, []byte)
+	// Webhook is a delivery that announces news of the connection, signed that long ago.
+	Webhook(age time.Duration) (http.Header, []byte)
 }
 
 // A Fault is a way for a call to fail.
@@ -73,6 +75,7 @@ func Checks() []Check {
 		{"history", history},
 		{"changes", changes},
 		{"changes between pages", midway},
+		{"several at once", together},
 		{"faults", faults},
 		{"signing in again", reauth},
 		{"bad rows", badRows},
@@ -191,6 +194,22 @@ func midway(ctx context.Context, s Subject) error {
 		return err
 	}
 	return l.compare()
+}
+
+// together reads with several loops at the same time.
+func together(ctx context.Context, s Subject) error {
+	var wg sync.WaitGroup
+	failed := make([]error, 6)
+	for i := range failed {
+		wg.Go(func() {
+			l := newLedger(s)
+			if failed[i] = l.sync(ctx, nil); failed[i] == nil {
+				failed[i] = l.compare()
+			}
+		})
+	}
+	wg.Wait()
+	return errors.Join(failed...)
 }
 
 // faults breaks each page in each way: the error says Later, the same page then comes, and nothing is lost.

@@ -78,7 +78,7 @@ func (p *toy) Spoil() string        { return "" }
 func (p *toy) Break()               { p.broken = true }
 func (p *toy) Repair()              { p.broken = false }
 func (p *toy) Fault(banktest.Fault) {}
-func (p *toy) Webhook() (http.Header, []byte) {
+func (p *toy) Webhook(time.Duration) (http.Header, []byte) {
 	return http.Header{"Sig": {"good-signature"}}, []byte(`{"a":1}`)
 }
 

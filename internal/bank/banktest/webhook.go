@@ -9,6 +9,7 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"slices"
+	"time"
 
 	"coffer/internal/bank"
 )
@@ -22,7 +23,7 @@ func webhooks(ctx context.Context, s Subject) error {
 	if !ok {
 		return nil
 	}
-	header, body := s.Bank.Webhook()
+	header, body := s.Bank.Webhook(0)
 	first, err := w.Verify(ctx, header, body)
 	if err != nil {
 		return err
@@ -31,7 +32,15 @@ func webhooks(ctx context.Context, s Subject) error {
 	if err != nil || first.ID == "" || again.ID != first.ID || first.ConnectionID == "" || first.Effect != bank.Sync {
 		return fmt.Errorf("deliveries of one event are %+v and %+v, %w", first, again, err)
 	}
-	r := rand.New(rand.NewPCG(1, 2))
+	for age := 6 * time.Minute; age < 200*24*time.Hour; age += age / 7 {
+		for _, a := range []time.Duration{age, -age} {
+			h, b := s.Bank.Webhook(a)
+			if _, err := w.Verify(ctx, h, b); !errors.Is(err, bank.ErrForged) {
+				return fmt.Errorf("a delivery of %s ago: %w", a, err)
+			}
+		}
+	}
+	r := rand.New(rand.NewPCG(1, 2)) //nolint:gosec // the same forgeries each time
 	for range forgeries {
 		h, b, how := forge(r, header, body)
 		if _, err := w.Verify(ctx, h, b); err == nil {
@@ -62,10 +71,9 @@ func forge(r *rand.Rand, header http.Header, body []byte) (http.Header, []byte, 
 		b[r.IntN(len(b))] ^= byte(1 << r.IntN(7))
 		return h, b, "a bit of the body"
 	case 1:
-		var v any
-		_ = json.Unmarshal(b, &v)
-		out, _ := json.MarshalIndent(v, "", "   ")
-		return h, out, "the same JSON, printed anew"
+		var out bytes.Buffer
+		_ = json.Indent(&out, b, "", "   ") // an empty body is a forgery too
+		return h, out.Bytes(), "the same JSON, printed anew"
 	case 2:
 		return h, append(b, " \n\t"[r.IntN(3)]), "a space more"
 	case 3:

@@ -93,14 +93,22 @@ func (p *Plaid) fetchKey(ctx context.Context, kid string) (*ecdsa.PublicKey, err
 	if k.Alg != "ES256" || k.Crv != "P-256" || k.Kty != "EC" || k.Use != "sig" || k.Kid != kid || k.ExpiredAt != nil {
 		return nil, nil
 	}
-	x, errX := base64.RawURLEncoding.DecodeString(k.X)
-	y, errY := base64.RawURLEncoding.DecodeString(k.Y)
-	if errX != nil || errY != nil || len(x) != keyLength || len(y) != keyLength {
-		return nil, nil
+	return point(k.X, k.Y), nil
+}
+
+// point is the key with these coordinates, nil if they are none of the curve's.
+func point(x, y string) *ecdsa.PublicKey {
+	raw := []byte{4} // uncompressed
+	for _, s := range []string{x, y} {
+		b, err := base64.RawURLEncoding.DecodeString(s)
+		if err != nil || len(b) != keyLength {
+			return nil
+		}
+		raw = append(raw, b...)
 	}
-	public, err := ecdsa.ParseUncompressedPublicKey(elliptic.P256(), append(append([]byte{4}, x...), y...))
+	public, err := ecdsa.ParseUncompressedPublicKey(elliptic.P256(), raw)
 	if err != nil {
-		return nil, nil //nolint:nilerr // a point that is not on the curve is no key
+		return nil
 	}
-	return public, nil
+	return public
 }

@@ -109,7 +109,7 @@ func (p *Plaid) Exchange(ctx context.Context, _ string, given json.RawMessage) (
 	if creds.AccessToken == "" || !bank.IsID(creds.ItemID) {
 		return bank.Linked{}, p.client.Malformed()
 	}
-	stored, err := json.Marshal(creds)
+	stored, err := json.Marshal(creds) //nolint:gosec // credentials are made to be sealed
 	if err != nil {
 		return bank.Linked{}, err
 	}

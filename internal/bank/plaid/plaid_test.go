@@ -23,7 +23,7 @@ func start(t *testing.T, o banksim.PlaidOptions) (*banksim.Plaid, *plaid.Plaid) 
 	t.Helper()
 	o.ClientID, o.Secret = "client", secret
 	if o.Household.Transactions == 0 {
-		o.Household = household.Options{Transactions: 4000, Years: 1}
+		o.Household = household.Options{Transactions: 2000, Years: 1}
 	}
 	sim, err := banksim.NewPlaid(o)
 	if err != nil {
@@ -150,7 +150,9 @@ func (b *theBank) Fault(kind banktest.Fault) {
 	}[kind])
 }
 
-func (b *theBank) Webhook() (http.Header, []byte) {
+func (b *theBank) Webhook(age time.Duration) (http.Header, []byte) {
+	b.sim.Advance(-age)
+	defer b.sim.Advance(age)
 	d, err := b.sim.Webhook(b.book.ID(), "TRANSACTIONS", "SYNC_UPDATES_AVAILABLE", map[string]any{"initial_update_complete": true})
 	if err != nil {
 		b.t.Fatal(err)

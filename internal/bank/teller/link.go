@@ -157,7 +157,7 @@ func (t *Teller) Exchange(ctx context.Context, session string, given json.RawMes
 	if len(accounts) == 0 || slices.ContainsFunc(accounts, func(a account) bool { return string(a.EnrollmentID) != in.EnrollmentID }) {
 		return bank.Linked{}, errs.Field("credentials.enrollment_id", "conflict", "the access token does not belong to this enrolment; connect the bank again")
 	}
-	stored, err := json.Marshal(in.credentials)
+	stored, err := json.Marshal(in.credentials) //nolint:gosec // credentials are made to be sealed
 	if err != nil {
 		return bank.Linked{}, err
 	}

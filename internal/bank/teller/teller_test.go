@@ -24,7 +24,7 @@ var lastDay = time.Date(2026, 6, 30, 0, 0, 0, 0, time.UTC)
 func start(t *testing.T, o banksim.TellerOptions) (*banksim.Teller, *teller.Teller) {
 	t.Helper()
 	o.Secrets = []string{secret}
-	o.Household = household.Options{Transactions: 3000, Years: 1, End: lastDay}
+	o.Household = household.Options{Transactions: 1500, Years: 1, End: lastDay}
 	sim, err := banksim.NewTeller(o)
 	if err != nil {
 		t.Fatal(err)
@@ -64,22 +64,22 @@ func connect(t *testing.T, sim *banksim.Teller, p *teller.Teller) (bank.Linked, 
 
 func TestConformance(t *testing.T) {
 	t.Parallel()
-	banktest.Run(t, func(t *testing.T) banktest.Subject { return subject(t, banksim.TellerOptions{}) })
+	banktest.Run(t, subject(banksim.TellerOptions{}))
 }
 
 // TestConformanceWithSmallPages holds too where Teller gives fewer rows than it was asked for.
 func TestConformanceWithSmallPages(t *testing.T) {
 	t.Parallel()
-	banktest.Run(t, func(t *testing.T) banktest.Subject {
-		return subject(t, banksim.TellerOptions{Sandbox: true, MaxCount: 100})
-	})
+	banktest.Run(t, subject(banksim.TellerOptions{Sandbox: true, MaxCount: 100}))
 }
 
-func subject(t *testing.T, o banksim.TellerOptions) banktest.Subject {
-	t.Helper()
-	sim, p := start(t, o)
-	linked, e := connect(t, sim, p)
-	return banktest.Subject{Provider: p, Credentials: linked.Credentials, Bank: &theBank{t: t, sim: sim, book: e.Book}, Secrets: []string{secret, e.AccessToken}}
+func subject(o banksim.TellerOptions) func(t *testing.T) banktest.Subject {
+	return func(t *testing.T) banktest.Subject {
+		t.Helper()
+		sim, p := start(t, o)
+		linked, e := connect(t, sim, p)
+		return banktest.Subject{Provider: p, Credentials: linked.Credentials, Bank: &theBank{t: t, sim: sim, book: e.Book}, Secrets: []string{secret, e.AccessToken}}
+	}
 }
 
 // theBank is the simulator as the suite moves it.
@@ -166,7 +166,9 @@ func (b *theBank) Fault(kind banktest.Fault) {
 	}[kind])
 }
 
-func (b *theBank) Webhook() (http.Header, []byte) {
+func (b *theBank) Webhook(age time.Duration) (http.Header, []byte) {
+	b.sim.Advance(-age)
+	defer b.sim.Advance(age)
 	d, err := b.sim.Webhook("wh_1", "transactions.processed", map[string]any{"enrollment_id": b.book.ID(), "transactions": []any{}})
 	if err != nil {
 		b.t.Fatal(err)

@@ -68,9 +68,14 @@ func Build(ctx context.Context, c Config, log *slog.Logger) (*App, error) {
 	if err != nil {
 		return nil, err
 	}
+	providers, err := c.providers()
+	if err != nil {
+		db.Close()
+		return nil, err
+	}
 	a := parts(db, log)
 	a.Config, a.Ring, a.Log, a.Metrics = c, ring, log, prometheus.NewRegistry()
-	a.Feed.Connect(ring)
+	a.Feed.Connect(ring, providers...)
 	a.Runner = &op.Runner{DB: db, Log: log, Observe: observer(a.Metrics, db)}
 	a.Jobs.Observe = jobObserver(a.Metrics)
 	a.Tools = &mcp.Tools{Ops: a.Ops(), Runner: a.Runner, Version: Version, Log: log}

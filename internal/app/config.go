@@ -21,6 +21,16 @@ type Config struct {
 	PublicURL         string      `env:"PUBLIC_URL" doc:"the address under which others reach the server, if not loopback"`
 	EncryptionKey     seal.Secret `env:"ENCRYPTION_KEY" doc:"base64 of 32 bytes that seal bank credentials; make one with: openssl rand -base64 32"`
 	EncryptionKeysOld []string    `env:"ENCRYPTION_KEYS_OLD" doc:"earlier keys, comma-separated, until coffer key rotate has run"`
+	PlaidClientID     string      `env:"PLAID_CLIENT_ID" doc:"from Plaid's dashboard; with it and the secret banks are linked through Plaid"`
+	PlaidSecret       seal.Secret `env:"PLAID_SECRET" doc:"from Plaid's dashboard, of that environment"`
+	PlaidEnvironment  string      `env:"PLAID_ENVIRONMENT" envDefault:"sandbox" doc:"sandbox or production"`
+	PlaidURL          string      `env:"PLAID_URL" doc:"another address than Plaid's own, for a simulator"`
+	TellerApplication string      `env:"TELLER_APPLICATION_ID" doc:"from Teller's dashboard; with it banks are linked through Teller"`
+	TellerEnvironment string      `env:"TELLER_ENVIRONMENT" envDefault:"sandbox" doc:"sandbox, development or production"`
+	TellerCertificate string      `env:"TELLER_CERTIFICATE" doc:"file with the client certificate, PEM; needed outside the sandbox"`
+	TellerKey         string      `env:"TELLER_PRIVATE_KEY" doc:"file with its key, PEM"`
+	TellerURL         string      `env:"TELLER_URL" doc:"another address than Teller's own, for a simulator"`
+	TellerCA          string      `env:"TELLER_CA" doc:"file with the authority that a simulator's certificate is of, PEM"`
 	MetricsListen     string      `env:"METRICS_LISTEN" doc:"where to serve Prometheus metrics at /metrics; nowhere if empty"`
 	LogLevel          slog.Level  `env:"LOG_LEVEL" envDefault:"INFO" doc:"DEBUG, INFO, WARN or ERROR"`
 	LogFormat         string      `env:"LOG_FORMAT" envDefault:"text" doc:"text or json"`

@@ -158,7 +158,12 @@ func (r *round) loop(ctx context.Context) error {
 	if err := r.settleAccounts(ctx, listed); err != nil {
 		return err
 	}
-	start := bank.Position{Cursor: r.link.Cursor, From: r.from()}
+	from, err := r.from(ctx)
+	if err != nil {
+		return err
+	}
+	start := bank.Position{Cursor: r.link.Cursor, From: from}
+	var held bank.Page
 	for at, restarts := start, 0; ; {
 		page, err := r.provider.Pull(ctx, secret, at)
 		if err != nil {
@@ -168,26 +173,53 @@ func (r *round) loop(ctx context.Context) error {
 			if restarts++; restarts > mostRestarts {
 				return &bank.Error{Provider: r.link.Provider, Class: bank.Later, Code: bank.CodeUnknown, Advice: "the bank kept changing its list while it was read; the next sync tries again"}
 			}
-			at = start
+			at, held = start, bank.Page{}
 			clear(r.brought)
 			clear(r.removed)
 			r.complete = nil
 			continue
 		}
+		at.Next = page.Next
+		if page = joined(held, page); r.waits(page) {
+			held = page
+			continue
+		}
+		held = bank.Page{}
 		if err := r.store(ctx, page); err != nil || page.Last {
 			return err
 		}
-		at.Next = page.Next
 	}
 }
 
-// from is the day from which a window is read: some days before the last whole sync.
-func (r *round) from() time.Time {
+// mostHeld is how many rows of a window are held back at most.
+const mostHeld = 20_000
+
+// waits says whether a page is held until its account has been read whole: only then is it known which pending rows are gone, and one of the page's rows may be what such a row became.
+// On the first sync nothing is stored yet that could be gone.
+func (r *round) waits(page bank.Page) bool {
+	return r.provider.Traits().Shape == bank.Window && r.link.LastSyncAt != nil && page.Complete == nil && !page.Last && len(page.Transactions) < mostHeld
+}
+
+// joined is a page with what was held before it.
+func joined(held, page bank.Page) bank.Page {
+	page.Transactions = slices.Concat(held.Transactions, page.Transactions)
+	page.Removed = slices.Concat(held.Removed, page.Removed)
+	page.Bad = slices.Concat(held.Bad, page.Bad)
+	return page
+}
+
+// from is the day from which a window is read: some days before the last whole sync, and not after what is still pending here.
+func (r *round) from(ctx context.Context) (time.Time, error) {
 	traits := r.provider.Traits()
 	if traits.Shape != bank.Window || r.link.LastSyncAt == nil {
-		return time.Time{}
+		return time.Time{}, nil
 	}
-	return pg.Day(r.link.LastSyncAt.Time().AddDate(0, 0, -traits.WindowDays)).Time()
+	from := pg.Day(r.link.LastSyncAt.Time().AddDate(0, 0, -traits.WindowDays)).Time()
+	oldest, err := oldestPending(ctx, r.feed.db, r.link.ID)
+	if err == nil && !oldest.IsZero() && oldest.Time().Before(from) {
+		from = oldest.Time()
+	}
+	return from, err
 }
 
 // settleAccounts brings the connection's accounts up to date.
@@ -219,6 +251,9 @@ func (r *round) store(ctx context.Context, page bank.Page) error {
 	}
 	r.note(page, bad)
 	return r.batch(ctx, func(ctx context.Context, tx pg.Tx, at *place) (int64, error) {
+		if err := r.succeed(ctx, tx, page, rows); err != nil {
+			return 0, err
+		}
 		m, err := r.feed.books.Merge(ctx, tx, slices.Values(rows))
 		if err != nil {
 			return 0, err
@@ -299,11 +334,11 @@ func (r *round) end(ctx context.Context, tx pg.Tx, page bank.Page) ([]journal.En
 		if !ok {
 			continue
 		}
-		missing, err := r.feed.books.Missing(ctx, tx, account, pg.Day(whole.From), r.brought[account])
+		absent, err := missing(ctx, tx, account, pg.Day(whole.From), r.brought[account])
 		if err != nil {
 			return nil, err
 		}
-		removed[account] = slices.Concat(removed[account], missing)
+		removed[account] = slices.Concat(removed[account], absent)
 	}
 	var entries []journal.Entry
 	for account, rows := range removed {

@@ -3,7 +3,6 @@ package ledger
 import (
 	"context"
 	"iter"
-	"slices"
 	"time"
 
 	"coffer/internal/id"
@@ -151,10 +150,4 @@ func (b *Books) Remove(ctx context.Context, tx pg.Tx, account id.ID, providerIDs
 	}
 	_, entries, err := b.Apply(ctx, tx, edits, false)
 	return entries, err
-}
-
-// Missing are the bank's ids of an account's transactions from a day on that are not among those that it brought, deleted ones aside.
-func (b *Books) Missing(ctx context.Context, q pg.Querier, account id.ID, from pg.Date, brought map[string]bool) ([]string, error) {
-	stored, err := pg.Values[string](ctx, q, `select provider_id from transaction where account_id = $1 and date >= $2 and deleted_at is null`, account, from)
-	return slices.DeleteFunc(stored, func(row string) bool { return brought[row] }), err
 }

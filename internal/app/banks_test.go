@@ -1,0 +1,149 @@
+package app_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"coffer/internal/app"
+	"coffer/internal/banksim"
+	"coffer/internal/household"
+	"coffer/internal/pg"
+	"coffer/internal/pg/pgtest"
+	"coffer/internal/seal"
+	"github.com/google/go-cmp/cmp"
+)
+
+const testRing = "MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY="
+
+// holdsBook compares what is stored with what the bank has.
+func (w *world) holdsBook(t *testing.T, book *banksim.Book) {
+	t.Helper()
+	stored, err := pg.Values[string](t.Context(), w.DB, `
+		select t.provider_id || ' ' || t.date || ' ' || t.amount || ' ' || t.currency || ' ' || t.pending from transaction t where t.deleted_at is null`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var want []string
+	for _, r := range book.Rows() {
+		want = append(want, fmt.Sprintf("%s %s %s %s %t", r.ID, r.Date.Format("2006-01-02"), r.Amount, r.Currency, r.Pending))
+	}
+	slices.Sort(stored)
+	slices.Sort(want)
+	if !slices.Equal(stored, want) {
+		t.Errorf("stored and at the bank:\n%s", cmp.Diff(stored, want))
+	}
+}
+
+// link makes a connection over REST, waits for its first sync, and answers its id.
+func (w *world) link(t *testing.T, body string) string {
+	t.Helper()
+	r := w.send(t, exchange{method: http.MethodPost, path: "/api/v1/connections", key: w.key, body: body})
+	var c struct {
+		ID string `json:"id"`
+	}
+	if err := json.Unmarshal([]byte(r.body), &c); err != nil || r.status != http.StatusCreated {
+		t.Fatalf("%d %s", r.status, r.body)
+	}
+	w.sync(t, c.ID)
+	return c.ID
+}
+
+// sync asks for a sync and waits for its end.
+func (w *world) sync(t *testing.T, connection string) string {
+	t.Helper()
+	r := w.send(t, exchange{method: http.MethodPost, path: "/api/v1/connections/" + connection + "/sync?wait=30s", key: w.key})
+	if r.status != http.StatusOK {
+		t.Fatalf("%d %s", r.status, r.body)
+	}
+	return r.body
+}
+
+// A bank is linked and synced through each provider, over real connections to its simulator, and the books equal what the bank has, also after it moved on.
+func TestBanksOverTheirProtocols(t *testing.T) {
+	t.Parallel()
+	size := household.Options{Seed: 7, Transactions: 1200, Years: 1}
+	p, err := banksim.NewPlaid(banksim.PlaidOptions{Household: size})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(p.Close)
+	tl, err := banksim.NewTeller(banksim.TellerOptions{Household: size, MaxCount: 100})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(tl.Close)
+	dir := t.TempDir()
+	file := func(name string, pem []byte) string {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, pem, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	config := app.Config{
+		EncryptionKey: seal.NewSecret(testRing), PlaidClientID: "client", PlaidSecret: seal.NewSecret("secret"), PlaidEnvironment: "sandbox", PlaidURL: p.URL(),
+		TellerApplication: "app_1", TellerEnvironment: "development", TellerURL: tl.URL(),
+		TellerCertificate: file("cert.pem", tl.Certificate()), TellerKey: file("key.pem", tl.Key()), TellerCA: file("ca.pem", tl.CA()),
+	}
+	for name, start := range map[string]func() (string, *banksim.Book){
+		"plaid": func() (string, *banksim.Book) {
+			token, book := p.NewItem("")
+			return fmt.Sprintf(`{"provider":"plaid","credentials":{"public_token":%q}}`, token), book
+		},
+		"teller": func() (string, *banksim.Book) {
+			e := tl.Enrol()
+			return fmt.Sprintf(`{"provider":"teller","credentials":{"access_token":%q,"enrollment_id":%q}}`, e.AccessToken, e.ID), e.Book
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorldOn(t, pgtest.URL(t), config)
+			w.work(t)
+			body, book := start()
+			connection := w.link(t, body)
+			w.holdsBook(t, book)
+			rows := book.Rows()
+			book.Change(rows[len(rows)-1].ID, func(r *banksim.Row) { r.Name = "CHANGED" })
+			ids := func() map[string]bool {
+				found, err := pg.Values[string](t.Context(), w.DB, `select id::text from transaction where deleted_at is null`)
+				if err != nil {
+					t.Fatal(err)
+				}
+				out := map[string]bool{}
+				for _, u := range found {
+					out[u] = true
+				}
+				return out
+			}
+			before := ids()
+			for _, pending := range book.Pending() {
+				book.Post(pending.ID, nil)
+			}
+			if !strings.Contains(w.sync(t, connection), `"state":"succeeded"`) {
+				t.Error("the second sync did not succeed")
+			}
+			w.holdsBook(t, book)
+			if !maps.Equal(before, ids()) {
+				t.Error("what posted under another id became another transaction")
+			}
+			leak, err := pg.Value[bool](t.Context(), w.DB, `select position('token' in encode(credentials, 'escape')) > 0 from connection`)
+			if err != nil || leak {
+				t.Errorf("credentials can be read, %v", err)
+			}
+			if r := w.send(t, exchange{method: http.MethodDelete, path: "/api/v1/connections/" + connection, key: w.key}); r.status != http.StatusNoContent {
+				t.Errorf("%d %s", r.status, r.body)
+			}
+			kept, err := pg.Value[bool](t.Context(), w.DB, `select credentials is not null or status <> 'disconnected' from connection`)
+			if err != nil || kept {
+				t.Errorf("a connection that was removed keeps its credentials, %v", err)
+			}
+		})
+	}
+}

@@ -64,8 +64,8 @@ type Position struct {
 
 // A Page is one answer of a loop.
 type Page struct {
-	Accounts     []Account // those that the page brings, not all there are
-	Transactions []Transaction
+	Accounts     []Account     // those that the page brings, not all there are
+	Transactions []Transaction // added or changed, each once
 	Removed      []Removal
 	Bad          []Bad
 	Next         string  // where the next page begins, unless Last

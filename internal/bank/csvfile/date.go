@@ -158,7 +158,12 @@ func isTime(s string) bool {
 	if rest == s {
 		return false
 	}
-	return rest == "" || strings.HasPrefix(rest, "as of ") || leadingDigits(rest) > 0 && leadingDigits(rest) <= 2 && strings.ContainsAny(rest, ":.h")
+	if rest == "" || strings.HasPrefix(rest, "as of ") {
+		return true
+	}
+	n := leadingDigits(rest)
+	return (n == 1 || n == 2) && len(rest) <= 32 && strings.ContainsAny(rest, ":.h") &&
+		strings.Trim(rest, "0123456789:.+-/ abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ") == ""
 }
 
 var (

@@ -98,6 +98,7 @@ func knownShape(rows []record) *format {
 func (f *format) fits(rows []record) bool {
 	kinds := strings.Split(f.shape, "|")
 	for _, r := range rows {
+		amounts := 0 // of money out and money in, one is filled
 		for i, kind := range kinds {
 			kind, optional := strings.CutSuffix(kind, "?")
 			if i >= len(r.fields) {
@@ -106,7 +107,10 @@ func (f *format) fits(rows []record) bool {
 				}
 				continue
 			}
-			if !matches(r.fields[i], kind) {
+			if kind == "maybe" && trim(r.fields[i]) != "" {
+				amounts++
+			}
+			if !matches(r.fields[i], kind) || amounts > 1 {
 				return false
 			}
 		}

@@ -106,7 +106,7 @@ func (l *layout) survey(head []record, fixed *int) (score int) {
 	}
 	l.findHeader(head, first, fixed)
 	score = same*1000 + min(width, 50)
-	if l.known != nil {
+	if l.known != nil && l.known.names != "" {
 		score += 100_000_000
 	} else if l.header > 0 && isHeader(l.raw) {
 		score += 500

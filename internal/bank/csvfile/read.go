@@ -158,7 +158,12 @@ func (p *plan) date(cell string) (day, bool) {
 
 // words fills the row's text.
 func (p *plan) words(row *Row, rec record, m *Mapping) {
-	line := func(c *Column) text.Untrusted { return text.Name(unguard(rec.at(c))) }
+	line := func(c *Column) text.Untrusted {
+		if s := unguard(rec.at(c)); s != "" {
+			return text.Name(s)
+		}
+		return ""
+	}
 	row.Name, row.Detail, row.MerchantName = line(m.Name), line(m.Detail), line(m.MerchantName)
 	row.Category, row.Account = line(m.Category), line(m.Account)
 	if id := line(m.ID); !damaged(id.Plain()) {

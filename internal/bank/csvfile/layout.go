@@ -3,6 +3,7 @@ package csvfile
 import (
 	"errors"
 	"io"
+	"slices"
 	"strings"
 
 	"coffer/internal/errs"
@@ -163,19 +164,20 @@ func looksLikeData(rec record) bool {
 	return dates > 0 && (numbers > 0 || dates > 1)
 }
 
+// isValue reports a cell that no header has.
+func isValue(cell string) bool {
+	_, date := isDate(cell)
+	_, isNumber := parseFigure(cell)
+	return date || isNumber
+}
+
 // isWords reports a record that could be the header of the one that follows it, in whatever language.
 func isWords(rec, next record) bool {
 	filled := 0
 	for _, f := range rec.fields {
-		if _, ok := parseFigure(f); ok {
-			return false
-		}
-		if _, ok := isDate(f); ok {
-			return false
-		}
 		if trim(f) != "" {
 			filled++
 		}
 	}
-	return filled > 1 && len(rec.fields) <= len(next.fields) && filled+1 >= len(next.fields)
+	return !slices.ContainsFunc(rec.fields, isValue) && filled > 1 && len(rec.fields) <= len(next.fields) && filled+1 >= len(next.fields)
 }

@@ -216,10 +216,7 @@ func (p *plan) status(rec record) *fault {
 	return nil
 }
 
-func (c check) holds(rec record) bool {
-	value := norm(rec.at(c.column))
-	return slices.Contains(c.values, value)
-}
+func (c check) holds(rec record) bool { return slices.Contains(c.values, norm(rec.at(c.column))) }
 
 // amount is the row's, positive where money went out, with the currency that stands beside it.
 func (p *plan) amount(rec record, m *Mapping) (a money.Amount, dir direction, c money.Currency, bad *fault) {

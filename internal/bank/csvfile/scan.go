@@ -2,8 +2,10 @@ package csvfile
 
 import (
 	"bufio"
+	"bytes"
 	"errors"
 	"io"
+	"slices"
 )
 
 // Limits of one record. What is longer is not a bank's statement, or has a quote that nobody closes.
@@ -22,12 +24,7 @@ type record struct {
 }
 
 func (r record) blank() bool {
-	for _, f := range r.fields {
-		if trim(f) != "" {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(r.fields, func(f string) bool { return trim(f) != "" })
 }
 
 // at is the cell of a column, or "" where the row is too short.
@@ -126,7 +123,7 @@ func (s *scanner) field(c byte) (last bool, err error) {
 		case c == '\r':
 			s.skipLF()
 			return true, nil
-		case c == '"' && onlyBlanks(s.buf[start:]):
+		case c == '"' && len(bytes.TrimLeft(s.buf[start:], " ")) == 0:
 			s.buf, quoted = s.buf[:start], true
 		default:
 			s.add(start, c)
@@ -172,13 +169,4 @@ func (s *scanner) skipLF() {
 	if ahead, _ := s.in.Peek(1); len(ahead) == 1 && ahead[0] == '\n' {
 		_, _ = s.in.Discard(1)
 	}
-}
-
-func onlyBlanks(b []byte) bool {
-	for _, c := range b {
-		if c != ' ' {
-			return false
-		}
-	}
-	return true
 }

@@ -82,14 +82,11 @@ func (r role) fits(name string) (rank int, ok bool) {
 
 // isHeader reports whether names say at least when, and how much.
 func isHeader(fields []string) bool {
+	if slices.ContainsFunc(fields, isValue) {
+		return false
+	}
 	found := map[string]bool{}
 	for _, f := range fields {
-		if _, isNumber := parseFigure(f); isNumber {
-			return false
-		}
-		if _, ok := isDate(f); ok {
-			return false
-		}
 		name := norm(f)
 		for _, r := range roles {
 			if _, ok := r.fits(name); ok && !found[r.slot] {

@@ -148,7 +148,7 @@ func (i *inspection) findColumns() (err error) {
 	if i.rows == 0 {
 		return errs.New(errs.InvalidBody, "the file has no rows; export the statement as CSV for a time in which there was something")
 	}
-	if err := checkMapping(&m); err != nil {
+	if err := checkMapping(&m, i.options.AmountSign); err != nil {
 		return err
 	}
 	i.plan.mapping = m

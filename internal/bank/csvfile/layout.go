@@ -117,11 +117,16 @@ func (l *layout) survey(head []record, fixed *int) (score int) {
 
 // findHeader looks for names that are known, then for names that say enough, then for a line of mere words before the first row.
 func (l *layout) findHeader(head []record, first int, fixed *int) {
-	if fixed != nil {
-		if *fixed > 0 && *fixed <= len(head) {
-			l.take(head[*fixed-1])
-			l.known = known(l.raw)
-		}
+	switch {
+	case fixed == nil:
+	case *fixed > len(head):
+		return
+	case *fixed > 0:
+		l.take(head[*fixed-1])
+		l.known = known(l.raw)
+		return
+	default:
+		l.known = knownShape(l.rows)
 		return
 	}
 	for _, rec := range head[:min(len(head), maxPreamble)] {

@@ -32,8 +32,10 @@ func resolve(m Mapping, names []string, width int, lenient bool) (Mapping, error
 }
 
 // checkMapping reports what a mapping must have and lacks.
-func checkMapping(m *Mapping) error {
+func checkMapping(m *Mapping, sign string) error {
 	switch {
+	case sign == Split && m.Amount != nil, sign == Flag && m.Flag == nil:
+		return errs.Field("amount_sign", "conflict", "split needs mapping.debit and mapping.credit in place of mapping.amount, and flag needs mapping.flag")
 	case m.Date == nil:
 		return errs.Field("mapping.date", "required", "no column of dates was found; say in mapping.date which one it is")
 	case m.Amount == nil && m.Debit == nil && m.Credit == nil:

@@ -203,18 +203,14 @@ func (i *inspection) customaryOrder() order {
 	if i.plan.decimal == ',' || i.plan.comma == ';' {
 		return dmy
 	}
-	currency := i.options.DefaultCurrency
+	dollars := i.options.DefaultCurrency == "USD"
 	if c := i.plan.mapping.Amount; c != nil && i.plan.currency[c.Index] != "" {
-		currency = i.plan.currency[c.Index]
+		dollars = i.plan.currency[c.Index] == "USD"
 	}
 	if c := i.plan.mapping.Currency; c != nil {
-		for v := range i.columns[c.Index].values {
-			if v == "usd" {
-				currency = "USD"
-			}
-		}
+		dollars = i.columns[c.Index].values["usd"] > 0
 	}
-	if currency == "USD" {
+	if dollars {
 		return mdy
 	}
 	return dmy

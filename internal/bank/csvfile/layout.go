@@ -105,7 +105,7 @@ func (l *layout) survey(head []record, fixed *int) (score int) {
 			width, same = w, n
 		}
 	}
-	l.findHeader(head, first, fixed)
+	l.findHeader(head, first, width, fixed)
 	score = same*1000 + min(width, 50)
 	if l.known != nil && l.known.names != "" {
 		score += 100_000_000
@@ -116,17 +116,17 @@ func (l *layout) survey(head []record, fixed *int) (score int) {
 }
 
 // findHeader looks for names that are known, then for names that say enough, then for a line of mere words before the first row.
-func (l *layout) findHeader(head []record, first int, fixed *int) {
+func (l *layout) findHeader(head []record, first, width int, fixed *int) {
 	switch {
 	case fixed == nil:
-	case *fixed > len(head):
+	case *fixed == 0:
+		l.known = knownShape(l.rows)
 		return
-	case *fixed > 0:
+	case *fixed <= len(head):
 		l.take(head[*fixed-1])
 		l.known = known(l.raw)
 		return
 	default:
-		l.known = knownShape(l.rows)
 		return
 	}
 	for _, rec := range head[:min(len(head), maxPreamble)] {
@@ -137,10 +137,17 @@ func (l *layout) findHeader(head []record, first int, fixed *int) {
 		}
 	}
 	for _, rec := range head[:min(len(head), maxPreamble)] {
-		if len(rec.fields) > 1 && isHeader(rec.fields) {
+		// A summary above the table may have a date and an amount too, but not the width of most rows.
+		fits := max(len(rec.fields)-width, width-len(rec.fields)) <= 1
+		if len(rec.fields) > 1 && (fits || l.raw == nil) && isHeader(rec.fields) {
 			l.take(rec)
-			return
+			if fits {
+				return
+			}
 		}
+	}
+	if l.raw != nil {
+		return
 	}
 	if first > 0 && isWords(head[first-1], head[first]) {
 		l.take(head[first-1])

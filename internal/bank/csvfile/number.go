@@ -103,9 +103,9 @@ func parseFigure(cell string) (f figure, ok bool) {
 // word takes letters beside a number: a currency, or CR and DR behind it.
 func (f *figure) word(w string, behind bool) bool {
 	switch lower := strings.ToLower(w); {
-	case behind && (lower == "cr" || lower == "h"):
+	case behind && (lower == "cr" || lower == "c" || lower == "h"):
 		f.direction = in
-	case behind && (lower == "dr" || lower == "db" || lower == "s"):
+	case behind && (lower == "dr" || lower == "d" || lower == "db" || lower == "s"):
 		f.direction = out
 	default:
 		if c, err := money.ParseCurrency(w); err == nil {

@@ -38,6 +38,8 @@ const (
 	Flag        = "flag"         // a column says it in words
 )
 
+var signKinds = []string{NegativeOut, PositiveOut, Split, Flag}
+
 // How sure the reading is.
 const (
 	High   = "high"   // a known format, or every choice follows from the rows

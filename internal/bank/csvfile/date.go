@@ -1,7 +1,6 @@
 package csvfile
 
 import (
-	"fmt"
 	"strings"
 	"time"
 	"unicode"
@@ -25,7 +24,14 @@ const noOrder = order(-1)
 // A day is a date as a number that sorts: 20260314.
 type day int
 
-func (d day) String() string { return fmt.Sprintf("%04d-%02d-%02d", d/10000, d/100%100, d%100) }
+func (d day) String() string {
+	b := []byte("0000-00-00")
+	for _, i := range []int{9, 8, 6, 5, 3, 2, 1, 0} {
+		b[i] += byte(d % 10)
+		d /= 10
+	}
+	return string(b)
+}
 
 // parts are the three parts of a date in the order of the cell.
 type parts struct {
@@ -158,7 +164,12 @@ func isTime(s string) bool {
 	if rest == s {
 		return false
 	}
-	return rest == "" || strings.HasPrefix(rest, "as of ") || leadingDigits(rest) > 0 && leadingDigits(rest) <= 2 && strings.ContainsAny(rest, ":.h")
+	if rest == "" || strings.HasPrefix(rest, "as of ") {
+		return true
+	}
+	n := leadingDigits(rest)
+	return (n == 1 || n == 2) && len(rest) <= 32 && strings.ContainsAny(rest, ":.h") &&
+		strings.Trim(rest, "0123456789:.+-/ abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ") == ""
 }
 
 var (

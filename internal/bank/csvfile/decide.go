@@ -1,7 +1,5 @@
 package csvfile
 
-import "strings"
-
 // decideDecimal counts what all numbers of the mapped columns say.
 func (i *inspection) decideDecimal() {
 	p := &i.plan
@@ -10,49 +8,28 @@ func (i *inspection) decideDecimal() {
 		return
 	}
 	m := &p.mapping
-	point, comma, open := 0, 0, 0
+	point, comma, openPoint, openComma := 0, 0, 0, 0
 	for _, c := range []*Column{m.Amount, m.OtherAmount, m.Debit, m.Credit, m.Fee, m.Balance} {
 		if c != nil {
 			s := &i.columns[c.Index]
-			point, comma, open = point+s.point, comma+s.comma, open+s.open
+			point, comma = point+s.point, comma+s.comma
+			openPoint, openComma = openPoint+s.openPoint, openComma+s.openComma
 		}
 	}
+	silent := point == 0 && comma == 0
 	p.decimal = '.'
-	switch {
-	case comma > point:
-		p.decimal = ','
-	case point == 0 && comma == 0 && p.comma == ';':
+	if comma > point || silent && (openPoint > openComma || openPoint == openComma && p.comma == ';') {
 		p.decimal = ','
 	}
 	switch {
 	case point > 0 && comma > 0:
 		i.guesses++
 		i.warn("decimal_mixed", "some amounts have a decimal point and others a decimal comma; the mark that most of them have was taken, and the others are rejected")
-	case point == 0 && comma == 0 && open > 0:
+	case silent && openPoint+openComma > 0:
+		// Statements have two decimals, hardly ever three.
 		i.blind++
 		i.warn("decimal_ambiguous", "no amount shows whether a mark before three digits parts thousands or decimals; it was taken for thousands unless decimal_separator says otherwise")
-		p.decimal = i.thousands()
 	}
-}
-
-// thousands is the decimal mark under which the marks that were seen part thousands: statements have two decimals, hardly ever three.
-func (i *inspection) thousands() byte {
-	m := &i.plan.mapping
-	for _, c := range []*Column{m.Amount, m.Debit, m.Credit, m.Balance} {
-		if c == nil {
-			continue
-		}
-		for _, s := range i.columns[c.Index].samples {
-			f, ok := parseFigure(s.Plain())
-			if _, open := f.vote(); ok && open {
-				if strings.Contains(f.core, ".") {
-					return ','
-				}
-				return '.'
-			}
-		}
-	}
-	return i.plan.decimal
 }
 
 // kindOfSign is what tells the direction, as far as the columns alone say it.
@@ -226,18 +203,14 @@ func (i *inspection) customaryOrder() order {
 	if i.plan.decimal == ',' || i.plan.comma == ';' {
 		return dmy
 	}
-	currency := i.options.DefaultCurrency
+	dollars := i.options.DefaultCurrency == "USD"
 	if c := i.plan.mapping.Amount; c != nil && i.plan.currency[c.Index] != "" {
-		currency = i.plan.currency[c.Index]
+		dollars = i.plan.currency[c.Index] == "USD"
 	}
 	if c := i.plan.mapping.Currency; c != nil {
-		for v := range i.columns[c.Index].values {
-			if v == "usd" {
-				currency = "USD"
-			}
-		}
+		dollars = i.columns[c.Index].values["usd"] > 0
 	}
-	if currency == "USD" {
+	if dollars {
 		return mdy
 	}
 	return dmy

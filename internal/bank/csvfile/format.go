@@ -1,7 +1,9 @@
 package csvfile
 
 import (
+	_ "embed" // for formats.txt
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -25,28 +27,66 @@ type rule struct {
 	values string
 }
 
-// header makes a format that is known by its names.
-func header(id, names string, o order, sign string, use Mapping) format {
-	return format{id: id, names: names, order: o, sign: sign, use: use}
+//go:embed formats.txt
+var formatsText string
+
+// formats are the exports that are known; the file says how it is written.
+var formats = parseFormats(formatsText)
+
+// parseFormats panics at a word that it does not know: the file is ours.
+func parseFormats(s string) (out []format) {
+	for line := range strings.Lines(s) {
+		line = strings.TrimRight(line, "\n")
+		switch {
+		case line == "" || line[0] == '#':
+		case line[0] == ' ':
+			key, value, _ := strings.Cut(strings.TrimSpace(line), ": ")
+			out[len(out)-1].set(key, value)
+		default:
+			words := append(strings.Fields(line), "")
+			o, ok := map[string]order{"ymd": ymd, "dmy": dmy, "mdy": mdy, "any": noOrder}[words[1]]
+			if !ok || !slices.Contains(signKinds, words[2]) {
+				panic("formats.txt: " + line)
+			}
+			out = append(out, format{id: words[0], order: o, sign: words[2], exact: words[3] == "exact"})
+		}
+	}
+	return out
 }
 
-// bareTable makes a format that has no header.
-func bareTable(id, shape string, o order, sign string, use Mapping) format {
-	return format{id: id, shape: shape, order: o, sign: sign, use: use}
-}
-
-func (f format) exactly() format { f.exact = true; return f }
-
-func (f format) incoming(m Mapping) format { f.inbound = &m; return f }
-
-func (f format) keeping(column, values string) format {
-	f.keep = append(f.keep, rule{norm(column), values})
-	return f
-}
-
-func (f format) skipping(column, values string) format {
-	f.skip = append(f.skip, rule{norm(column), values})
-	return f
+func (f *format) set(key, value string) {
+	verb, rest, _ := strings.Cut(key, " ")
+	m := &f.use
+	switch verb {
+	case "header":
+		f.names = value
+		return
+	case "shape":
+		f.shape = value
+		return
+	case "keep":
+		f.keep = append(f.keep, rule{norm(rest), value})
+		return
+	case "skip":
+		f.skip = append(f.skip, rule{norm(rest), value})
+		return
+	case "in":
+		if f.inbound == nil {
+			f.inbound = &Mapping{}
+		}
+		m, key = f.inbound, rest
+	}
+	c := Named(value)
+	if n, err := strconv.Atoi(value); err == nil && f.shape != "" {
+		c = At(n)
+	}
+	for _, s := range m.slots() {
+		if s.name == key {
+			*s.column = c
+			return
+		}
+	}
+	panic("formats.txt: " + f.id + " " + key)
 }
 
 // known finds the format of a header: the one that knows most of its names.
@@ -98,6 +138,7 @@ func knownShape(rows []record) *format {
 func (f *format) fits(rows []record) bool {
 	kinds := strings.Split(f.shape, "|")
 	for _, r := range rows {
+		amounts := 0 // of money out and money in, one is filled
 		for i, kind := range kinds {
 			kind, optional := strings.CutSuffix(kind, "?")
 			if i >= len(r.fields) {
@@ -106,7 +147,10 @@ func (f *format) fits(rows []record) bool {
 				}
 				continue
 			}
-			if !matches(r.fields[i], kind) {
+			if kind == "maybe" && trim(r.fields[i]) != "" {
+				amounts++
+			}
+			if !matches(r.fields[i], kind) || amounts > 1 {
 				return false
 			}
 		}

@@ -79,3 +79,34 @@ func TestFormatsGolden(t *testing.T) {
 		})
 	}
 }
+
+// Every known format has a file that is recognised as it.
+func TestEveryFormatHasAFile(t *testing.T) {
+	t.Parallel()
+	list, err := os.ReadFile("formats.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	recognised := map[string]bool{}
+	files, _ := filepath.Glob("testdata/formats/*.csv")
+	for _, file := range files {
+		data, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		recognised[read(t, data, csvfile.Options{}).Preview.KnownFormat] = true
+	}
+	n := 0
+	for line := range strings.Lines(string(list)) {
+		if strings.TrimSpace(line) == "" || strings.ContainsAny(line[:1], "# ") {
+			continue
+		}
+		n++
+		if id := strings.Fields(line)[0]; !recognised[id] {
+			t.Errorf("no file under testdata/formats is recognised as %s", id)
+		}
+	}
+	if n < 60 {
+		t.Errorf("formats.txt has %d formats", n)
+	}
+}

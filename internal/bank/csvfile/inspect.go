@@ -49,7 +49,7 @@ func (o *Options) check() error {
 	if !slices.Contains([]string{"", ".", ","}, o.DecimalSeparator) {
 		fault("decimal_separator", "use . or ,")
 	}
-	if !slices.Contains([]string{"", NegativeOut, PositiveOut, Split, Flag}, o.AmountSign) {
+	if o.AmountSign != "" && !slices.Contains(signKinds, o.AmountSign) {
 		fault("amount_sign", "use negative_out, positive_out, split or flag")
 	}
 	if o.HeaderRow != nil && (*o.HeaderRow < 0 || *o.HeaderRow > headRecords) {
@@ -148,7 +148,7 @@ func (i *inspection) findColumns() (err error) {
 	if i.rows == 0 {
 		return errs.New(errs.InvalidBody, "the file has no rows; export the statement as CSV for a time in which there was something")
 	}
-	if err := checkMapping(&m); err != nil {
+	if err := checkMapping(&m, i.options.AmountSign); err != nil {
 		return err
 	}
 	i.plan.mapping = m

@@ -63,8 +63,7 @@ func (p *plan) entry(rec record) (e entry) {
 		e.amount, _, _, bad = p.amount(rec, &p.mapping)
 		e.amount = e.amount.Neg()
 	default:
-		column := p.mapping.Amount
-		e.amount, _, bad = p.figure(rec, column)
+		e.amount, _, bad = p.figure(rec, p.mapping.Amount)
 	}
 	e.amountOK = bad == nil && !e.amount.IsZero()
 	e.balance, _, bad = p.figure(rec, p.mapping.Balance)

@@ -3,6 +3,7 @@ package csvfile
 import (
 	"errors"
 	"io"
+	"slices"
 	"strings"
 
 	"coffer/internal/errs"
@@ -104,9 +105,9 @@ func (l *layout) survey(head []record, fixed *int) (score int) {
 			width, same = w, n
 		}
 	}
-	l.findHeader(head, first, fixed)
+	l.findHeader(head, first, width, fixed)
 	score = same*1000 + min(width, 50)
-	if l.known != nil {
+	if l.known != nil && l.known.names != "" {
 		score += 100_000_000
 	} else if l.header > 0 && isHeader(l.raw) {
 		score += 500
@@ -115,12 +116,17 @@ func (l *layout) survey(head []record, fixed *int) (score int) {
 }
 
 // findHeader looks for names that are known, then for names that say enough, then for a line of mere words before the first row.
-func (l *layout) findHeader(head []record, first int, fixed *int) {
-	if fixed != nil {
-		if *fixed > 0 && *fixed <= len(head) {
-			l.take(head[*fixed-1])
-			l.known = known(l.raw)
-		}
+func (l *layout) findHeader(head []record, first, width int, fixed *int) {
+	switch {
+	case fixed == nil:
+	case *fixed == 0:
+		l.known = knownShape(l.rows)
+		return
+	case *fixed <= len(head):
+		l.take(head[*fixed-1])
+		l.known = known(l.raw)
+		return
+	default:
 		return
 	}
 	for _, rec := range head[:min(len(head), maxPreamble)] {
@@ -131,10 +137,17 @@ func (l *layout) findHeader(head []record, first int, fixed *int) {
 		}
 	}
 	for _, rec := range head[:min(len(head), maxPreamble)] {
-		if len(rec.fields) > 1 && isHeader(rec.fields) {
+		// A summary above the table may have a date and an amount too, but not the width of most rows.
+		fits := max(len(rec.fields)-width, width-len(rec.fields)) <= 1
+		if len(rec.fields) > 1 && (fits || l.raw == nil) && isHeader(rec.fields) {
 			l.take(rec)
-			return
+			if fits {
+				return
+			}
 		}
+	}
+	if l.raw != nil {
+		return
 	}
 	if first > 0 && isWords(head[first-1], head[first]) {
 		l.take(head[first-1])
@@ -163,19 +176,20 @@ func looksLikeData(rec record) bool {
 	return dates > 0 && (numbers > 0 || dates > 1)
 }
 
+// isValue reports a cell that no header has.
+func isValue(cell string) bool {
+	_, date := isDate(cell)
+	_, isNumber := parseFigure(cell)
+	return date || isNumber
+}
+
 // isWords reports a record that could be the header of the one that follows it, in whatever language.
 func isWords(rec, next record) bool {
 	filled := 0
 	for _, f := range rec.fields {
-		if _, ok := parseFigure(f); ok {
-			return false
-		}
-		if _, ok := isDate(f); ok {
-			return false
-		}
 		if trim(f) != "" {
 			filled++
 		}
 	}
-	return filled > 1 && len(rec.fields) <= len(next.fields) && filled+1 >= len(next.fields)
+	return !slices.ContainsFunc(rec.fields, isValue) && filled > 1 && len(rec.fields) <= len(next.fields) && filled+1 >= len(next.fields)
 }

@@ -32,8 +32,10 @@ func resolve(m Mapping, names []string, width int, lenient bool) (Mapping, error
 }
 
 // checkMapping reports what a mapping must have and lacks.
-func checkMapping(m *Mapping) error {
+func checkMapping(m *Mapping, sign string) error {
 	switch {
+	case sign == Split && m.Amount != nil, sign == Flag && m.Flag == nil:
+		return errs.Field("amount_sign", "conflict", "split needs mapping.debit and mapping.credit in place of mapping.amount, and flag needs mapping.flag")
 	case m.Date == nil:
 		return errs.Field("mapping.date", "required", "no column of dates was found; say in mapping.date which one it is")
 	case m.Amount == nil && m.Debit == nil && m.Credit == nil:
@@ -98,12 +100,10 @@ func (f *finder) holds(slot string, c *column) bool {
 	switch slot {
 	case "date":
 		return c.dates > 0 && c.dates*4 >= c.filled // in a short file the footer has as many lines as the table
-	case "amount":
+	case "amount", "balance":
 		return c.isNumbers()
 	case "debit", "credit":
 		return c.isNumbers() || c.filled == 0
-	case "balance":
-		return c.isNumbers()
 	case "flag":
 		return c.isFlag(f.rows)
 	case "currency":
@@ -116,31 +116,18 @@ func (f *finder) holds(slot string, c *column) bool {
 
 // fill finds by content alone what names did not tell.
 func (f *finder) fill(m *Mapping) {
-	for i := range f.columns {
-		if c := &f.columns[i]; m.Date == nil && !f.used[i] && c.isDates() && c.filled*2 > f.rows {
-			m.Date = At(i)
-			f.used[i] = true
-		}
-	}
+	f.first(&m.Date, func(c *column) bool { return c.isDates() && c.filled*2 > f.rows })
 	if m.Amount == nil && m.Debit == nil && m.Credit == nil {
 		f.fillAmounts(m)
 	}
-	for i := range f.columns {
-		if c := &f.columns[i]; m.Flag == nil && m.Amount != nil && !f.used[i] && c.isFlag(f.rows) {
-			m.Flag = At(i)
-			f.used[i] = true
-		}
+	if m.Amount != nil {
+		f.first(&m.Flag, func(c *column) bool { return c.isFlag(f.rows) })
 	}
 	if m.Flag != nil && m.Amount != nil && f.columns[m.Amount.Index].negative > 0 {
 		f.used[m.Flag.Index] = false
 		m.Flag = nil // the sign tells already
 	}
-	for i := range f.columns {
-		if c := &f.columns[i]; m.Currency == nil && !f.used[i] && c.isCurrency(true) && c.filled*2 > f.rows {
-			m.Currency = At(i)
-			f.used[i] = true
-		}
-	}
+	f.first(&m.Currency, func(c *column) bool { return c.isCurrency(true) && c.filled*2 > f.rows })
 	if m.Name != nil || m.MerchantName != nil {
 		return
 	}
@@ -149,6 +136,16 @@ func (f *finder) fill(m *Mapping) {
 		if c := &f.columns[i]; !f.used[i] && c.letters > longest {
 			longest = c.letters
 			m.Name = At(i)
+		}
+	}
+}
+
+// first fills a slot that is empty with the first free column that fits.
+func (f *finder) first(slot **Column, fits func(*column) bool) {
+	for i := range f.columns {
+		if *slot == nil && !f.used[i] && fits(&f.columns[i]) {
+			*slot = At(i)
+			f.used[i] = true
 		}
 	}
 }

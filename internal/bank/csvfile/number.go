@@ -103,9 +103,9 @@ func parseFigure(cell string) (f figure, ok bool) {
 // word takes letters beside a number: a currency, or CR and DR behind it.
 func (f *figure) word(w string, behind bool) bool {
 	switch lower := strings.ToLower(w); {
-	case behind && (lower == "cr" || lower == "h"):
+	case behind && (lower == "cr" || lower == "c" || lower == "h"):
 		f.direction = in
-	case behind && (lower == "dr" || lower == "db" || lower == "s"):
+	case behind && (lower == "dr" || lower == "d" || lower == "db" || lower == "s"):
 		f.direction = out
 	default:
 		if c, err := money.ParseCurrency(w); err == nil {
@@ -132,7 +132,7 @@ func leadingWord(s string) string {
 
 func isDigit(b byte) bool { return '0' <= b && b <= '9' }
 
-// vote says which mark a figure shows to be the decimal one: '.', ',' or 0 where it tells nothing. One mark before exactly three digits tells nothing.
+// vote says which mark a figure shows to be the decimal one: '.', ',' or 0 where it has none. One mark before exactly three digits leaves it open.
 func (f figure) vote() (mark byte, open bool) {
 	point, comma := strings.LastIndexByte(f.core, '.'), strings.LastIndexByte(f.core, ',')
 	switch {
@@ -151,7 +151,7 @@ func (f figure) vote() (mark byte, open bool) {
 	case len(f.core)-at-1 != 3, at > 3, f.core[0] == '0', strings.IndexByte(f.core, '\'') >= 0:
 		return mark, false
 	}
-	return 0, true
+	return mark, true
 }
 
 // value is the number with that decimal mark, as it is signed in the file.

@@ -22,8 +22,9 @@ type column struct {
 	falls    [orders]int
 	looks    parts // of the first date
 
-	point, comma, open int // votes for the decimal mark, and numbers that leave it open
-	negative, positive int
+	point, comma         int // votes for the decimal mark
+	openPoint, openComma int // numbers with that mark alone that leave it open
+	negative, positive   int
 
 	values   map[string]int // the different values, while they are few
 	samples  []text.Untrusted
@@ -128,8 +129,10 @@ func (c *column) seeNumber(f figure) {
 		c.positive++
 	}
 	switch mark, open := f.vote(); {
+	case open && mark == '.':
+		c.openPoint++
 	case open:
-		c.open++
+		c.openComma++
 	case mark == '.':
 		c.point++
 	case mark == ',':

@@ -158,7 +158,12 @@ func (p *plan) date(cell string) (day, bool) {
 
 // words fills the row's text.
 func (p *plan) words(row *Row, rec record, m *Mapping) {
-	line := func(c *Column) text.Untrusted { return text.Name(unguard(rec.at(c))) }
+	line := func(c *Column) text.Untrusted {
+		if s := unguard(rec.at(c)); s != "" {
+			return text.Name(s)
+		}
+		return ""
+	}
 	row.Name, row.Detail, row.MerchantName = line(m.Name), line(m.Detail), line(m.MerchantName)
 	row.Category, row.Account = line(m.Category), line(m.Account)
 	if id := line(m.ID); !damaged(id.Plain()) {
@@ -211,10 +216,7 @@ func (p *plan) status(rec record) *fault {
 	return nil
 }
 
-func (c check) holds(rec record) bool {
-	value := norm(rec.at(c.column))
-	return slices.Contains(c.values, value)
-}
+func (c check) holds(rec record) bool { return slices.Contains(c.values, norm(rec.at(c.column))) }
 
 // amount is the row's, positive where money went out, with the currency that stands beside it.
 func (p *plan) amount(rec record, m *Mapping) (a money.Amount, dir direction, c money.Currency, bad *fault) {

@@ -2,8 +2,10 @@ package csvfile
 
 import (
 	"bufio"
+	"bytes"
 	"errors"
 	"io"
+	"slices"
 )
 
 // Limits of one record. What is longer is not a bank's statement, or has a quote that nobody closes.
@@ -22,12 +24,7 @@ type record struct {
 }
 
 func (r record) blank() bool {
-	for _, f := range r.fields {
-		if trim(f) != "" {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(r.fields, func(f string) bool { return trim(f) != "" })
 }
 
 // at is the cell of a column, or "" where the row is too short.
@@ -69,13 +66,16 @@ func (s *scanner) next() (record, error) {
 		if err != nil {
 			return record{}, err
 		}
-		s.ends = append(s.ends, len(s.buf))
+		if len(s.ends) < maxColumns {
+			s.ends = append(s.ends, len(s.buf))
+		} else {
+			s.broken = true
+		}
 		if last {
 			break
 		}
 		if c, err = s.in.ReadByte(); errors.Is(err, io.EOF) {
-			s.ends = append(s.ends, len(s.buf)) // the file ends behind a delimiter
-			break
+			break // behind a delimiter
 		} else if err != nil {
 			return record{}, err
 		}
@@ -85,11 +85,7 @@ func (s *scanner) next() (record, error) {
 	}
 	all, start := string(s.buf), 0
 	s.fields = s.fields[:0]
-	for i, end := range s.ends {
-		if i == maxColumns {
-			s.broken = true
-			break
-		}
+	for _, end := range s.ends {
 		s.fields = append(s.fields, all[start:end])
 		start = end
 	}
@@ -107,18 +103,17 @@ func (s *scanner) field(c byte) (last bool, err error) {
 		case err != nil:
 			return true, err
 		case quoted && c == '"':
-			quoted, err = s.quote()
+			quoted, err = s.quote(start)
 			if err != nil {
 				return true, err
 			}
 		case quoted && c == '\r':
 			s.skipLF()
 			s.add(start, '\n')
+		case quoted && len(s.buf)-start >= maxCell:
+			s.broken, quoted = true, false // take up the table again at the next line
 		case quoted:
 			s.add(start, c)
-			if len(s.buf)-start >= maxCell {
-				s.broken, quoted = true, false // take up the table again at the next line
-			}
 		case c == s.comma:
 			return false, nil
 		case c == '\n':
@@ -126,7 +121,7 @@ func (s *scanner) field(c byte) (last bool, err error) {
 		case c == '\r':
 			s.skipLF()
 			return true, nil
-		case c == '"' && onlyBlanks(s.buf[start:]):
+		case c == '"' && len(bytes.TrimLeft(s.buf[start:], " ")) == 0:
 			s.buf, quoted = s.buf[:start], true
 		default:
 			s.add(start, c)
@@ -143,7 +138,7 @@ func (s *scanner) add(start int, c byte) {
 }
 
 // quote decides what a quote inside a quoted field is: half of a doubled one, the end, or a character that somebody forgot to double.
-func (s *scanner) quote() (stillQuoted bool, err error) {
+func (s *scanner) quote(start int) (stillQuoted bool, err error) {
 	for n := 1; ; n++ {
 		ahead, err := s.in.Peek(n)
 		if len(ahead) < n {
@@ -155,7 +150,7 @@ func (s *scanner) quote() (stillQuoted bool, err error) {
 		switch c := ahead[n-1]; {
 		case n == 1 && c == '"':
 			_, _ = s.in.Discard(1)
-			s.buf = append(s.buf, '"')
+			s.add(start, '"')
 			return true, nil
 		case c == s.comma, c == '\n', c == '\r':
 			_, _ = s.in.Discard(n - 1)
@@ -163,7 +158,7 @@ func (s *scanner) quote() (stillQuoted bool, err error) {
 		case c == ' ' && n < 16:
 			continue
 		}
-		s.buf = append(s.buf, '"')
+		s.add(start, '"')
 		return true, nil
 	}
 }
@@ -172,13 +167,4 @@ func (s *scanner) skipLF() {
 	if ahead, _ := s.in.Peek(1); len(ahead) == 1 && ahead[0] == '\n' {
 		_, _ = s.in.Discard(1)
 	}
-}
-
-func onlyBlanks(b []byte) bool {
-	for _, c := range b {
-		if c != ' ' {
-			return false
-		}
-	}
-	return true
 }

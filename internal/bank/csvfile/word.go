@@ -46,6 +46,9 @@ func trim(s string) string {
 
 // norm is a header's name as names are compared: no quotes, no # before it, one space where there is white space, folded.
 func norm(name string) string {
+	if name == "" {
+		return ""
+	}
 	s := text.Fold(text.Line(name, 120).Plain())
 	return strings.TrimSpace(strings.Trim(strings.TrimSpace(s), `#"'*:`))
 }
@@ -79,14 +82,11 @@ func (r role) fits(name string) (rank int, ok bool) {
 
 // isHeader reports whether names say at least when, and how much.
 func isHeader(fields []string) bool {
+	if slices.ContainsFunc(fields, isValue) {
+		return false
+	}
 	found := map[string]bool{}
 	for _, f := range fields {
-		if _, isNumber := parseFigure(f); isNumber {
-			return false
-		}
-		if _, ok := isDate(f); ok {
-			return false
-		}
 		name := norm(f)
 		for _, r := range roles {
 			if _, ok := r.fits(name); ok && !found[r.slot] {
@@ -133,8 +133,7 @@ func statesBalance(cell string) bool {
 	if len(cell) < 8 || len(cell) > 80 {
 		return false
 	}
-	name := norm(cell)
-	return slices.ContainsFunc(balanceWords, func(w string) bool { return strings.HasPrefix(name, w) })
+	return slices.ContainsFunc(balanceWords, func(w string) bool { return len(cell) >= len(w) && strings.EqualFold(cell[:len(w)], w) })
 }
 
 // pendingWords mark charges that are not booked yet: they come again in a later file, often with another amount or text.

@@ -33,7 +33,7 @@ type formRef struct {
 
 // formFields is what each field names that looks like a reference; where the op decides, under its name or its noun. The rest is walked from the schemas.
 var formFields = map[string]formRef{
-	"account.id": {kind: "account"}, "account_id": {kind: "account"}, "connection_id": {kind: "connection"}, "connection.id": {kind: "connection"}, "sync.id": {kind: "sync"},
+	"account.id": {kind: "account"}, "account_id": {kind: "account"}, "connection_id": {kind: "connection"}, "connection.id": {kind: "connection"}, "csv.id": {kind: "connection"}, "sync.id": {kind: "sync"},
 	"category.id": {kind: "category", slug: true}, "category": {kind: "category", slug: true}, "category_id": {kind: "category", slug: true},
 	"category.into": {kind: "category", slug: true, second: true}, "move_to": {kind: "category", slug: true, second: true}, "parent_id": {kind: "category", slug: true, second: true},
 	"change_id": {kind: "change"}, "comment_id": {kind: "comment"},
@@ -182,6 +182,8 @@ func formPlain(p op.Prop) any {
 		return json.Number("2")
 	case s.Type == "number":
 		return json.Number("1.50")
+	case s.Format == "file":
+		return "Date,Name,Amount\n2025-02-03,Bakery,-4.80\n2025-02-14,Salary,1200.00\n"
 	case s.Format == "date":
 		return "2025-02-03"
 	case s.Format == "date-time":

@@ -152,7 +152,7 @@ func history(ctx context.Context, s Subject) error {
 
 func changes(ctx context.Context, s Subject) error {
 	l := newLedger(s)
-	for round := range 8 {
+	for round := range 6 {
 		if err := l.sync(ctx, nil); err != nil {
 			return err
 		}

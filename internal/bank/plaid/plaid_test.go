@@ -23,7 +23,7 @@ func start(t *testing.T, o banksim.PlaidOptions) (*banksim.Plaid, *plaid.Plaid) 
 	t.Helper()
 	o.ClientID, o.Secret = "client", secret
 	if o.Household.Transactions == 0 {
-		o.Household = household.Options{Transactions: 2000, Years: 1}
+		o.Household = household.Options{Transactions: 1300, Years: 1}
 	}
 	sim, err := banksim.NewPlaid(o)
 	if err != nil {

@@ -2,6 +2,11 @@ package plaid_test
 
 import (
 	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -189,5 +194,84 @@ func TestKeys(t *testing.T) {
 	sim.Advance(30 * time.Hour)
 	if err := deliver(); err == nil {
 		t.Error("a key is trusted for ever")
+	}
+}
+
+// TestEndedKey asks two clients about one delivery: one that does not know its key yet, and one that learnt it before it ended.
+func TestEndedKey(t *testing.T) {
+	t.Parallel()
+	sim, p := start(t, banksim.PlaidOptions{})
+	verify := func(p *plaid.Plaid, d banksim.Delivery) error {
+		_, err := p.Verify(t.Context(), d.Header, d.Body)
+		return err
+	}
+	sign := func() banksim.Delivery {
+		t.Helper()
+		d, err := sim.Webhook("i", "ITEM", "LOGIN_REPAIRED", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return d
+	}
+	if err := verify(p, sign()); err != nil {
+		t.Fatal(err)
+	}
+	sim.Advance(59 * time.Minute)
+	d := sign()
+	if err := sim.RotateKey(); err != nil {
+		t.Fatal(err)
+	}
+	fresh, err := plaid.New(plaid.Config{Environment: "sandbox", BaseURL: sim.URL(), ClientID: "client", Secret: secret, Now: sim.Now})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := verify(fresh, d); !errors.Is(err, bank.ErrForged) {
+		t.Errorf("a client that never knew the key: %v", err)
+	}
+	if err := verify(p, d); err != nil {
+		t.Errorf("within the hour: %v", err)
+	}
+	sim.Advance(2 * time.Minute)
+	for range 2 {
+		if err := verify(p, d); err == nil {
+			t.Error("after the hour the key is still believed")
+		}
+	}
+}
+
+// TestOtherAlgorithms signs truly and names another algorithm, as one does who hopes that the name is believed.
+func TestOtherAlgorithms(t *testing.T) {
+	t.Parallel()
+	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	point, err := private.PublicKey.Bytes()
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := base64.RawURLEncoding.EncodeToString
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		fmt.Fprintf(w, `{"key":{"alg":"ES256","crv":"P-256","kty":"EC","use":"sig","kid":"k","expired_at":null,"x":%q,"y":%q}}`, text(point[1:33]), text(point[33:]))
+	}))
+	t.Cleanup(server.Close)
+	body := []byte(`{"webhook_type":"ITEM","webhook_code":"LOGIN_REPAIRED"}`)
+	for alg, good := range map[string]bool{"ES256": true, "es256": false, "none": false, "HS256": false, "ES384": false, "": false} {
+		p, err := plaid.New(plaid.Config{Environment: "sandbox", BaseURL: server.URL, ClientID: "c", Secret: "s"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		signed := text(fmt.Appendf(nil, `{"alg":%q,"kid":"k"}`, alg)) + "." + text(fmt.Appendf(nil, `{"iat":%d,"request_body_sha256":"%x"}`, time.Now().Unix(), sha256.Sum256(body)))
+		digest := sha256.Sum256([]byte(signed))
+		r, s, err := ecdsa.Sign(rand.Reader, private, digest[:])
+		if err != nil {
+			t.Fatal(err)
+		}
+		signature := make([]byte, 64)
+		r.FillBytes(signature[:32])
+		s.FillBytes(signature[32:])
+		if _, err := p.Verify(t.Context(), http.Header{"Plaid-Verification": {signed + "." + text(signature)}}, body); (err == nil) != good {
+			t.Errorf("%q: got %v", alg, err)
+		}
 	}
 }

@@ -24,7 +24,7 @@ var lastDay = time.Date(2026, 6, 30, 0, 0, 0, 0, time.UTC)
 func start(t *testing.T, o banksim.TellerOptions) (*banksim.Teller, *teller.Teller) {
 	t.Helper()
 	o.Secrets = []string{secret}
-	o.Household = household.Options{Transactions: 1500, Years: 1, End: lastDay}
+	o.Household = household.Options{Transactions: 1000, Years: 1, End: lastDay}
 	sim, err := banksim.NewTeller(o)
 	if err != nil {
 		t.Fatal(err)

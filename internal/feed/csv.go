@@ -175,7 +175,7 @@ func (f *Feed) PreviewFile(ctx context.Context, q pg.Querier, in PreviewFile) (F
 // A FileAccount is an account that a file makes.
 type FileAccount struct {
 	Name     string         `json:"name" minLength:"1" maxLength:"200" format:"line"`
-	Type     string         `json:"type" enum:"depository,credit,loan,investment,other" default:"depository"`
+	Type     string         `json:"type,omitempty" enum:"depository,credit,loan,investment,other" doc:"depository if omitted"`
 	Currency money.Currency `json:"iso_currency_code" pattern:"^[A-Z]{3}$" hint:"be three capital letters, such as EUR"`
 }
 
@@ -280,7 +280,10 @@ func (f *Feed) fileAccount(ctx context.Context, tx pg.Tx, c Connection, in Impor
 	}
 	a := ledger.NewAccount{ConnectionID: &c.ID, Provider: "csv", ProviderID: id.Base62(12), Name: text.Name("Imported"), Type: "depository", Currency: "EUR"}
 	if in.Account != nil {
-		a.Name, a.Type, a.Currency = text.Name(in.Account.Name), in.Account.Type, in.Account.Currency
+		a.Name, a.Currency = text.Name(in.Account.Name), in.Account.Currency
+		if in.Account.Type != "" {
+			a.Type = in.Account.Type
+		}
 	} else if o := in.DefaultCurrency; o != nil {
 		a.Currency = *o
 	}

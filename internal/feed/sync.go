@@ -325,6 +325,23 @@ func (r *round) note(page bank.Page, bad []bank.Bad) {
 	}
 }
 
+// ghosts adds rows that a loop which broke had stored and that this whole one, from the same cursor, did not bring: the bank took them back in between, and never told because as far as it knows it never told of them.
+func (r *round) ghosts(ctx context.Context, tx pg.Tx, removed map[id.ID][]string) error {
+	type row struct {
+		Account    id.ID  `db:"account_id"`
+		ProviderID string `db:"provider_id"`
+	}
+	rows, err := pg.All[row](ctx, tx, `
+		select t.account_id, t.provider_id from account a join transaction t on t.account_id = a.id
+		where a.connection_id = $1 and t.deleted_at is null and ($2::timestamptz is null or t.created_at > $2)`, r.link.ID, r.link.LastSyncAt)
+	for _, x := range rows {
+		if !r.brought[x.Account][x.ProviderID] {
+			removed[x.Account] = append(removed[x.Account], x.ProviderID)
+		}
+	}
+	return err
+}
+
 // end is what the last page of a loop commits beside its rows: removals, the cursor, and the connection's good health.
 func (r *round) end(ctx context.Context, tx pg.Tx, page bank.Page) ([]journal.Entry, error) {
 	removed := map[id.ID][]string{}
@@ -339,6 +356,11 @@ func (r *round) end(ctx context.Context, tx pg.Tx, page bank.Page) ([]journal.En
 			return nil, err
 		}
 		removed[account] = slices.Concat(removed[account], absent)
+	}
+	if r.provider.Traits().Shape == bank.Delta {
+		if err := r.ghosts(ctx, tx, removed); err != nil {
+			return nil, err
+		}
 	}
 	var entries []journal.Entry
 	for account, rows := range removed {

@@ -16,7 +16,7 @@ import (
 
 // TestBounds sends large files that are made to be hard, and bounds time and memory.
 func TestBounds(t *testing.T) { //nolint:paralleltest // it measures
-	size := csvfile.MaxSize / 8
+	size := csvfile.MaxSize / 128
 	if os.Getenv("COFFER_TEST_LONG") != "" {
 		size = csvfile.MaxSize
 	}

@@ -5,37 +5,27 @@ import (
 	"os"
 
 	"coffer/internal/bank"
-	"coffer/internal/bank/plaid"
-	"coffer/internal/bank/teller"
+	"coffer/internal/bank/all"
 )
 
 // providers are the banks' providers that are configured.
 func (c Config) providers() ([]bank.Provider, error) {
-	var out []bank.Provider
-	if c.PlaidClientID != "" || !c.PlaidSecret.IsZero() {
-		p, err := plaid.New(plaid.Config{Environment: c.PlaidEnvironment, BaseURL: c.PlaidURL, ClientID: c.PlaidClientID, Secret: c.PlaidSecret.Reveal()})
-		if err != nil {
-			return nil, fmt.Errorf("COFFER_PLAID_…: %w", err)
-		}
-		out = append(out, p)
+	s := all.Settings{
+		PlaidClientID: c.PlaidClientID, PlaidSecret: c.PlaidSecret.Reveal(), PlaidEnvironment: c.PlaidEnvironment, PlaidURL: c.PlaidURL,
+		TellerApplication: c.TellerApplication, TellerEnvironment: c.TellerEnvironment, TellerURL: c.TellerURL,
 	}
-	if c.TellerApplication == "" {
-		return out, nil
-	}
-	settings := teller.Config{Environment: c.TellerEnvironment, BaseURL: c.TellerURL, ApplicationID: c.TellerApplication}
-	for path, into := range map[string]*[]byte{c.TellerCertificate: &settings.Certificate, c.TellerKey: &settings.Key, c.TellerCA: &settings.RootCA} {
-		if path == "" {
+	for _, f := range []struct {
+		path string
+		into *[]byte
+	}{{c.TellerCertificate, &s.TellerCertificate}, {c.TellerKey, &s.TellerKey}, {c.TellerCA, &s.TellerCA}} {
+		if f.path == "" {
 			continue
 		}
-		pem, err := os.ReadFile(path) //nolint:gosec // the operator says where it is
+		pem, err := os.ReadFile(f.path)
 		if err != nil {
-			return nil, fmt.Errorf("COFFER_TELLER_…: %w", err)
+			return nil, fmt.Errorf("a file of Teller's: %w", err)
 		}
-		*into = pem
+		*f.into = pem
 	}
-	t, err := teller.New(settings)
-	if err != nil {
-		return nil, fmt.Errorf("COFFER_TELLER_…: %w", err)
-	}
-	return append(out, t), nil
+	return all.Configured(s)
 }

@@ -234,6 +234,9 @@ func playREST(t *testing.T, w *world, o *op.Op, args map[string]any) (int, strin
 				for _, item := range list {
 					query.Add(name, fmt.Sprint(item))
 				}
+			} else if object, ok := v.(map[string]any); ok {
+				b, _ := json.Marshal(object)
+				query.Set(name, string(b))
 			} else {
 				query.Set(name, fmt.Sprint(v))
 			}

@@ -72,7 +72,7 @@ var seenBy = map[string][]string{
 	"web":          {"app"},
 	"bank/plaid":   {"bank/all"}, // a new provider is one line in one list
 	"bank/teller":  {"bank/all"},
-	"bank/csvfile": {"bank/all"},
+	"bank/csvfile": {"bank/all", "feed"},           // files come without a provider to ask
 	"household":    {"app", "banksim", "modelsim"}, // tests, benchmarks and the demo
 	"banksim":      {"app"},
 	"modelsim":     {"app"},

@@ -234,13 +234,9 @@ func (f *Feed) ImportFile(ctx context.Context, tx pg.Tx, in ImportFile) (job.Job
 	if o.DefaultCurrency == "" {
 		o.DefaultCurrency = currency
 	}
-	o.Encoding, o.Delimiter, o.HeaderRow, o.DateFormat, o.DecimalSeparator, o.AmountSign, o.Mapping = p.Encoding, p.Delimiter, p.HeaderRow, p.DateFormat, p.DecimalSeparator, p.AmountSign, &p.Mapping
-	if o.HeaderRow == nil {
-		o.HeaderRow = new(0)
-	}
-	settled, err := json.Marshal(o)
+	settled, err := settle(o, p)
 	if err != nil {
-		return job.Job{}, fmt.Errorf("print options: %w", err)
+		return job.Job{}, err
 	}
 	upload := id.New()
 	if _, err := pg.Exec(ctx, tx, `insert into upload (id, content) values ($1, $2)`, upload, raw); err != nil {
@@ -250,6 +246,48 @@ func (f *Feed) ImportFile(ctx context.Context, tx pg.Tx, in ImportFile) (job.Job
 		return job.Job{}, err
 	}
 	return f.jobs.Enqueue(ctx, tx, ImportKind, delivery{c.ID, account, upload, settled}, job.Options{})
+}
+
+// settle is how the file is read, in full. Columns go by their names where the file has them, so that a bank which moves its columns is noticed and not misread.
+func settle(o csvfile.Options, p csvfile.Preview) ([]byte, error) {
+	o.Encoding, o.Delimiter, o.HeaderRow, o.DateFormat, o.DecimalSeparator, o.AmountSign, o.Mapping = p.Encoding, p.Delimiter, p.HeaderRow, p.DateFormat, p.DecimalSeparator, p.AmountSign, &p.Mapping
+	if o.HeaderRow == nil {
+		o.HeaderRow = new(0)
+	} else {
+		named := map[string]int{}
+		for _, c := range p.Columns {
+			named[c.Name.Plain()]++
+		}
+		raw, err := json.Marshal(p.Mapping)
+		if err != nil {
+			return nil, fmt.Errorf("print mapping: %w", err)
+		}
+		places := map[string]int{}
+		if err := json.Unmarshal(raw, &places); err != nil {
+			return nil, fmt.Errorf("print mapping: %w", err)
+		}
+		words := map[string]any{}
+		for field, at := range places {
+			words[field] = at
+			if at < len(p.Columns) {
+				if name := p.Columns[at].Name.Plain(); name != "" && named[name] == 1 {
+					words[field] = name
+				}
+			}
+		}
+		if raw, err = json.Marshal(words); err != nil {
+			return nil, fmt.Errorf("print mapping: %w", err)
+		}
+		o.Mapping = &csvfile.Mapping{}
+		if err := json.Unmarshal(raw, o.Mapping); err != nil {
+			return nil, fmt.Errorf("print mapping: %w", err)
+		}
+	}
+	settled, err := json.Marshal(o)
+	if err != nil {
+		return nil, fmt.Errorf("print options: %w", err)
+	}
+	return settled, nil
 }
 
 // fileAccount is the account that a file goes into: the one that was named, one that is made for it, or the connection's only one.

@@ -143,9 +143,9 @@ func lockLink(ctx context.Context, tx pg.Tx, connection id.ID) (link, error) {
 func (l link) syncable(trigger string) error {
 	switch {
 	case l.Provider == "csv":
-		return errs.New(errs.ConnNotSyncable, "this connection takes files; import one with POST /api/v1/connections/%s/csv/import", l.ShortID)
+		return errs.New(errs.ConnNotSyncable, "this connection takes files; import one with POST /api/v1/connections/{id}/csv/import")
 	case l.Status == "pending_reauth":
-		return errs.New(errs.ConnNotSyncable, "the member must sign in at the bank again first: POST /api/v1/connections/%s/reauth-session", l.ShortID)
+		return errs.New(errs.ConnNotSyncable, "the member must sign in at the bank again first")
 	case l.Status == "disconnected":
 		return errs.New(errs.ConnNotSyncable, "this connection is disconnected for good; link the bank anew")
 	case l.Paused && trigger != "manual" && trigger != "initial":

@@ -249,7 +249,11 @@ type Orders struct {
 func (f *Feed) SyncAll(ctx context.Context, tx pg.Tx, in SyncAll) (Orders, error) {
 	out := Orders{Jobs: []job.Job{}}
 	if in.ConnectionID != nil {
-		j, err := f.SyncConnection(ctx, tx, ConnectionRef{*in.ConnectionID})
+		c, err := pg.Value[id.ID](ctx, tx, `select id from connection where id = $1 or short_id = $2`, pg.RefTo(*in.ConnectionID).IDArgs()...)
+		if err != nil {
+			return Orders{}, pg.Named(err, "connection_id", "connection", "GET /api/v1/connections lists them")
+		}
+		j, err := f.SyncConnection(ctx, tx, ConnectionRef{c.String()})
 		out.Jobs = append(out.Jobs, j)
 		return out, err
 	}

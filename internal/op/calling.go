@@ -32,6 +32,9 @@ func Calling[In, Asked, Out any](s Spec, ask func(context.Context, pg.Querier, I
 	return o
 }
 
+// Asks reports whether the op asks someone outside.
+func (o *Op) Asks() bool { return o.ask != nil }
+
 // asked is ctx with what the outside answered, for an op that asks; a call whose answer is stored needs none.
 func (r *Runner) asked(ctx context.Context, o *Op, c *Call, args []byte) (context.Context, error) {
 	if o.ask == nil {

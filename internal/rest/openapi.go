@@ -225,6 +225,9 @@ func failuresOf(o *op.Op) []int {
 	if o.Writes {
 		list = append(list, http.StatusConflict, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType)
 	}
+	if o.Asks() {
+		list = append(list, http.StatusUnprocessableEntity, http.StatusBadGateway, http.StatusGatewayTimeout)
+	}
 	if o.Method == http.MethodPatch || o.Method == http.MethodPut {
 		list = append(list, http.StatusPreconditionFailed)
 	}

@@ -104,7 +104,7 @@ func (a *App) run(ctx context.Context, servers []*http.Server, listeners []net.L
 	return err
 }
 
-// sweep removes answers that are past their window, a batch at a time. Every replica may do it: they skip each other's rows.
+// sweep removes answers that are past their window, a batch at a time, and files that nobody took. Every replica may do it: they skip each other's rows.
 func (a *App) sweep(ctx context.Context) {
 	tick := time.NewTicker(10 * time.Minute)
 	defer tick.Stop()
@@ -115,6 +115,9 @@ func (a *App) sweep(ctx context.Context) {
 		case <-tick.C:
 			if _, err := op.ForgetAnswers(ctx, a.DB); err != nil && ctx.Err() == nil {
 				a.Log.Error("old answers not removed", "error", err.Error())
+			}
+			if err := a.Feed.ForgetUploads(ctx); err != nil && ctx.Err() == nil {
+				a.Log.Error("old files not removed", "error", err.Error())
 			}
 		}
 	}

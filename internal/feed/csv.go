@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"coffer/internal/bank/csvfile"
@@ -16,6 +17,7 @@ import (
 	"coffer/internal/journal"
 	"coffer/internal/ledger"
 	"coffer/internal/money"
+	"coffer/internal/op"
 	"coffer/internal/pg"
 	"coffer/internal/rulebook"
 	"coffer/internal/text"
@@ -28,9 +30,9 @@ const ImportKind = "feed.import"
 type FileOptions struct {
 	Encoding         *string                    `json:"encoding,omitempty" minLength:"1" maxLength:"20" doc:"utf-8, utf-16le, utf-16be, windows-1252 or windows-1250"`
 	Delimiter        *string                    `json:"delimiter,omitempty" minLength:"1" maxLength:"9" doc:"A comma, semicolon, tab or pipe, as such or by name"`
-	HeaderRow        *int                       `json:"header_row,omitempty" minimum:"0" maximum:"1000" doc:"Counted from 1; 0 for none"`
+	HeaderRow        op.Null[int]               `json:"header_row,omitzero" minimum:"0" maximum:"1000" doc:"Counted from 1; 0 or null for none"`
 	DateFormat       *string                    `json:"date_format,omitempty" minLength:"1" maxLength:"20" example:"DD/MM/YYYY"`
-	DecimalSeparator *string                    `json:"decimal_separator,omitempty" enum:".,comma" doc:". or comma"`
+	DecimalSeparator *string                    `json:"decimal_separator,omitempty" pattern:"^[.,]$" hint:"be . or ,"`
 	AmountSign       *string                    `json:"amount_sign,omitempty" enum:"negative_out,positive_out,split,flag" doc:"What tells money out from money in"`
 	Mapping          map[string]json.RawMessage `json:"mapping,omitempty" doc:"Which column holds what: date, amount, debit, credit, name, … by index from 0 or by name"`
 	DefaultCurrency  *money.Currency            `json:"default_currency,omitempty" pattern:"^[A-Z]{3}$" hint:"be three capital letters, such as EUR" doc:"Of rows that state none"`
@@ -53,11 +55,12 @@ func (o FileOptions) options(remembered []byte) (csvfile.Options, error) {
 	set(&out.Delimiter, o.Delimiter)
 	set(&out.DateFormat, o.DateFormat)
 	set(&out.AmountSign, o.AmountSign)
-	if o.DecimalSeparator != nil {
-		out.DecimalSeparator = strings.Replace(*o.DecimalSeparator, "comma", ",", 1)
-	}
-	if o.HeaderRow != nil {
-		out.HeaderRow = o.HeaderRow
+	set(&out.DecimalSeparator, o.DecimalSeparator)
+	if o.HeaderRow.Set {
+		out.HeaderRow = new(0)
+		if o.HeaderRow.Value != nil {
+			out.HeaderRow = o.HeaderRow.Value
+		}
 	}
 	if o.DefaultCurrency != nil {
 		out.DefaultCurrency = *o.DefaultCurrency
@@ -118,11 +121,12 @@ func content(sent string) ([]byte, error) {
 	return raw, nil
 }
 
-func (in PreviewFile) known() FileOptions {
-	if in.Options != nil {
-		return *in.Options
+// either is what a caller knows about a file: in an object, as JSON has it, or flat, as a query does.
+func either(object *FileOptions, flat FileOptions) FileOptions {
+	if object != nil {
+		return *object
 	}
-	return in.FileOptions
+	return flat
 }
 
 // PreviewFile says how a file would be read, and stores nothing.
@@ -131,7 +135,7 @@ func (f *Feed) PreviewFile(ctx context.Context, q pg.Querier, in PreviewFile) (F
 	if err != nil {
 		return FilePreview{}, err
 	}
-	o, err := in.known().options(nil)
+	o, err := either(in.Options, in.FileOptions).options(nil)
 	if err != nil {
 		return FilePreview{}, err
 	}
@@ -214,13 +218,14 @@ func (f *Feed) ImportFile(ctx context.Context, tx pg.Tx, in ImportFile) (job.Job
 	if err != nil {
 		return job.Job{}, err
 	}
-	o, err := PreviewFile{Options: in.Options, FileOptions: in.FileOptions}.known().options(remembered)
+	said := either(in.Options, in.FileOptions)
+	o, err := said.options(remembered)
 	if err != nil {
 		return job.Job{}, err
 	}
 	p, err := csvfile.Inspect(bytes.NewReader(raw), o)
 	if err != nil && remembered != nil { // the bank writes its files otherwise now
-		if o, err = (PreviewFile{Options: in.Options, FileOptions: in.FileOptions}).known().options(nil); err == nil {
+		if o, err = said.options(nil); err == nil {
 			p, err = csvfile.Inspect(bytes.NewReader(raw), o)
 		}
 	}
@@ -322,8 +327,8 @@ func (f *Feed) fileAccount(ctx context.Context, tx pg.Tx, c Connection, in Impor
 		if in.Account.Type != "" {
 			a.Type = in.Account.Type
 		}
-	} else if o := in.DefaultCurrency; o != nil {
-		a.Currency = *o
+	} else if said := either(in.Options, in.FileOptions).DefaultCurrency; said != nil {
+		a.Currency = *said
 	}
 	made, err := f.books.AddAccounts(ctx, tx, []ledger.NewAccount{a})
 	if err != nil {
@@ -370,7 +375,7 @@ func (f *Feed) importFile(ctx context.Context, run *job.Run) (any, error) {
 			return job.Step{}, err
 		}
 		out = Imported{AccountID: d.Account, Rejected: []Rejected{}}
-		done, err := f.store(ctx, tx, run.ID(), d, bytes.NewReader(raw), o, &out)
+		done, err := f.take(ctx, tx, run.ID(), d, bytes.NewReader(raw), o, &out)
 		if err != nil {
 			return job.Step{}, err
 		}
@@ -380,8 +385,8 @@ func (f *Feed) importFile(ctx context.Context, run *job.Run) (any, error) {
 	return out, err
 }
 
-// store puts the file's rows into the books, part by part within one transaction.
-func (f *Feed) store(ctx context.Context, tx pg.Tx, run id.ID, d delivery, file *bytes.Reader, o csvfile.Options, out *Imported) (int64, error) {
+// take puts the file's rows into the books, part by part within one transaction.
+func (f *Feed) take(ctx context.Context, tx pg.Tx, run id.ID, d delivery, file *bytes.Reader, o csvfile.Options, out *Imported) (int64, error) {
 	p, err := csvfile.Inspect(file, o)
 	if err != nil {
 		return 0, err
@@ -400,7 +405,10 @@ func (f *Feed) store(ctx context.Context, tx pg.Tx, run id.ID, d delivery, file 
 	}
 	for row, err := range csvfile.Read(file, p) {
 		if no, is := errors.AsType[*csvfile.RowError](err); is {
-			if at.Quarantined++; !no.Skip && len(out.Rejected) < mostRejected {
+			if no.Skip {
+				continue
+			}
+			if at.Quarantined++; len(out.Rejected) < mostRejected {
 				out.Rejected = append(out.Rejected, Rejected{no.Row, no.Message})
 			}
 			continue
@@ -438,13 +446,7 @@ func (f *Feed) part(ctx context.Context, tx pg.Tx, rows []ledger.Incoming, at *p
 	if len(rows) == 0 {
 		return nil, nil
 	}
-	m, err := f.books.Merge(ctx, tx, func(yield func(ledger.Incoming) bool) {
-		for _, r := range rows {
-			if !yield(r) {
-				return
-			}
-		}
-	})
+	m, err := f.books.Merge(ctx, tx, slices.Values(rows))
 	if err != nil {
 		return nil, err
 	}
@@ -474,4 +476,10 @@ func fromFile(account id.ID, r csvfile.Row, currency money.Currency, mark string
 	return ledger.Incoming{
 		AccountID: account, ProviderID: mark, Date: day, Amount: r.Amount, Currency: currency, Name: r.Name, MerchantName: r.MerchantName, CategoryPrimary: r.Category,
 	}, nil
+}
+
+// ForgetUploads drops files whose job failed or was cancelled, a day after they came.
+func (f *Feed) ForgetUploads(ctx context.Context) error {
+	_, err := pg.Exec(ctx, f.db, `delete from upload where created_at < now() - interval '1 day'`)
+	return err
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"coffer/internal/job"
+	"coffer/internal/op"
 	"coffer/internal/pg"
 )
 
@@ -91,5 +92,40 @@ func TestImportLarge(t *testing.T) {
 	}
 	if again := b.file(t, ImportFile{ID: at, CSV: s.String()}); again.Added != 0 || again.Duplicates != rows {
 		t.Errorf("again: %+v", again)
+	}
+}
+
+// What a preview says can be sent back as it is.
+func TestPreviewComesBack(t *testing.T) {
+	t.Parallel()
+	b := newBranch(t, 10)
+	for _, file := range []string{
+		"Datum;Text;Betrag\n03.05.2026;Laden;-1.234,50\n14.05.2026;Gehalt;3.200,00\n",
+		"05/03/2026,-4.80,*,,COFFEE\n05/14/2026,1200.00,*,,SALARY\n", // no header
+	} {
+		p, err := b.PreviewFile(t.Context(), b.db, PreviewFile{CSV: file})
+		if err != nil {
+			t.Fatal(err)
+		}
+		said := map[string]any{
+			"encoding": p.Encoding, "delimiter": p.Delimiter, "header_row": p.HeaderRow, "date_format": p.DateFormat, "decimal_separator": p.DecimalSeparator,
+			"amount_sign": p.AmountSign, "mapping": p.Mapping,
+		}
+		raw, err := json.Marshal(map[string]any{"csv": file, "options": said})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var part op.Loose[PreviewFile]
+		if err := json.Unmarshal(raw, &part); err != nil {
+			t.Fatal(err)
+		}
+		in, err := part.Read()
+		if err != nil {
+			t.Fatal(err)
+		}
+		again, err := b.PreviewFile(t.Context(), b.db, in)
+		if err != nil || again.RowsTotal != p.RowsTotal || again.RowsTotal != 2 || string(again.Mapping) != string(p.Mapping) {
+			t.Errorf("%+v, then %+v, %v", p, again, err)
+		}
 	}
 }

@@ -1,5 +1,5 @@
-// Package feed owns the connections to banks, and with them whose they are.
-// It must not know what a transaction means; that is the ledger's and the rules'.
+// Package feed brings transactions in: it owns the connections to banks, syncs them page by page, and imports files.
+// It must not know what a transaction means, nor one provider from another; that is the ledger's and the rules', and bank's.
 package feed
 
 import (
@@ -64,7 +64,7 @@ func (f *Feed) Ops() []*op.Op {
 		}, f.SyncAll),
 		op.Long(op.Writing(op.Spec{Name: "connection.sync", Route: "POST /connections/{id}/sync", Summary: "Syncs a connection now, as a job; one that is under way is joined."}, f.SyncConnection), 0, f.jobs.Await),
 		op.Reading(op.Spec{
-			Name: "csv.preview", Route: "POST /connections/csv/preview", TextIn: "csv text/csv", Summary: "Says how a bank's CSV file would be read, and stores nothing.",
+			Name: "csv.preview", Route: "POST /connections/csv/preview", TextIn: "csv text/csv", Scope: op.Full, Summary: "Says how a bank's CSV file would be read, and stores nothing.",
 		}, f.PreviewFile),
 		op.Long(op.Writing(op.Spec{
 			Name: "csv.import", Route: "POST /connections/{id}/csv/import", TextIn: "csv text/csv", Summary: "Puts a bank's CSV file into the books, as a job; what is there already is not added again.",

@@ -3,6 +3,7 @@ package feed
 import (
 	"context"
 	"encoding/json"
+	"strings"
 
 	"coffer/internal/bank"
 	"coffer/internal/errs"
@@ -62,7 +63,7 @@ func (f *Feed) configured(name string) (bank.Provider, error) {
 	p, ok := f.providers[name]
 	switch {
 	case !ok:
-		return nil, errs.New(errs.ProviderNotConfig, "%s is not configured on this server; set its credentials in the environment and start it anew", name)
+		return nil, errs.New(errs.ProviderNotConfig, "%s is not configured on this server; set COFFER_%s_… in its environment and start it anew (coffer doctor --settings lists the variables)", name, strings.ToUpper(name))
 	case f.ring == nil:
 		return nil, errs.New(errs.EncryptionKeyNeeded, "set COFFER_ENCRYPTION_KEY first: without it the credentials of banks cannot be kept")
 	}

@@ -72,7 +72,7 @@ type newRule struct {
 	index    int
 	id       id.ID
 	priority int
-	expires  *time.Time
+	lasts    *int64 // seconds until it disables itself
 }
 
 // Create makes rules: each that is sound, with an error for each that is not. Over REST, when none is sound nothing is created and the call fails.
@@ -170,7 +170,7 @@ func (n *newRule) read() error {
 		n.priority = *p
 	}
 	if n.ExpiresIn != nil {
-		n.expires = new(time.Now().Add(span(*n.ExpiresIn)))
+		n.lasts = new(int64(span(*n.ExpiresIn).Seconds())) // the database counts from its own clock, by which it also ends
 	}
 	return nil
 }
@@ -213,7 +213,7 @@ func (b *Rulebook) insert(ctx context.Context, tx pg.Tx, rules []*newRule) error
 	}
 	n := len(rules)
 	ids, shorts, labels, conditions, actions := make([]id.ID, n), make([]string, n), make([]string, n), make([]string, n), make([]string, n)
-	triggers, priorities, expiries := make([]string, n), make([]int, n), make([]*time.Time, n)
+	triggers, priorities, lasts := make([]string, n), make([]int, n), make([]*int64, n)
 	err = pg.Redraw(ctx, tx, "rule_short_id", func(tx pg.Tx) error {
 		for i, r := range rules {
 			r.id = id.New()
@@ -222,15 +222,15 @@ func (b *Rulebook) insert(ctx context.Context, tx pg.Tx, rules []*newRule) error
 				return err
 			}
 			ids[i], shorts[i], labels[i], conditions[i], actions[i] = r.id, r.id.Short(), r.Name, string(tree), string(acts)
-			triggers[i], priorities[i], expiries[i] = r.Trigger, r.priority, r.expires
+			triggers[i], priorities[i], lasts[i] = r.Trigger, r.priority, r.lasts
 		}
 		_, err := pg.Exec(ctx, tx, `
 			insert into rule (id, short_id, name, conditions, actions, trigger, priority, expires_at, created_by_type, created_by_id, created_by_name, created_at, updated_at)
-			select v.id, v.short_id, v.name, v.conditions::jsonb, v.actions::jsonb, v.trigger, v.priority, v.expires_at, @type, @actor, @actor_name,
+			select v.id, v.short_id, v.name, v.conditions::jsonb, v.actions::jsonb, v.trigger, v.priority, clock_timestamp() + v.lasts * interval '1 second', @type, @actor, @actor_name,
 				statement_timestamp() + v.place * interval '1 microsecond', statement_timestamp() + v.place * interval '1 microsecond'
-			from unnest(@ids::uuid[], @shorts::text[], @names::text[], @conditions::text[], @actions::text[], @triggers::text[], @priorities::int[], @expiries::timestamptz[])
-				with ordinality v (id, short_id, name, conditions, actions, trigger, priority, expires_at, place)`, pg.Args{
-			"ids": ids, "shorts": shorts, "names": labels, "conditions": conditions, "actions": actions, "triggers": triggers, "priorities": priorities, "expiries": expiries,
+			from unnest(@ids::uuid[], @shorts::text[], @names::text[], @conditions::text[], @actions::text[], @triggers::text[], @priorities::int[], @lasts::bigint[])
+				with ordinality v (id, short_id, name, conditions, actions, trigger, priority, lasts, place)`, pg.Args{
+			"ids": ids, "shorts": shorts, "names": labels, "conditions": conditions, "actions": actions, "triggers": triggers, "priorities": priorities, "lasts": lasts,
 			"type": actor.Type, "actor": present(actor.ID), "actor_name": actor.Name,
 		})
 		return err

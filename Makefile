@@ -25,6 +25,7 @@ export COFFER_LISTEN ?= 127.0.0.1:8080
 FUZZTIME ?= 30s
 BENCH    ?= ./bench/...
 TRANSACTIONS ?= 10000000
+MINUTES  ?= 60
 
 # The same source, version and Go release give the same bytes, wherever it is built: no cgo,
 # no paths, no version control stamp, no build id. Tools, vet and linters compile with the
@@ -89,14 +90,19 @@ fuzz: ## every fuzz target for FUZZTIME (30s)
 	done
 
 .PHONY: long
-long: $(NODE) ## the rounds that are too long for every change: full tests, ten million transactions, then 30 minutes of each fuzz target
+long: $(NODE) ## the rounds that are too long for every change: full tests, ten million transactions, an hour of soak, then 30 minutes of each fuzz target
 	COFFER_TEST_LONG=1 go test -race -count=1 -shuffle=on -timeout 12h ./...
 	$(MAKE) scale
+	$(MAKE) soak
 	$(MAKE) fuzz FUZZTIME=30m
 
 .PHONY: scale
 scale: ## the books at TRANSACTIONS (10000000) transactions; the database is made and dropped, and takes 1.5 GB for each million
 	go run ./bench/books --transactions $(TRANSACTIONS)
+
+.PHONY: soak
+soak: ## MINUTES (60) of API, tools and syncs on the real binary: no 5xx, memory, goroutines and descriptors flat
+	go run ./bench/soak --minutes $(MINUTES)
 
 .PHONY: vuln
 vuln: .bin/govulncheck ## known vulnerabilities in what the binary calls (asks the Go vulnerability database)
@@ -132,8 +138,8 @@ update: ## write the golden files anew; review the diff
 	go test ./internal/app -run "Golden|Stories" -update
 
 .PHONY: bench
-bench: ## run the measuring programs (BENCH=./bench/name for one)
-	@for p in $$(go list -f '{{if eq .Name "main"}}{{.ImportPath}}{{end}}' $(BENCH)); do \
+bench: ## run the measuring programs but soak, which has a target (BENCH=./bench/name for one)
+	@for p in $$(go list -f '{{if eq .Name "main"}}{{.ImportPath}}{{end}}' $(BENCH) | grep -v '/soak$$'); do \
 		echo "== $$p"; go run "$$p"; \
 	done
 

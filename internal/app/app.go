@@ -10,6 +10,7 @@ import (
 	"slices"
 	"time"
 
+	"coffer/internal/archive"
 	"coffer/internal/auth"
 	"coffer/internal/counterparty"
 	"coffer/internal/errs"
@@ -19,12 +20,18 @@ import (
 	"coffer/internal/job"
 	"coffer/internal/journal"
 	"coffer/internal/ledger"
+	"coffer/internal/link"
 	"coffer/internal/mcp"
 	"coffer/internal/op"
 	"coffer/internal/pg"
+	"coffer/internal/report"
 	"coffer/internal/rest"
 	"coffer/internal/rulebook"
 	"coffer/internal/seal"
+	"coffer/internal/setting"
+	"coffer/internal/signin"
+	"coffer/internal/signin/oauth"
+	"coffer/internal/webhook"
 	"github.com/prometheus/client_golang/prometheus"
 )
 
@@ -47,9 +54,16 @@ type App struct {
 	Books   *ledger.Books
 	Others  *counterparty.Counterparties
 	Rules   *rulebook.Rulebook
+	Links   *link.Links
+	Setting *setting.Settings
+	Reports *report.Reports
 	Feed    *feed.Feed
+	Hooks   *webhook.Webhooks
+	Archive *archive.Archive
 	Runner  *op.Runner
 	Tools   *mcp.Tools
+	Desk    *signin.Desk
+	OAuth   *oauth.Server
 	Log     *slog.Logger
 	Metrics *prometheus.Registry
 	system  *system
@@ -68,14 +82,32 @@ func Build(ctx context.Context, c Config, log *slog.Logger) (*App, error) {
 	if err != nil {
 		return nil, err
 	}
-	providers, err := c.providers()
+	environment, err := c.environment(ring)
+	if err != nil {
+		db.Close()
+		return nil, err
+	}
+	desk, err := signin.New(nil, c.base(), c.origin())
 	if err != nil {
 		db.Close()
 		return nil, err
 	}
 	a := parts(db, log)
+	desk.Auth, desk.Log, a.Desk = a.Auth, log, desk
+	if c.OIDCIssuer != "" {
+		desk.Issuer = &signin.Issuer{URL: c.OIDCIssuer, ClientID: c.OIDCClientID, Secret: c.OIDCClientSecret.Reveal(), Name: c.OIDCName}
+	}
+	a.OAuth = &oauth.Server{Desk: desk, Docs: oauth.NewDocuments(c.OAuthClientHosts)}
+	desk.Grants = a.OAuth.Grants()
+	if c.LoginsPerMinute > 0 {
+		a.Auth.LoginsPerMinute = c.LoginsPerMinute
+	}
 	a.Config, a.Ring, a.Log, a.Metrics = c, ring, log, prometheus.NewRegistry()
-	a.Feed.Connect(ring, providers...)
+	a.Setting.Connect(environment)
+	a.Feed.Connect(ring, a.Setting)
+	a.Hooks.Keep(ring)
+	a.Archive.Publish(c.address())
+	a.Feed.Publish(c.pagesAt(), c.PublicURL)
 	a.Runner = &op.Runner{DB: db, Log: log, Observe: observer(a.Metrics, db)}
 	a.Jobs.Observe = jobObserver(a.Metrics)
 	a.Tools = &mcp.Tools{Ops: a.Ops(), Runner: a.Runner, Version: Version, Log: log}
@@ -90,7 +122,14 @@ func parts(db *pg.DB, log *slog.Logger) *App {
 	a.Books = ledger.New(db, a.Filing)
 	a.Others = counterparty.New(a.Filing, a.Books)
 	a.Rules = rulebook.New(db, a.Filing, a.Books, a.Jobs)
+	a.Links = link.New(db, a.Books, a.Jobs)
+	a.Books.Tell(a.Links)
+	a.Setting = setting.New(db)
+	a.Reports = report.New(a.Books)
 	a.Feed = feed.New(db, a.Auth, a.Books, a.Rules, a.Jobs)
+	a.Feed.Then(a.Links.AfterSync)
+	a.Hooks = webhook.New(db, a.Feed, a.Jobs, log)
+	a.Archive = archive.New(db, a.Jobs, a.Auth, a.Feed, Version)
 	a.Journal.Join(slices.Concat(a.Filing.Subjects(), a.Books.Subjects(), a.Others.Subjects(), a.Rules.Subjects())...)
 	a.Jobs.Add(a.kinds()...)
 	return a
@@ -98,28 +137,43 @@ func parts(db *pg.DB, log *slog.Logger) *App {
 
 // Ops is every use case of the service.
 func (a *App) Ops() []*op.Op {
-	return slices.Concat(a.system.ops(), a.Auth.Ops(), a.Jobs.Ops(), a.Feed.Ops(), a.Filing.Ops(), a.Books.Ops(), a.Others.Ops(), a.Rules.Ops(), a.Journal.Ops())
+	return forAdmins(slices.Concat(a.system.ops(), a.Auth.Ops(), a.Jobs.Ops(), a.Feed.Ops(), a.Hooks.Ops(), a.Filing.Ops(), a.Books.Ops(), a.Others.Ops(), a.Rules.Ops(), a.Links.Ops(), a.Journal.Ops(), a.Archive.Ops(), a.Setting.Ops(), a.Reports.Ops()))
 }
 
 // Groups says what each noun of the menu is.
 var Groups = map[string]string{
 	"account":      "Bank accounts, with their balances.",
+	"account-link": "Accounts that belong together: cards seen twice, money moving between own accounts.",
+	"agent":        "What agents may do in this household.",
+	"auth":         "Signing in and out.",
+	"assistant":    "Programs that members let in.",
 	"annotation":   "What happened to a transaction.",
 	"category":     "What transactions are filed under: a tree of two levels.",
 	"change":       "What was done, by whom, and how to undo it.",
 	"comment":      "What people and agents wrote about transactions.",
 	"counterparty": "The other side of charges, across banks.",
 	"csv":          "Files that banks let people download.",
+	"export":       "Taking the household's data out.",
 	"health":       "Whether the service can work.",
 	"job":          "Long work that goes on after the call: how far it is, and what came of it.",
 	"key":          "API keys: who may call, and what they may do.",
+	"login-method": "The ways in which members sign in.",
+	"model":        "Where models are asked, and what they cost.",
+	"overview":     "The household at a glance.",
+	"provider":     "The companies through which banks are linked: how they are configured.",
+	"quarantine":   "Rows of banks that could not be read.",
+	"report":       "What people and agents wrote for the household to read.",
 	"rule":         "What is done with transactions as they come.",
 	"connection":   "Links to banks, and buckets for files.",
 	"sync":         "What was read from banks, and when.",
+	"setting":      "What the household has decided about itself.",
+	"login":        "The ways in which members sign in.",
+	"session":      "Where members are signed in.",
 	"setup":        "What a new installation still lacks.",
 	"tag":          "Open-ended labels for transactions.",
 	"transaction":  "Money that moved: find it, add it up, say what it was.",
 	"user":         "The people of the household.",
+	"webhook":      "What providers told of their own accord.",
 	"version":      "Which build of the service this is.",
 }
 
@@ -128,13 +182,17 @@ func Menu() []*op.Op { return parts(nil, nil).Ops() }
 
 // Raw is every route that is no op.
 func (a *App) Raw() []rest.Raw {
-	return append(a.documented(), rest.Raw{
+	return slices.Concat(a.documented(), a.pages(), a.deliveries(), []rest.Raw{{
 		Route: "/mcp/key", Scope: op.AnyKey, Agents: true, MaxBody: mcp.MaxBody, Handler: a.Tools.Handler(),
-	})
+	}, {
+		Route: "/mcp", Scope: op.AnyKey, Agents: true, Resource: a.OAuth.Resource(), Refused: a.OAuth.Refused, MaxBody: mcp.MaxBody, Handler: a.Tools.Stepwise(a.OAuth.Further),
+	}})
 }
 
 // documented are the raw routes that the document shows.
-func (a *App) documented() []rest.Raw { return append(a.system.raw(), a.jobEvents()) }
+func (a *App) documented() []rest.Raw {
+	return append(append(a.system.raw(), a.jobEvents(), a.download()), a.desk()...)
+}
 
 // RawMenu is Raw for documents.
 func RawMenu() []rest.Raw { return parts(nil, nil).documented() }
@@ -142,15 +200,24 @@ func RawMenu() []rest.Raw { return parts(nil, nil).documented() }
 // Rest is the HTTP surface.
 func (a *App) Rest() *rest.Server {
 	return &rest.Server{
-		Ops: a.Ops(), Raw: a.Raw(), Groups: Groups, Runner: a.Runner, Key: a.Auth.Key, Log: a.Log, Version: Version, Host: a.Config.host(),
+		Ops: a.Ops(), Raw: a.Raw(), Groups: Groups, Runner: a.Runner, Key: a.Auth.Key, Session: a.Auth.Session, Token: a.Auth.Token, API: a.OAuth.API(), Log: a.Log, Version: Version, Host: a.Config.host(), Origin: a.Config.origin(), Proxies: a.Config.TrustedProxies,
 		Limits: rest.Limits{PerMinute: a.Config.RatePerMinute, Burst: a.Config.RateBurst, FailuresPerMinute: a.Config.AuthFailures},
 	}
 }
 
 // sealed are all columns that hold sealed values; rotation goes through them.
 var sealed = []pg.SealedColumn{
-	{Table: "instance", Column: "seal_check", Key: "id"}, {Table: "connection", Column: "credentials", Key: "id"}, {Table: "quarantine", Column: "raw", Key: "id"},
+	{Table: "instance", Column: "seal_check", Key: "id"},
+	{Table: "connection", Column: "credentials", Key: "id"},
+	{Table: "quarantine", Column: "raw", Key: "id"},
+	{Table: "link_session", Column: "secret", Key: "id"},
+	{Table: "webhook_event", Column: "session", Key: "id"},
+	{Table: "provider_setting", Column: "fields", Key: "provider"},
+	{Table: "model_setting", Column: "key", Key: "provider"},
 }
+
+// SealedColumns are all columns that hold sealed values.
+func SealedColumns() []pg.SealedColumn { return sealed }
 
 var (
 	checkPlace = seal.Place{Table: "instance", Column: "seal_check", Row: "true"}
@@ -203,7 +270,7 @@ func (l local) Call(ctx context.Context, o *op.Op, args map[string]any) ([]byte,
 // ready connects, waiting a while for a database that is still starting, migrates and checks the encryption key.
 func (a *App) ready(ctx context.Context, patience time.Duration) error {
 	err := a.DB.Wait(ctx, patience, func(err error) {
-		a.Log.Warn("waiting for PostgreSQL", "error", err.Error())
+		a.Log.Warn("waiting for PostgreSQL", "error", errs.Told(err))
 	})
 	if err != nil {
 		return errs.Wrap(err, errs.Unavailable, "PostgreSQL does not answer at COFFER_DATABASE_URL; coffer doctor says more")

@@ -25,10 +25,10 @@ func Main(args []string, in io.Reader, out, fail io.Writer) int {
 	defer stop()
 	config, err := Load()
 	c := &cli.CLI{
-		Ops: Menu(), Groups: Groups, Version: Version, Server: config.Server, Key: config.APIKey.Reveal(), In: in, Out: out, Err: fail,
+		Ops: Menu(), Groups: Groups, Version: Version, Server: config.Server, Key: config.APIKey.Reveal(), Database: !config.DatabaseURL.IsZero(), In: in, Out: out, Err: fail,
 		Local: func(ctx context.Context) (cli.Caller, func(), error) { return openLocal(ctx, config) },
 	}
-	c.Extra = map[string][]*cobra.Command{"": commands(c, config), "key": {rotateCommand(config)}}
+	c.Extra = map[string][]*cobra.Command{"": commands(c, config), "key": {rotateCommand(config)}, "connection": {linkCommand(c)}}
 	root := c.Root()
 	root.SetArgs(args)
 	if err == nil {
@@ -97,8 +97,10 @@ func commands(c *cli.CLI, config Config) []*cobra.Command {
 			return err
 		},
 	}
-	return []*cobra.Command{
-		devCommand(config),
+	return append(archiveCommands(c, config), []*cobra.Command{
+		devCommand(config), sandboxCommand(),
+		c.Login(),
+		setupCommand(config, c.In),
 		{
 			Use: "serve", Short: "Migrate the database and serve", Args: cobra.NoArgs,
 			Example: "  COFFER_DATABASE_URL=postgres://coffer@127.0.0.1:5432/coffer coffer serve",
@@ -134,18 +136,22 @@ func commands(c *cli.CLI, config Config) []*cobra.Command {
 			Use: "mcp", Short: "Serve the tools to an agent over standard input and output", Args: cobra.NoArgs,
 			Long:    "Serves the tools over standard input and output with the rights of the key in COFFER_API_KEY: those of the server that --server names, or else straight on the database.",
 			Example: "  COFFER_API_KEY=coffer_… coffer mcp --server http://127.0.0.1:8080",
-			RunE:    func(cmd *cobra.Command, _ []string) error { return stdio(cmd.Context(), c.Server, config) },
+			RunE:    func(cmd *cobra.Command, _ []string) error { return stdio(cmd.Context(), c, config) },
 		},
 		openapi,
-	}
+	}...)
 }
 
-func stdio(ctx context.Context, server string, config Config) error {
-	if config.APIKey.IsZero() {
+func stdio(ctx context.Context, c *cli.CLI, config Config) error {
+	server, key, err := c.Where()
+	if err != nil {
+		return err
+	}
+	if key == "" {
 		return errs.New(errs.MissingAPIKey, "set COFFER_API_KEY to the key whose rights the agent should have")
 	}
 	if server != "" {
-		return mcp.Bridge(ctx, server, config.APIKey.Reveal(), Version, config.logger())
+		return mcp.Bridge(ctx, server, key, Version, config.logger())
 	}
 	a, err := Build(ctx, config, config.logger())
 	if err != nil {
@@ -155,7 +161,7 @@ func stdio(ctx context.Context, server string, config Config) error {
 	if err := a.ready(ctx, patience); err != nil {
 		return err
 	}
-	return a.Tools.Stdio(ctx, func(ctx context.Context) (op.Actor, error) { return a.Auth.Key(ctx, config.APIKey.Reveal()) })
+	return a.Tools.Stdio(ctx, func(ctx context.Context) (op.Actor, error) { return a.Auth.Key(ctx, key) })
 }
 
 // rotateCommand seals everything anew with the current encryption key. It is no op: it needs both keys, which only the server's machine has.

@@ -3,6 +3,7 @@ package app
 import (
 	"fmt"
 	"log/slog"
+	"net"
 	"net/url"
 	"os"
 	"reflect"
@@ -21,6 +22,7 @@ type Config struct {
 	PublicURL         string      `env:"PUBLIC_URL" doc:"the address under which others reach the server, if not loopback"`
 	EncryptionKey     seal.Secret `env:"ENCRYPTION_KEY" doc:"base64 of 32 bytes that seal bank credentials; make one with: openssl rand -base64 32"`
 	EncryptionKeysOld []string    `env:"ENCRYPTION_KEYS_OLD" doc:"earlier keys, comma-separated, until coffer key rotate has run"`
+	BackupPassphrase  seal.Secret `env:"BACKUP_PASSPHRASE" doc:"encrypts the files of coffer backup and opens them for coffer restore"`
 	PlaidClientID     string      `env:"PLAID_CLIENT_ID" doc:"from Plaid's dashboard; with it and the secret banks are linked through Plaid"`
 	PlaidSecret       seal.Secret `env:"PLAID_SECRET" doc:"from Plaid's dashboard, of that environment"`
 	PlaidEnvironment  string      `env:"PLAID_ENVIRONMENT" envDefault:"sandbox" doc:"sandbox or production"`
@@ -29,6 +31,8 @@ type Config struct {
 	TellerEnvironment string      `env:"TELLER_ENVIRONMENT" envDefault:"sandbox" doc:"sandbox, development or production"`
 	TellerCertificate string      `env:"TELLER_CERTIFICATE" doc:"file with the client certificate, PEM; needed outside the sandbox"`
 	TellerKey         string      `env:"TELLER_PRIVATE_KEY" doc:"file with its key, PEM"`
+	TellerSigningKey  seal.Secret `env:"TELLER_SIGNING_KEY" doc:"the token signing key of Teller's dashboard; without it what Teller Connect gives is not checked"`
+	TellerWebhooks    seal.Secret `env:"TELLER_WEBHOOK_SECRETS" doc:"the secrets that sign Teller's webhooks, comma-separated"`
 	TellerURL         string      `env:"TELLER_URL" doc:"another address than Teller's own, for a simulator"`
 	TellerCA          string      `env:"TELLER_CA" doc:"file with the authority that a simulator's certificate is of, PEM"`
 	MetricsListen     string      `env:"METRICS_LISTEN" doc:"where to serve Prometheus metrics at /metrics; nowhere if empty"`
@@ -37,6 +41,13 @@ type Config struct {
 	RatePerMinute     int         `env:"RATE_PER_MINUTE" envDefault:"3000" doc:"requests a minute that one key may make"`
 	RateBurst         int         `env:"RATE_BURST" envDefault:"300" doc:"of these at once"`
 	AuthFailures      int         `env:"AUTH_FAILURES_PER_MINUTE" envDefault:"20" doc:"failed authentications a minute from one address"`
+	LoginsPerMinute   int         `env:"LOGINS_PER_MINUTE" envDefault:"10" doc:"sign-ins a minute from one address"`
+	OAuthClientHosts  []string    `env:"OAUTH_CLIENT_HOSTS" envDefault:"claude.ai,claude.com,chatgpt.com,openai.com,cursor.com,vscode.dev" doc:"hosts that are asked who an assistant is that goes by an address there; * for any, none for none"`
+	TrustedProxies    []string    `env:"TRUSTED_PROXIES" doc:"networks of reverse proxies, comma-separated, whose X-Forwarded-For is believed: 10.0.0.0/8"`
+	OIDCIssuer        string      `env:"OIDC_ISSUER" doc:"an identity provider that members may sign in through: https://id.example.com"`
+	OIDCClientID      string      `env:"OIDC_CLIENT_ID" doc:"what this server is called there; its redirect address is <public URL>/login/oidc/callback"`
+	OIDCClientSecret  seal.Secret `env:"OIDC_CLIENT_SECRET" doc:"from there, if it gives one"`
+	OIDCName          string      `env:"OIDC_NAME" envDefault:"your identity provider" doc:"how the sign-in page calls it"`
 	Server            string      `env:"SERVER" doc:"for commands: the server to run on instead of the database"`
 	APIKey            seal.Secret `env:"API_KEY" doc:"for commands: the key for that server, and for coffer mcp"`
 }
@@ -66,6 +77,34 @@ func (c Config) host() string {
 		return ""
 	}
 	return u.Hostname()
+}
+
+// address is where links to this server begin: what is configured, or loopback, or "" where only the caller knows under which name he came.
+func (c Config) address() string {
+	if c.PublicURL != "" {
+		return strings.TrimSuffix(c.PublicURL, "/")
+	}
+	if host, port, err := net.SplitHostPort(c.Listen); err == nil && port != "0" && (host == "localhost" || net.ParseIP(host).IsLoopback()) {
+		return "http://" + c.Listen
+	}
+	return ""
+}
+
+// origin is the scheme and host of the public address, as a browser names where a page came from.
+func (c Config) origin() string {
+	u, err := url.Parse(c.PublicURL)
+	if err != nil || u.Host == "" {
+		return ""
+	}
+	return u.Scheme + "://" + u.Host
+}
+
+// base is the address that we give people: what is configured, never what a request claims.
+func (c Config) base() string {
+	if a := c.address(); a != "" {
+		return a
+	}
+	return "http://" + c.Listen
 }
 
 func (c Config) logger() *slog.Logger {

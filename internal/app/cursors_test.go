@@ -167,8 +167,11 @@ func cursorSeed(t *testing.T, w *world) {
 		w.enqueue(t, countWork{}, job.Options{})
 		w.newKey(t, auth.CreateKey{Name: fmt.Sprint("key ", i), Scope: "read_only", ActorType: "user"})
 		w.synced(t)
+		w.loggedIn(t, seededMember)
+		w.quarantined(t)
 	}
 	cursorRules(t, w, 3)
+	w.sweep(t)
 }
 
 // cursorPaths are the lists with cursors, found in the menu: those that take one.
@@ -185,7 +188,10 @@ func cursorPaths(t *testing.T, w *world) map[string]string {
 			if o.Group() == "rule" {
 				subject = systemRule
 			}
-			paths[o.ID()] = "/api/v1" + strings.ReplaceAll(o.Path, "{id}", subject)
+			if o.Group() == "account-link" {
+				subject = busiestLink(t, w)
+			}
+			paths[o.ID()] = "/api/v1" + strings.NewReplacer("{id}", subject, "{user_id}", seededMember).Replace(o.Path)
 		}
 	}
 	for _, name := range []string{"transaction.list", "change.list", "key.list", "account.balances", "rule.list", "rule.history"} {
@@ -347,6 +353,13 @@ func TestCursorsAreBound(t *testing.T) {
 	for range 2 {
 		b.enqueue(t, countWork{}, job.Options{})
 		b.synced(t)
+		b.loggedIn(t, seededMember)
+		b.quarantined(t)
+		b.linked(t)
+	}
+	link := b.linked(t)
+	for range 3 {
+		b.matched(t, link)
 	}
 	paths := cursorPaths(t, w)
 	free := []string{"limit", "cursor", "fields", "count_only"} // they say how much of a page is shown, not which rows are meant

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"coffer/internal/app"
+	"coffer/internal/bank/all"
 	"coffer/internal/errs"
 	"coffer/internal/feed"
 	"coffer/internal/id"
@@ -20,6 +21,8 @@ import (
 	"coffer/internal/money"
 	"coffer/internal/op"
 	"coffer/internal/pg"
+	"coffer/internal/seal"
+	"coffer/internal/setting"
 	"coffer/internal/text"
 )
 
@@ -33,19 +36,20 @@ type formRef struct {
 
 // formFields is what each field names that looks like a reference; where the op decides, under its name or its noun. The rest is walked from the schemas.
 var formFields = map[string]formRef{
-	"account.id": {kind: "account"}, "account_id": {kind: "account"}, "connection_id": {kind: "connection"}, "connection.id": {kind: "connection"}, "csv.id": {kind: "connection"}, "sync.id": {kind: "sync"},
+	"account.id": {kind: "account"}, "account_id": {kind: "account"}, "connection_id": {kind: "connection"}, "connection.id": {kind: "connection"}, "csv.id": {kind: "connection"}, "sync.id": {kind: "sync"}, "webhook.id": {kind: "webhook"}, "quarantine.id": {kind: "quarantined"}, "report.id": {kind: "report"},
 	"category.id": {kind: "category", slug: true}, "category": {kind: "category", slug: true}, "category_id": {kind: "category", slug: true},
 	"category.into": {kind: "category", slug: true, second: true}, "move_to": {kind: "category", slug: true, second: true}, "parent_id": {kind: "category", slug: true, second: true},
 	"change_id": {kind: "change"}, "comment_id": {kind: "comment"},
 	"counterparty.id": {kind: "counterparty"}, "counterparty.into": {kind: "counterparty", second: true}, "counterparty_id": {kind: "counterparty"},
 	"assign_counterparty.id": {kind: "counterparty"}, "unlink_counterparty_transactions.id": {kind: "counterparty"},
-	"key.id": {kind: "key"}, "job_id": {kind: "job"},
+	"key.id": {kind: "key"}, "job_id": {kind: "job"}, "login_id": {kind: "login"}, "session_id": {kind: "session"}, "assistant_id": {kind: "assistant"}, "client_id": {}, "application_id": {},
 	"user.id": {kind: "user"}, "user_id": {kind: "user"}, "owner_user_id": {kind: "user"}, "reassign_to": {kind: "user", second: true},
 	"tag.slug": {kind: "tag", slug: true}, "tags": {kind: "tag", slug: true}, "any_tag": {kind: "tag", slug: true}, "exclude_tag": {kind: "tag", slug: true},
 	"tags_to_add": {kind: "tag", slug: true, registers: true}, "tags_to_remove": {kind: "tag", slug: true},
 	"transaction.tag.tag_slug": {kind: "tag", slug: true, registers: true}, "transaction.untag.tag_slug": {kind: "tag", slug: true},
 	"transaction_id": {kind: "transaction"}, "transaction_ids": {kind: "transaction"},
 	"tag.create.slug": {}, "tag.create.name": {}, "category.create.slug": {},
+	"account-link.id": {kind: "account-link"}, "match_id": {kind: "match"}, "primary_account_id": {kind: "account"}, "mirror_account_id": {kind: "account", second: true},
 	"rule.id": {kind: "rule"}, "rule_ids": {kind: "rule"}, "category_slug": {kind: "category", slug: true}, "rule.tag_slug": {}, "counterparty_name": {},
 	"account_id eq": {kind: "account"}, "account_id in": {kind: "account"}, "user_id neq": {kind: "user"}, "category eq": {kind: "category", slug: true}, "category in": {kind: "category", slug: true},
 }
@@ -121,7 +125,8 @@ func formPlaces(o *op.Op) []formPlace {
 // args are arguments with value at this place, and what else the op needs from fill.
 func (p formPlace) args(value any, fill func(formPlace) any) map[string]any {
 	beside := map[string]string{
-		"category.create": "name", "assign_counterparty": "name", "rule.create": "category_slug",
+		"login-method.create": "identifier",
+		"category.create":     "name", "assign_counterparty": "name", "rule.create": "category_slug",
 		"rule.apply": "rule_ids", "apply_rules": "rule_ids",
 	}[p.op.ID()] // one of two must be given, which no schema says; and an application of all rules is a large one
 	if slices.Contains([]string{"id", "display_name", beside}, p.prop.Name) || slices.Contains(p.path, "actions") {
@@ -194,6 +199,8 @@ func formPlain(p op.Prop) any {
 		return fmt.Sprintf("new-%d", n)
 	case "email":
 		return fmt.Sprintf("a%d@example.com", n)
+	case "identifier":
+		return fmt.Sprintf("https://id.example %d", n)
 	case "color":
 		return "#112233"
 	case "mcc":
@@ -222,10 +229,19 @@ type formBook struct {
 func newFormBook(t *testing.T, rows int) *formBook {
 	t.Helper()
 	b := &formBook{toolWorld: newToolWorld(t, nil)}
+	ring, err := seal.NewRing(testRing)
+	if err != nil {
+		t.Fatal(err)
+	}
+	providers, err := all.Configured(all.Settings{TellerApplication: "app_1", TellerEnvironment: "sandbox"}) // starting to link through Teller asks nobody
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.Setting.Connect(setting.Environment{Ring: ring, Providers: providers})
+	b.Feed.Connect(ring, b.Setting)
 	b.Jobs.Add(countKind(nil))
 	b.enqueue(t, countWork{}, job.Options{})
 	b.ops = b.Ops() // making them takes longer than a call
-	var err error
 	if b.handler, err = b.Rest().Handler(); err != nil {
 		t.Fatal(err)
 	}
@@ -346,13 +362,26 @@ func (c *formCast) get(t *testing.T, r formRef) formEntity {
 	n := formCount.Add(1)
 	switch r.kind {
 	case "account":
-		e.id = c.book.account
+		if e.id = c.book.account; r.second {
+			e.id = c.book.anotherAccount(t)
+		}
+	case "account-link":
+		e.id = c.book.linked(t)
+	case "match":
+		e.id = c.book.matched(t, c.get(t, formRef{kind: "account-link"}).id)
 	case "connection":
-		if e.id = c.book.connection; c.op != nil && slices.Contains([]string{"connection", "sync"}, c.op.Group()) { // what can be synced, and put away
+		if e.id = c.book.connection; c.op != nil && slices.Contains([]string{"connection", "sync", "quarantine"}, c.op.Group()) { // what can be synced, and put away
 			e.id = c.book.link(t)
 		}
 	case "sync":
 		e.id = c.book.synced(t)
+	case "webhook":
+		c.book.link(t)
+		e.id = c.book.told(t, "plaid", "ITEM.NEW_ACCOUNTS_AVAILABLE", "new_accounts", "processed", "")
+	case "quarantined":
+		e.id = c.book.quarantined(t)
+	case "report":
+		e = made("report.create", map[string]any{"title": "A report", "body": "said"})
 	case "transaction":
 		e.id = c.book.rows[int(c.book.next.Add(1)-1)%len(c.book.rows)]
 	case "comment":
@@ -366,6 +395,20 @@ func (c *formCast) get(t *testing.T, r formRef) formEntity {
 		e = made("tag.create", map[string]any{"slug": fmt.Sprintf("t%d", n)})
 	case "user":
 		e = made("user.create", map[string]any{"name": "Member"})
+	case "login":
+		e.id = c.book.loggedIn(t, c.get(t, formRef{kind: "user"}).id.String())
+	case "session":
+		s, _, err := c.book.Auth.OpenSession(t.Context(), c.get(t, formRef{kind: "user"}).id, "Firefox on Linux")
+		if err != nil {
+			t.Fatal(err)
+		}
+		e.id = s.ID
+	case "assistant":
+		_, session, err := c.book.Auth.OpenSession(t.Context(), c.get(t, formRef{kind: "user"}).id, "Firefox on Linux")
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, e.id = c.book.letIn(t, session, op.Read, c.book.OAuth.Resource())
 	case "rule":
 		v := c.book.do(t, "rule.create", map[string]any{"rules": []any{map[string]any{"name": fmt.Sprint("Rule ", n), "category_slug": "home", "conditions": matchNothing}}})
 		e.id = id.Must(v["rules"].([]any)[0].(map[string]any)["id"].(string))

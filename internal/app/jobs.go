@@ -1,13 +1,17 @@
 package app
 
 import (
+	"slices"
+
 	"coffer/internal/job"
 	"coffer/internal/op"
 	"coffer/internal/rest"
 )
 
 // kinds is every sort of long work; each entry names what does it.
-func (a *App) kinds() []job.Kind { return append(a.Rules.Kinds(), a.Feed.Kinds()...) }
+func (a *App) kinds() []job.Kind {
+	return slices.Concat(a.Rules.Kinds(), a.Links.Kinds(), a.Feed.Kinds(), a.Hooks.Kinds(), a.Archive.Kinds())
+}
 
 // jobEvents is the stream of a job. It is no op, because it answers as long as the job runs.
 func (a *App) jobEvents() rest.Raw {

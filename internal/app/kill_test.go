@@ -1,7 +1,6 @@
 package app_test
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -9,17 +8,14 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptrace"
-	"os"
-	"os/exec"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
-	"syscall"
 	"testing"
 	"time"
 
+	"coffer/internal/app/apptest"
 	"coffer/internal/pg"
 	"coffer/internal/pg/pgtest"
 )
@@ -30,134 +26,6 @@ const (
 	killKills   = 20
 	killWorkers = 20 // creates under way at the same time
 )
-
-// killBinary builds the program as the Makefile does, so that it shares the Makefile's build cache.
-func killBinary(t *testing.T) string {
-	t.Helper()
-	path := filepath.Join(t.TempDir(), "coffer")
-	build := exec.CommandContext(t.Context(), "go", "build", "-trimpath", "-buildvcs=false", "-o", path, "coffer/cmd/coffer")
-	build.Env = append(os.Environ(), "CGO_ENABLED=0")
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("build: %v\n%s", err, out)
-	}
-	return path
-}
-
-// killPort finds a free port below those that the system gives to outgoing connections: while the server is down nobody else can come to hold it.
-func killPort(t *testing.T) int {
-	t.Helper()
-	for range 100 {
-		port := 20_000 + rand.N(12_000)
-		l, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", port))
-		if err != nil {
-			continue
-		}
-		if err := l.Close(); err != nil {
-			t.Fatal(err)
-		}
-		return port
-	}
-	t.Fatal("no free port")
-	return 0
-}
-
-// A killServer is `coffer serve`, started again after each kill, always at the same address.
-type killServer struct {
-	binary   string
-	env      []string
-	address  string
-	log      killLog
-	process  *exec.Cmd
-	starting []time.Duration
-}
-
-// A killLog takes what the server writes, over all its lives.
-type killLog struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (l *killLog) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.Write(p)
-}
-
-func (l *killLog) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.String()
-}
-
-func newKillServer(t *testing.T, database string) *killServer {
-	t.Helper()
-	s := &killServer{binary: killBinary(t), address: fmt.Sprintf("127.0.0.1:%d", killPort(t))}
-	s.env = slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, "COFFER_") })
-	s.env = append(s.env,
-		"COFFER_DATABASE_URL="+database, "COFFER_LISTEN="+s.address, "COFFER_LOG_LEVEL=WARN",
-		"COFFER_RATE_PER_MINUTE=10000000", "COFFER_RATE_BURST=1000000")
-	t.Cleanup(func() {
-		if s.process != nil && s.process.ProcessState == nil {
-			_ = s.process.Process.Kill() // it may have ended by itself
-			_ = s.process.Wait()         // says that it was killed
-		}
-		if t.Failed() {
-			text := s.log.String()
-			t.Logf("the server's log, its last part:\n%s", text[max(0, len(text)-4000):])
-		}
-	})
-	if err := s.start(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	return s
-}
-
-// start runs the program and returns when it is ready.
-func (s *killServer) start(ctx context.Context) error {
-	began := time.Now()
-	s.process = exec.Command(s.binary, "serve")
-	s.process.Env, s.process.Stderr = s.env, &s.log
-	if err := s.process.Start(); err != nil {
-		return err
-	}
-	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: 5 * time.Second}
-	for {
-		r, err := hammerSend(ctx, client, http.MethodGet, "http://"+s.address+"/api/v1/health/ready", "", "")
-		if err == nil && r.Status == http.StatusOK {
-			s.starting = append(s.starting, time.Since(began))
-			return nil
-		}
-		if time.Since(began) > 30*time.Second || ctx.Err() != nil {
-			return fmt.Errorf("the server is not ready after %v: %d %s %w", time.Since(began), r.Status, r.Body, err)
-		}
-		hammerPause(ctx, 10*time.Millisecond)
-	}
-}
-
-// kill ends the process without a word, and makes sure that it was this that ended it.
-func (s *killServer) kill() error {
-	if err := s.process.Process.Signal(syscall.SIGKILL); err != nil {
-		return fmt.Errorf("kill: %w", err)
-	}
-	_ = s.process.Wait() // its error is the signal, which the next line looks at
-	if how, ok := s.process.ProcessState.Sys().(syscall.WaitStatus); !ok || how.Signal() != syscall.SIGKILL {
-		return fmt.Errorf("the server was not killed, it ended by itself: %v", s.process.ProcessState)
-	}
-	return nil
-}
-
-// stop asks the process to end, as an operator does.
-func (s *killServer) stop(t *testing.T) {
-	t.Helper()
-	if err := s.process.Process.Signal(syscall.SIGTERM); err != nil {
-		t.Fatal(err)
-	}
-	stuck := time.AfterFunc(20*time.Second, func() { _ = s.process.Process.Kill() }) // Wait then says so
-	defer stuck.Stop()
-	if err := s.process.Wait(); err != nil {
-		t.Errorf("after SIGTERM: %v", err)
-	}
-}
 
 // A killLoad sends creates and counts what happens to them.
 type killLoad struct {
@@ -181,9 +49,9 @@ type killConn struct {
 	life int64
 }
 
-func newKillLoad(t *testing.T, server *killServer, key string) *killLoad {
+func newKillLoad(t *testing.T, server *apptest.Server, key string) *killLoad {
 	t.Helper()
-	l := &killLoad{client: hammerClient(t), url: "http://" + server.address + "/api/v1", key: key, completed: make(chan struct{}, killCreates)}
+	l := &killLoad{client: hammerClient(t), url: server.URL(), key: key, completed: make(chan struct{}, killCreates)}
 	l.client.Transport.(*http.Transport).DialContext = func(ctx context.Context, network, address string) (net.Conn, error) {
 		life := l.life.Load() // counted between the end of one process and the start of the next
 		c, err := (&net.Dialer{}).DialContext(ctx, network, address)
@@ -279,7 +147,7 @@ func (l *killLoad) run(ctx context.Context, t *testing.T) {
 }
 
 // killAlong kills the server again and again, spread over the run by the number of completed creates, and answers how many requests were under way each time.
-func (l *killLoad) killAlong(ctx context.Context, t *testing.T, s *killServer) []int64 {
+func (l *killLoad) killAlong(ctx context.Context, t *testing.T, s *apptest.Server) []int64 {
 	t.Helper()
 	var inFlight []int64
 	done, step := 0, killCreates/(killKills+1)
@@ -294,13 +162,13 @@ func (l *killLoad) killAlong(ctx context.Context, t *testing.T, s *killServer) [
 		}
 		hammerPause(ctx, 2*time.Millisecond) // any moment of theirs will do: no synchronisation, but chance
 		n := l.written.Load()
-		if err := s.kill(); err != nil {
+		if err := s.Kill(); err != nil {
 			t.Error(err)
 			return inFlight
 		}
 		l.life.Add(1)
 		inFlight = append(inFlight, n)
-		if err := s.start(ctx); err != nil {
+		if err := s.Again(ctx); err != nil {
 			t.Error(err)
 			return inFlight
 		}
@@ -315,7 +183,7 @@ func TestKillCreatesOnce(t *testing.T) {
 	database := pgtest.URL(t)
 	direct := newHammerServer(t, database) // makes the key, and looks at the database afterwards
 	key, _ := hammerKey(t, direct.App, "kill")
-	server := newKillServer(t, database)
+	server := apptest.Start(t, apptest.Program(t), database)
 	ctx, cancel := context.WithTimeout(t.Context(), hammerPatience)
 	defer cancel()
 	load := newKillLoad(t, server, key)
@@ -343,13 +211,13 @@ func TestKillCreatesOnce(t *testing.T) {
 	if replayed == 0 || recovered == 0 {
 		t.Errorf("%d answers were stored ones, and %d creates lost their first answer: the kills missed the moment between effect and answer", replayed, recovered)
 	}
-	server.stop(t)
-	if text := server.log.String(); strings.Contains(text, "level=ERROR") || strings.Contains(text, "panic") {
+	server.Stop(t)
+	if text := server.Log(); strings.Contains(text, "level=ERROR") || strings.Contains(text, "panic") {
 		t.Error("the server's log has errors")
 	}
 	t.Logf("%d creates × %d in %.1f s; %d kills with in flight %v, of which cut %v; %d attempts found no server, %d in progress, %d 503 or 429; %d stored answers, %d creates whose first answer was lost; starts %v … %v",
 		killCreates, killSends, took.Seconds(), len(inFlight), inFlight, cut, load.refused.Load(), load.running.Load(), load.busy.Load(),
-		replayed, recovered, slices.Min(server.starting).Round(time.Millisecond), slices.Max(server.starting).Round(time.Millisecond))
+		replayed, recovered, slices.Min(server.Starting).Round(time.Millisecond), slices.Max(server.Starting).Round(time.Millisecond))
 }
 
 // check holds what the senders were told against each other and against the database.

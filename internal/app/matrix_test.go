@@ -1,6 +1,7 @@
 package app_test
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
@@ -23,8 +24,83 @@ import (
 type credential struct {
 	kind    string
 	key     string
+	session string // in place of the key
+	token   string // in place of both
+	address string // that the token was made for
 	scope   op.Scope
+	role    string    // of a member
 	refusal errs.Code // of an unknown caller, whatever it asks for
+}
+
+// send sends a request with the credential.
+func (c credential) send(t *testing.T, w *world, method, path, body string) reply {
+	t.Helper()
+	x := exchange{method: method, path: path, key: c.key, body: body, header: map[string]string{}}
+	if c.session != "" {
+		x.header["Cookie"] = auth.SessionCookie + "=" + c.session
+	}
+	if c.token != "" {
+		x.header["Authorization"] = "Bearer " + c.token
+	}
+	return w.send(t, x)
+}
+
+// session is a session of a new member with that role.
+func (w *world) session(t testing.TB, role string) (auth.User, string) {
+	t.Helper()
+	var u auth.User
+	err := w.DB.InTx(t.Context(), func(tx pg.Tx) (err error) {
+		u, err = w.Auth.CreateUser(t.Context(), tx, auth.CreateUser{Name: "A " + role, Role: role})
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, secret, err := w.Auth.OpenSession(t.Context(), u.ID, "test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return u, secret
+}
+
+// tokens are the kinds of programs that members let in, at both addresses.
+func (w *world) tokens(t *testing.T) []credential {
+	t.Helper()
+	change := func(token, statement string) string {
+		if n, err := w.DB.Exec(t.Context(), statement, []byte(token)); err != nil || n.RowsAffected() == 0 {
+			t.Fatal(statement, err)
+		}
+		return token
+	}
+	var out []credential
+	for _, address := range []string{w.OAuth.Resource(), w.OAuth.API()} {
+		fresh := func(role string, scope op.Scope) auth.Tokens {
+			_, session := w.session(t, role)
+			tokens, _ := w.letIn(t, session, scope, address)
+			return tokens
+		}
+		get := func(role string, scope op.Scope) string { return fresh(role, scope).Access }
+		list := []credential{
+			{kind: "token to read", token: get("admin", op.Read), scope: op.Read, role: "admin"},
+			{kind: "token to write", token: get("admin", op.Full), scope: op.Full, role: "admin"},
+			{kind: "member's token", token: get("member", op.Full), scope: op.Full, role: "member"},
+			{kind: "viewer's token", token: get("viewer", op.Read), scope: op.Read, role: "viewer"},
+			{kind: "token of someone who became a viewer", token: change(get("admin", op.Full), `update member set role = 'viewer' where id = (select member_id from token where hash = sha256($1))`), scope: op.Read, role: "viewer"},
+			{kind: "expired token", token: change(get("admin", op.Full), `update token set expires_at = now() - interval '1 second' where hash = sha256($1)`), refusal: errs.ExpiredAPIKey},
+			{kind: "revoked token", token: change(get("admin", op.Full), `update token set revoked_at = now() where hash = sha256($1)`), refusal: errs.RevokedAPIKey},
+			{kind: "token of a revoked consent", token: change(get("admin", op.Full), `update consent set revoked_at = now() where id = (select consent_id from token where hash = sha256($1))`), refusal: errs.RevokedAPIKey},
+			{kind: "token of someone who left", token: change(get("admin", op.Full), `update member set deleted_at = now() where id = (select member_id from token where hash = sha256($1))`), refusal: errs.RevokedAPIKey},
+			{kind: "token for another address", token: change(get("admin", op.Full), `update consent set resource = 'https://other.example/mcp' where id = (select consent_id from token where hash = sha256($1))`), refusal: errs.InvalidAPIKey},
+			{kind: "refresh token", token: fresh("admin", op.Full).Refresh, refusal: errs.InvalidAPIKey},
+			{kind: "unknown token", token: "coffer_at_" + id.Base62(43), refusal: errs.InvalidAPIKey},
+		}
+		for _, c := range list {
+			c.address = address
+			c.kind += " for " + address
+			out = append(out, c)
+		}
+	}
+	return append(out, credential{kind: "bad token with a good session", token: "coffer_at_" + id.Base62(43), session: func() string { _, s := w.session(t, "admin"); return s }(), refusal: errs.InvalidAPIKey})
 }
 
 func (w *world) credentials(t *testing.T) []credential {
@@ -39,7 +115,50 @@ func (w *world) credentials(t *testing.T) []credential {
 		}
 		return k.Secret
 	}
-	return []credential{
+	session := func(role string) string {
+		_, secret := w.session(t, role)
+		return secret
+	}
+	ended := func(statement string) string {
+		u, secret := w.session(t, "admin")
+		if _, err := w.DB.Exec(t.Context(), statement, u.ID); err != nil {
+			t.Fatal(err)
+		}
+		return secret
+	}
+	owned := func(role string) string { // a key that was granted to a member
+		u, _ := w.session(t, role)
+		k := w.newKey(t, auth.CreateKey{Name: "granted", Scope: "full_access", ActorType: "user"})
+		if _, err := w.DB.Exec(t.Context(), `update token set member_id = $2 where id = $1`, k.ID, u.ID); err != nil {
+			t.Fatal(err)
+		}
+		return k.Secret
+	}
+	gone := func(secret string) string {
+		_, err := w.DB.Exec(t.Context(), `update member set deleted_at = now() where id = (select member_id from token where hash = sha256($1))`, []byte(secret))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return secret
+	}
+	return append(w.tokens(t), []credential{
+		{kind: "viewer", session: session("viewer"), scope: op.Read, role: "viewer"},
+		{kind: "member", session: session("member"), scope: op.Full, role: "member"},
+		{kind: "admin", session: session("admin"), scope: op.Full, role: "admin"},
+		{kind: "garbage session", session: "let-me-in", refusal: errs.InvalidLogin},
+		{kind: "unknown session", session: id.Base62(43), refusal: errs.InvalidLogin},
+		{kind: "session too old", session: ended(`update token set expires_at = now() - interval '1 second' where member_id = $1`), refusal: errs.InvalidLogin},
+		{kind: "session too long idle", session: ended(`update token set created_at = now() - interval '13 hours', last_used_at = now() - interval '12 hours 1 second' where member_id = $1`), refusal: errs.InvalidLogin},
+		{kind: "session that was ended", session: ended(`update token set revoked_at = now() where member_id = $1`), refusal: errs.InvalidLogin},
+		{kind: "session of someone who left", session: gone(session("admin")), refusal: errs.InvalidLogin},
+		{kind: "bad key with a good session", key: "coffer_" + id.Base62(43), session: session("admin"), refusal: errs.InvalidAPIKey},
+		{kind: "good key with a bad session", key: key("full_access", "user"), session: id.Base62(43), scope: op.Full},
+		{kind: "session in place of a key", key: session("admin"), refusal: errs.InvalidAPIKey},
+		{kind: "key in place of a session", session: key("full_access", "user"), refusal: errs.InvalidLogin},
+		{kind: "viewer's key", key: owned("viewer"), scope: op.Read, role: "viewer"},
+		{kind: "member's key", key: owned("member"), scope: op.Full, role: "member"},
+		{kind: "admin's key", key: owned("admin"), scope: op.Full, role: "admin"},
+		{kind: "key of someone who left", key: gone(owned("admin")), refusal: errs.RevokedAPIKey},
 		{kind: "none", refusal: errs.MissingAPIKey},
 		{kind: "garbage", key: "let me in", refusal: errs.InvalidAPIKey},
 		{kind: "unknown", key: "coffer_" + id.Base62(43), refusal: errs.InvalidAPIKey},
@@ -49,11 +168,33 @@ func (w *world) credentials(t *testing.T) []credential {
 		{kind: "full_access", key: key("full_access", "user"), scope: op.Full},
 		{kind: "agent read_only", key: key("read_only", "agent"), scope: op.Read},
 		{kind: "agent full_access", key: key("full_access", "agent"), scope: op.Full},
-	}
+	}...)
 }
 
+// at is the caller as that path sees it.
+func (c credential) at(w *world, path string) credential {
+	address := w.OAuth.API()
+	if path == "/mcp" {
+		address = w.OAuth.Resource()
+	}
+	switch {
+	case path == "/mcp" && c.token == "": // keys and sessions are no way in
+		c.refusal = errs.MissingAPIKey
+	case path == "/mcp/key" && c.key == "" && c.token != "": // there a bearer token is a key
+		c.refusal = errs.InvalidAPIKey
+	case path == "/mcp/key" && c.key == "" && c.session != "": // agents have no sessions
+		c.refusal = errs.MissingAPIKey
+	case c.token != "" && c.address != address: // whatever else is wrong with it
+		c.refusal = errs.InvalidAPIKey
+	}
+	return c
+}
+
+// forAdmins is said here a second time, from the contract: what a member has no say in.
+var forAdmins = regexp.MustCompile(`^/api/v1/(users|api-keys|settings|exports)(/|$)`)
+
 // verdict is what a caller of that kind must get where that scope is needed: a refusal, or "" for entry.
-func (c credential) verdict(need op.Scope) errs.Code {
+func (c credential) verdict(need op.Scope, path string) errs.Code {
 	switch {
 	case need == op.Open:
 		return ""
@@ -61,6 +202,8 @@ func (c credential) verdict(need op.Scope) errs.Code {
 		return c.refusal
 	case need > c.scope:
 		return errs.InsufficientScope
+	case need == op.Full && c.role == "member" && forAdmins.MatchString(path):
+		return errs.Forbidden
 	}
 	return ""
 }
@@ -88,13 +231,22 @@ func TestAuthorisationOfRoutes(t *testing.T) {
 		}
 		routes = append(routes, route{method, path, r.Scope})
 	}
+	slices.SortStableFunc(routes, func(a, b route) int { // what ends a session comes last
+		return cmp.Compare(strings.Count(a.path, "logout"), strings.Count(b.path, "logout"))
+	})
 	tried, deviations := 0, 0
 	for _, c := range w.credentials(t) {
 		for _, r := range routes {
-			want := c.verdict(r.scope)
-			got := w.send(t, exchange{method: r.method, path: variable.ReplaceAllString(r.path, "nothing0"), key: c.key})
+			want := c.at(w, r.path).verdict(r.scope, r.path)
+			if strings.HasPrefix(r.path, "/account/passkeys/") && (c.session == "" || c.refusal == errs.InvalidLogin || c.kind == "good key with a bad session") {
+				want = errs.InvalidLogin // of a member who is signed in, and asked for nothing else
+			}
+			if r.path == "/device" && c.session != "" && (c.role == "member" || c.role == "viewer") {
+				want = errs.Forbidden // a page for admins
+			}
+			got := c.send(t, w, r.method, variable.ReplaceAllString(r.path, "nothing0"), "")
 			tried++
-			if refused := got.status == 401 || got.status == 403; refused != (want != "") || refused && got.code() != string(want) {
+			if refused := got.status == 401 || got.status == 403; refused != (want != "") || refused && r.path != "/device" && got.code() != string(want) {
 				deviations++
 				t.Errorf("%s %s with %s: %d %s, want %q", r.method, r.path, c.kind, got.status, got.code(), want)
 			}
@@ -109,14 +261,18 @@ func TestAuthorisationOfTools(t *testing.T) {
 	w := newWorld(t)
 	tried := 0
 	for _, c := range w.credentials(t) {
+		path := "/mcp/key"
+		if c.token != "" {
+			path = "/mcp"
+		}
+		c = c.at(w, path)
 		if c.refusal != "" {
-			r := w.send(t, exchange{method: "POST", path: "/mcp/key", key: c.key, body: `{"jsonrpc":"2.0","id":1,"method":"tools/list"}`})
-			if r.code() != string(c.refusal) {
+			if r := c.send(t, w, "POST", path, `{"jsonrpc":"2.0","id":1,"method":"tools/list"}`); r.code() != string(c.refusal) {
 				t.Errorf("tools with %s: %d %s, want %s", c.kind, r.status, r.code(), c.refusal)
 			}
 			continue
 		}
-		session := w.agent(t, c.key)
+		session := w.agentAt(t, path, c.key, c.token)
 		seen := map[string]bool{}
 		for tool, err := range session.Tools(t.Context(), nil) {
 			if err != nil {
@@ -129,9 +285,10 @@ func TestAuthorisationOfTools(t *testing.T) {
 				continue
 			}
 			tried++
-			allowed := c.verdict(o.Scope) == ""
-			if seen[o.Tool] != allowed {
-				t.Errorf("%s with %s: seen is %v, allowed is %v", o.Tool, c.kind, seen[o.Tool], allowed)
+			allowed := c.verdict(o.Scope, "") == ""
+			// A program that a member let in sees what it could be let in for.
+			if visible := allowed || c.token != "" && c.role != "viewer"; seen[o.Tool] != visible {
+				t.Errorf("%s with %s: seen is %v, should be %v", o.Tool, c.kind, seen[o.Tool], visible)
 			}
 			delete(seen, o.Tool)
 			// Nonsense, so that nothing changes: what counts is whether the call gets as far as being validated.
@@ -141,6 +298,12 @@ func TestAuthorisationOfTools(t *testing.T) {
 			}
 			if !allowed && err == nil {
 				t.Errorf("%s with %s was not refused", o.Tool, c.kind)
+			}
+			if !allowed && c.token != "" && c.role != "viewer" { // a refusal by status ends the client's session
+				if !strings.Contains(fmt.Sprint(err), "Forbidden") {
+					t.Errorf("%s with %s: %v", o.Tool, c.kind, err)
+				}
+				session = w.agentAt(t, path, c.key, c.token)
 			}
 		}
 		for name := range seen {

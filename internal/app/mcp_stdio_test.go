@@ -2,31 +2,18 @@ package app_test
 
 import (
 	"errors"
-	"os"
 	"os/exec"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
+	"coffer/internal/app/apptest"
 	"coffer/internal/auth"
 	"coffer/internal/errs"
 	"coffer/internal/op"
 	"github.com/google/go-cmp/cmp"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
-
-// buildProgram builds the program as make does, so that what make has compiled is not compiled again.
-func buildProgram(t *testing.T) string {
-	t.Helper()
-	program := filepath.Join(t.TempDir(), "coffer")
-	build := exec.CommandContext(t.Context(), "go", "build", "-trimpath", "-buildvcs=false", "-o", program, "coffer/cmd/coffer")
-	build.Env = append(os.Environ(), "CGO_ENABLED=0")
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
-	return program
-}
 
 // command is coffer mcp with nothing in its environment but these settings; what it says to people goes into the book.
 func command(t *testing.T, program string, said *logBook, args []string, settings ...string) *exec.Cmd {
@@ -40,7 +27,7 @@ func command(t *testing.T, program string, said *logBook, args []string, setting
 // The tools over standard input and output, straight on the database and through a running server: the same tools, the same answers, the same rights.
 func TestStdio(t *testing.T) {
 	t.Parallel()
-	program := buildProgram(t)
+	program := apptest.Program(t)
 	w := newToolWorld(t, nil)
 	for name, road := range map[string]struct{ args, settings []string }{
 		"database": {nil, []string{"COFFER_DATABASE_URL=" + w.Config.DatabaseURL.Reveal()}},

@@ -85,7 +85,7 @@ func (l *logBook) String() string {
 func (w *toolWorld) connect(t *testing.T, key, era string) *mcp.ClientSession {
 	t.Helper()
 	return connectThrough(t, era, &mcp.StreamableClientTransport{
-		Endpoint: w.url + "/mcp/key", HTTPClient: &http.Client{Transport: withKey(key)}, MaxRetries: -1,
+		Endpoint: w.url + "/mcp/key", HTTPClient: &http.Client{Transport: withKey{key: key}}, MaxRetries: -1,
 	})
 }
 

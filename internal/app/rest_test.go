@@ -10,6 +10,7 @@ import (
 	"coffer/internal/auth"
 	"coffer/internal/pg"
 	"coffer/internal/pg/pgtest"
+	"coffer/internal/seal"
 )
 
 // What HTTP itself demands, on one page: request, status, code.
@@ -96,8 +97,9 @@ func TestETags(t *testing.T) {
 // Whoever changes a record can make sure that nobody was faster: every PATCH and PUT honours If-Match, also the ones that are yet to come.
 func TestEveryPatchHonoursIfMatch(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newWorldOn(t, pgtest.URL(t), app.Config{EncryptionKey: seal.NewSecret(testRing)})
 	w.fillBooks(t)
+	w.fillLinks(t)
 	k := w.newKey(t, auth.CreateKey{Name: "subject", Scope: "read_only", ActorType: "user"})
 	name := func(query string) string {
 		v, err := pg.Value[string](t.Context(), w.DB, query)
@@ -109,16 +111,27 @@ func TestEveryPatchHonoursIfMatch(t *testing.T) {
 	transaction := name(`select short_id from transaction order by id limit 1`)
 	w.send(t, exchange{method: "POST", path: "/api/v1/counterparties", key: w.key, body: `{"name":"Acme"}`})
 	w.send(t, exchange{method: "POST", path: "/api/v1/transactions/" + transaction + "/comments", key: w.key, body: `{"content":"hm"}`})
+	ada := name(`select short_id from member where name = 'Ada'`)
+	w.send(t, exchange{method: "POST", path: "/api/v1/users/" + ada + "/login", key: w.key, body: `{"kind":"password","identifier":"ada@example.org","password":"correct horse battery"}`})
+	w.send(t, exchange{method: "POST", path: "/api/v1/reports", key: w.key, body: `{"title":"Hm","body":"hm"}`})
 	subjects := map[string][2]string{ // a record that exists, and a change that is valid
 		"tag.update":          {"/api/v1/tags/needs-review", `{"icon":"eye"}`},
 		"category.update":     {"/api/v1/categories/home", `{"icon":"house"}`},
 		"key.update":          {"/api/v1/api-keys/" + k.ShortID, `{"name":"renamed"}`},
-		"user.update":         {"/api/v1/users/" + name(`select short_id from member where name = 'Ada'`), `{"name":"Ada L."}`},
+		"user.update":         {"/api/v1/users/" + ada, `{"name":"Ada L."}`},
+		"login-method.update": {"/api/v1/users/" + ada + "/login/" + name(`select short_id from login limit 1`), `{"identifier":"ada@example.com"}`},
 		"account.update":      {"/api/v1/accounts/" + name(`select short_id from account limit 1`), `{"hidden":true}`},
 		"counterparty.update": {"/api/v1/counterparties/" + name(`select short_id from counterparty limit 1`), `{"mcc":"5411"}`},
 		"transaction.update":  {"/api/v1/transactions/" + transaction, `{"category":"home_rent"}`},
 		"connection.update":   {"/api/v1/connections/" + name(`select short_id from connection limit 1`), `{"paused":true}`},
 		"rule.update":         {"/api/v1/rules/" + name(`select short_id from rule limit 1`), `{"enabled":false}`},
+		"account-link.update": {"/api/v1/account-links/" + name(`select short_id from account_link order by kind limit 1`), `{"confidence":"confirmed"}`},
+		"account-link.match":  {"/api/v1/account-links/" + name(`select l.short_id || '/matches/' || m.short_id from link_match m join account_link l on l.id = m.account_link_id order by l.kind desc limit 1`), `{"confidence":"confirmed"}`},
+		"setting.update":      {"/api/v1/settings", `{"household_name":"Ours"}`},
+		"agent.update":        {"/api/v1/settings/agents", `{"writes_per_day":100}`},
+		"model.set":           {"/api/v1/settings/models", `{"provider":"anthropic","base_url":"https://models.example.com"}`},
+		"provider.set":        {"/api/v1/settings/providers/plaid", `{"client_id":"client-0001","secret":"secret-0001"}`},
+		"report.read":         {"/api/v1/reports/" + name(`select short_id from report limit 1`) + "/read", ""},
 		"comment.update":      {"/api/v1/transactions/" + transaction + "/comments/" + name(`select short_id from comment limit 1`), `{"content":"well"}`},
 	}
 	for _, o := range app.Menu() {
@@ -134,8 +147,8 @@ func TestEveryPatchHonoursIfMatch(t *testing.T) {
 		if r := w.send(t, x); r.code() != "PRECONDITION_FAILED" {
 			t.Errorf("%s with a stale If-Match: %d %s", o.Name, r.status, r.body)
 		}
-		x.header["If-Match"] = w.send(t, exchange{method: "GET", path: s[0], key: w.key}).header.Get("ETag")
-		if o.Name == "comment.update" { // comments have no address of their own to read; a stale tag is refused all the same
+		x.header["If-Match"] = w.send(t, exchange{method: "GET", path: strings.TrimSuffix(s[0], "/read"), key: w.key}).header.Get("ETag")
+		if o.Name == "comment.update" || o.Name == "login-method.update" || o.Name == "account-link.match" { // these have no address of their own to read; a stale tag is refused all the same
 			continue
 		}
 		if r := w.send(t, x); r.status != 200 {

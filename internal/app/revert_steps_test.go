@@ -312,3 +312,58 @@ func (t *revertTally) String() string {
 	}
 	return b.String()
 }
+
+// A revertDefinition is what of a tag, category or counterparty others can contradict.
+type revertDefinition struct {
+	Slug        string  `json:"slug"`
+	Name        string  `json:"name"`
+	ParentID    *string `json:"parent_id"`
+	CategoryID  *string `json:"category_id"`
+	CanonicalID *string `json:"canonical_id"`
+}
+
+// contradictions are what cannot be: two live things of one name, and whatever points at a thing that is gone, or that was merged, or that is no primary.
+func (r *revertRun) contradictions(s revertState) []string {
+	var out []string
+	live, names := map[string]revertDefinition{}, map[string]bool{}
+	for k, c := range s {
+		part := strings.Split(k, "/")
+		if part[2] != "record" || c.value == revertNone {
+			continue
+		}
+		d, ok := r.parsed[c.value]
+		if !ok {
+			_ = json.Unmarshal([]byte(c.value), &d) // a text that is none has no name and will be missed
+			r.parsed[c.value] = d
+		}
+		name := part[0] + " " + strings.ToLower(d.Slug+d.Name)
+		if names[name] {
+			out = append(out, "two live of "+name)
+		}
+		names[name], live[part[0]+"/"+part[1]] = true, d
+	}
+	points := func(k, kind string, to *string, fits func(revertDefinition) bool) {
+		if to == nil || *to == revertNone {
+			return
+		}
+		if d, ok := live[kind+"/"+*to]; !ok || !fits(d) {
+			out = append(out, fmt.Sprintf("%s leads to %s %s, which is gone or does not fit: %+v", k, kind, *to, d))
+		}
+	}
+	whole := func(revertDefinition) bool { return true }
+	head := func(d revertDefinition) bool { return d.CanonicalID == nil && d.ParentID == nil }
+	for k, d := range live {
+		points(k, "category", d.ParentID, head)
+		points(k, "category", d.CategoryID, whole)
+		points(k, "counterparty", d.CanonicalID, head)
+	}
+	for k, c := range s {
+		switch part := strings.Split(k, "/"); part[2] {
+		case "category":
+			points(k, "category", &c.value, whole)
+		case "counterparty":
+			points(k, "counterparty", &c.value, head)
+		}
+	}
+	return out
+}

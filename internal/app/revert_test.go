@@ -2,7 +2,6 @@ package app_test
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"maps"
 	"math/rand/v2"
@@ -52,9 +51,26 @@ type revertTouch struct {
 
 // A revertChange is a change as the model knows it.
 type revertChange struct {
-	id       string
-	touches  []revertTouch
-	reverted bool
+	id      string
+	touches []revertTouch
+	root    *revertChange // what it takes back or brings back, in the end; itself if it is no revert
+	odd     bool          // it takes the root back
+	undone  bool          // of a root: the last of its reverts took it back
+}
+
+// fate says of a field that the change wrote whether it can go back, or else whether it did already.
+func (r *revertRun) fate(c *revertChange, t revertTouch) (free, undone bool) {
+	now, mark := r.points[t.key], t.to
+	if now == t.to {
+		return true, false
+	}
+	if c.odd {
+		mark = t.from
+	}
+	for now != mark && now != 0 {
+		now = r.parents[now]
+	}
+	return false, (now == mark) == c.odd
 }
 
 // TestRevert makes random sequences of changes by people, agents and the system, each twice: reverted newest first the canonical hash returns,
@@ -171,6 +187,7 @@ type revertRun struct {
 	prefix  string
 	txs     []string
 	state   revertState
+	parents map[int]int    // which point of its history a point came after
 	points  map[string]int // where in its history each field is; 0 is the beginning
 	newest  int
 	seen    int64 // the last entry that was looked at
@@ -208,7 +225,7 @@ func (w *revertWorld) sequence(ctx context.Context, batch uint64, n int) (err er
 }
 
 func (r *revertRun) begin(batch uint64, n int) {
-	r.dice, r.changes, r.points, r.story, r.calls = rand.New(rand.NewPCG(batch, uint64(n))), nil, map[string]int{}, nil, 0
+	r.dice, r.changes, r.points, r.parents, r.story, r.calls = rand.New(rand.NewPCG(batch, uint64(n))), nil, map[string]int{}, map[int]int{}, nil, 0
 }
 
 // newestFirst makes a sequence and takes it back from its end: the hash is what it was. The control leaves the newest change in place.
@@ -297,8 +314,16 @@ func (r *revertRun) randomOrder(ctx context.Context, calls int) error {
 // What would contradict the rest (a name that is taken, a thing that is gone or in use) stays too; that is checked from its end: putting it back would break something.
 func (r *revertRun) undo(ctx context.Context, actor op.Actor, i int) error {
 	c, before := r.changes[i], r.state
+	free, undone := map[string]bool{}, map[string]bool{}
+	for _, t := range c.touches {
+		f, u := r.fate(c, t)
+		if f {
+			free[t.key] = true
+		}
+		undone[t.key] = u
+	}
 	out, err := r.revert(ctx, actor, c.id)
-	if c.reverted {
+	if c.root.undone != c.odd && len(free) == 0 {
 		if !errs.Is(err, errs.Conflict) {
 			return fmt.Errorf("change %d was reverted a second time: %w", i, err)
 		}
@@ -308,9 +333,8 @@ func (r *revertRun) undo(ctx context.Context, actor op.Actor, i int) error {
 	if err != nil {
 		return err
 	}
-	later := map[string]bool{}
-	for _, t := range c.touches {
-		later[t.key] = r.points[t.key] != t.to
+	if c.root.undone != c.odd {
+		r.tally.add("reverts of what an earlier one had left", 1)
 	}
 	if err := r.observe(ctx, actor, revertStep{undoes: c}); err != nil {
 		return fmt.Errorf("after the revert of change %d by %s: %w", i, actor.Type, err)
@@ -320,7 +344,12 @@ func (r *revertRun) undo(ctx context.Context, actor op.Actor, i int) error {
 		now := r.state.at(t.key)
 		var reason string
 		switch {
-		case later[t.key]:
+		case undone[t.key]:
+			if now != before.at(t.key) {
+				return fmt.Errorf("the revert of change %d by %s: %s was undone already and went from %v to %v", i, actor.Type, t.key, before.at(t.key), now)
+			}
+			continue
+		case !free[t.key]:
 			reason = "changed_since"
 			wrong = wrong || now != t.before
 		case revertHeld(t.key, before.at(t.key), actor):
@@ -353,8 +382,7 @@ func (r *revertRun) undo(ctx context.Context, actor op.Actor, i int) error {
 			return fmt.Errorf("the revert of change %d by %s: %s was left %+d times more than reported: %+v", i, actor.Type, k, n, out)
 		}
 	}
-	c.reverted = went > 0
-	if out.Reverted != went || (out.Change != nil) != c.reverted {
+	if out.Reverted != went || (out.Change != nil) != (went > 0) {
 		return fmt.Errorf("the revert of change %d by %s says that %d fields went back, it was %d: %+v", i, actor.Type, out.Reverted, went, out)
 	}
 	r.tally.add("reverts in random order", 1)
@@ -371,6 +399,10 @@ func revertHeld(key string, c revertCell, a op.Actor) bool {
 func (r *revertRun) observe(ctx context.Context, actor op.Actor, s revertStep) error {
 	before := r.state
 	made := &revertChange{}
+	made.root = made
+	if s.undoes != nil {
+		made.root, made.odd = s.undoes.root, !s.undoes.odd
+	}
 	if err := r.look(ctx, made); err != nil {
 		return err
 	}
@@ -402,6 +434,7 @@ func (r *revertRun) observe(ctx context.Context, actor op.Actor, s revertStep) e
 	}
 	if len(made.touches) > 0 {
 		r.changes = append(r.changes, made)
+		made.root.undone = made.odd
 	}
 	return nil
 }
@@ -410,6 +443,7 @@ func (r *revertRun) observe(ctx context.Context, actor op.Actor, s revertStep) e
 func (r *revertRun) move(t *revertTouch, undoes *revertChange) {
 	r.newest++
 	t.from, t.to = r.points[t.key], r.newest
+	r.parents[t.to] = t.from
 	if undoes != nil {
 		for _, u := range undoes.touches {
 			if u.key == t.key {
@@ -429,59 +463,4 @@ func revertKeys(a, b revertState) map[string]bool {
 		keys[k] = true
 	}
 	return keys
-}
-
-// A revertDefinition is what of a tag, category or counterparty others can contradict.
-type revertDefinition struct {
-	Slug        string  `json:"slug"`
-	Name        string  `json:"name"`
-	ParentID    *string `json:"parent_id"`
-	CategoryID  *string `json:"category_id"`
-	CanonicalID *string `json:"canonical_id"`
-}
-
-// contradictions are what cannot be: two live things of one name, and whatever points at a thing that is gone, or that was merged, or that is no primary.
-func (r *revertRun) contradictions(s revertState) []string {
-	var out []string
-	live, names := map[string]revertDefinition{}, map[string]bool{}
-	for k, c := range s {
-		part := strings.Split(k, "/")
-		if part[2] != "record" || c.value == revertNone {
-			continue
-		}
-		d, ok := r.parsed[c.value]
-		if !ok {
-			_ = json.Unmarshal([]byte(c.value), &d) // a text that is none has no name and will be missed
-			r.parsed[c.value] = d
-		}
-		name := part[0] + " " + strings.ToLower(d.Slug+d.Name)
-		if names[name] {
-			out = append(out, "two live of "+name)
-		}
-		names[name], live[part[0]+"/"+part[1]] = true, d
-	}
-	points := func(k, kind string, to *string, fits func(revertDefinition) bool) {
-		if to == nil || *to == revertNone {
-			return
-		}
-		if d, ok := live[kind+"/"+*to]; !ok || !fits(d) {
-			out = append(out, fmt.Sprintf("%s leads to %s %s, which is gone or does not fit: %+v", k, kind, *to, d))
-		}
-	}
-	whole := func(revertDefinition) bool { return true }
-	head := func(d revertDefinition) bool { return d.CanonicalID == nil && d.ParentID == nil }
-	for k, d := range live {
-		points(k, "category", d.ParentID, head)
-		points(k, "category", d.CategoryID, whole)
-		points(k, "counterparty", d.CanonicalID, head)
-	}
-	for k, c := range s {
-		switch part := strings.Split(k, "/"); part[2] {
-		case "category":
-			points(k, "category", &c.value, whole)
-		case "counterparty":
-			points(k, "counterparty", &c.value, head)
-		}
-	}
-	return out
 }

@@ -4,11 +4,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
+	"math/rand/v2"
 	"net"
 	"net/http"
+	"os"
 	"sync"
 	"time"
 
+	"coffer/internal/errs"
 	"coffer/internal/op"
 )
 
@@ -48,6 +52,7 @@ func (a *App) Serve(ctx context.Context, announce func(address string)) error {
 func (a *App) server(h http.Handler) *http.Server {
 	return &http.Server{
 		Handler: h, ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 60 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 32 << 10,
+		ErrorLog: slog.NewLogLogger(a.Log.Handler(), slog.LevelWarn),
 	}
 }
 
@@ -57,7 +62,12 @@ func (a *App) greet(ctx context.Context, address string) {
 		a.Log.Warn("COFFER_ENCRYPTION_KEY is not set: banks cannot be linked until it is; make one with: openssl rand -base64 32")
 	}
 	if made, err := a.Auth.Any(ctx); err == nil && !made {
-		a.Log.Info("no key exists yet; make the first one on this machine with: coffer key create --name me --scope full_access")
+		a.Log.Info("nobody can get in yet; make a first key on this machine with: coffer key create --name me --scope full_access")
+		if link, err := a.setupLink(ctx); err == nil {
+			fmt.Fprintf(os.Stderr, "\n  Set the household up in a browser, once, within a day:\n\n    %s\n\n", link)
+		} else {
+			a.Log.Error("no link to set the household up", "error", errs.Told(err))
+		}
 	}
 }
 
@@ -76,13 +86,14 @@ func (a *App) run(ctx context.Context, servers []*http.Server, listeners []net.L
 	}
 	background, end := context.WithCancel(context.WithoutCancel(ctx))
 	behind.Go(func() {
-		a.Auth.Run(background, func(err error) { a.Log.Error("last use of keys not written", "error", err.Error()) })
+		a.Auth.Run(background, func(err error) { a.Log.Error("last use of keys not written", "error", errs.Told(err)) })
 	})
 	behind.Go(func() { a.sweep(background) })
 	behind.Go(func() { a.sweepDue(background) })
+	behind.Go(func() { a.sweepSessions(background) })
 	behind.Go(func() { // until ctx ends: streams and waits must end before requests can, and work is handed over meanwhile
 		if err := a.Jobs.Run(ctx); err != nil {
-			a.Log.Error("jobs did not end cleanly; what they held is taken over when its lease runs out", "error", err.Error())
+			a.Log.Error("jobs did not end cleanly; what they held is taken over when its lease runs out", "error", errs.Told(err))
 		}
 	})
 	var err error
@@ -104,7 +115,7 @@ func (a *App) run(ctx context.Context, servers []*http.Server, listeners []net.L
 	return err
 }
 
-// sweep removes answers that are past their window, a batch at a time, and files that nobody took. Every replica may do it: they skip each other's rows.
+// sweep removes answers that are past their window, a batch at a time, codes and sessions that are over, and files that nobody took. Every replica may do it: they skip each other's rows.
 func (a *App) sweep(ctx context.Context) {
 	tick := time.NewTicker(10 * time.Minute)
 	defer tick.Stop()
@@ -114,26 +125,63 @@ func (a *App) sweep(ctx context.Context) {
 			return
 		case <-tick.C:
 			if _, err := op.ForgetAnswers(ctx, a.DB); err != nil && ctx.Err() == nil {
-				a.Log.Error("old answers not removed", "error", err.Error())
+				a.Log.Error("old answers not removed", "error", errs.Told(err))
+			}
+			if err := a.Auth.Sweep(ctx); err != nil && ctx.Err() == nil {
+				a.Log.Error("what was used up was not removed", "error", errs.Told(err))
 			}
 			if err := a.Feed.ForgetUploads(ctx); err != nil && ctx.Err() == nil {
-				a.Log.Error("old files not removed", "error", err.Error())
+				a.Log.Error("old files not removed", "error", errs.Told(err))
+			}
+			if err := a.Archive.Forget(ctx); err != nil && ctx.Err() == nil {
+				a.Log.Error("old exports not removed", "error", errs.Told(err))
+			}
+			if err := a.Feed.ForgetSessions(ctx); err != nil && ctx.Err() == nil {
+				a.Log.Error("old link sessions not removed", "error", errs.Told(err))
+			}
+			if err := a.Hooks.Sweep(ctx); err != nil && ctx.Err() == nil {
+				a.Log.Error("old webhook events not removed", "error", errs.Told(err))
+			}
+			if err := a.Journal.ForgetBudgets(ctx); err != nil && ctx.Err() == nil {
+				a.Log.Error("old write budgets not removed", "error", err.Error())
+			}
+			if err := a.Feed.ForgetLogs(ctx); err != nil && ctx.Err() == nil {
+				a.Log.Error("old logs of syncs not removed", "error", err.Error())
 			}
 		}
 	}
 }
 
-// sweepDue takes on the syncs that are due. Every replica looks; the database sees to it that each is taken on once.
+// sweepDue takes on the syncs that are due, and ends the logs of those that were broken off. Every replica looks, each in its own rhythm; the database sees to it that each is taken on once.
 func (a *App) sweepDue(ctx context.Context) {
-	tick := time.NewTicker(20 * time.Second)
+	for {
+		pause := time.NewTimer(15*time.Second + rand.N(10*time.Second)) //nolint:gosec // jitter, no secret
+		select {
+		case <-ctx.Done():
+			pause.Stop()
+			return
+		case <-pause.C:
+			if _, err := a.Feed.SweepDue(ctx); err != nil && ctx.Err() == nil {
+				a.Log.Error("due syncs not taken on", "error", errs.Told(err))
+			}
+			if err := a.Feed.EndLogs(ctx); err != nil && ctx.Err() == nil {
+				a.Log.Error("logs of syncs not ended", "error", errs.Told(err))
+			}
+		}
+	}
+}
+
+// sweepSessions looks after members who are signing in at a bank. Every replica looks; they skip each other's.
+func (a *App) sweepSessions(ctx context.Context) {
+	tick := time.NewTicker(2 * time.Second)
 	defer tick.Stop()
 	for {
 		select {
 		case <-ctx.Done():
 			return
 		case <-tick.C:
-			if _, err := a.Feed.SweepDue(ctx); err != nil && ctx.Err() == nil {
-				a.Log.Error("due syncs not taken on", "error", err.Error())
+			if _, err := a.Feed.SweepSessions(ctx); err != nil && ctx.Err() == nil {
+				a.Log.Error("link sessions not looked after", "error", errs.Told(err))
 			}
 		}
 	}

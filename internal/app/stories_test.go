@@ -20,6 +20,8 @@ import (
 	"coffer/internal/errs"
 	"coffer/internal/op"
 	"coffer/internal/pg"
+	"coffer/internal/pg/pgtest"
+	"coffer/internal/seal"
 	"github.com/google/go-cmp/cmp"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
@@ -115,18 +117,33 @@ func TestStories(t *testing.T) {
 	}
 }
 
-// prepare fills the books for a story that says [books] in its title, has a person decide one thing in them for one that says [held], and leaves some long work behind for one that says [jobs].
+// world is where the story plays: on a server that can keep secrets if its title says [key].
+func (s *story) world(t *testing.T) *world {
+	t.Helper()
+	if strings.Contains(s.title, "[key]") {
+		return newWorldOn(t, pgtest.URL(t), app.Config{EncryptionKey: seal.NewSecret(testRing), PublicURL: "https://coffer.example.org"})
+	}
+	return newWorld(t)
+}
+
+// prepare fills the books for a story that says [books] in its title (or [links], where accounts belong together), has a person decide one thing in them for one that says [held], and leaves some long work behind for one that says [jobs].
 // Where it says [work], jobs are worked.
 func (s *story) prepare(t *testing.T, w *world) {
 	t.Helper()
 	if strings.Contains(s.title, "[jobs]") {
 		w.fillJobs(t)
 	}
+	if strings.Contains(s.title, "[links]") {
+		w.fillLinks(t)
+	}
 	if strings.Contains(s.title, "[work]") {
 		w.work(t)
 	}
 	if strings.Contains(s.title, "[books]") {
 		w.fillBooks(t)
+		if strings.Contains(s.title, "[webhooks]") {
+			w.fillHooks(t)
+		}
 		if strings.Contains(s.title, "[held]") {
 			w.decide(t)
 		}
@@ -152,7 +169,7 @@ type player func(*testing.T, *world, *op.Op, map[string]any) (int, string)
 
 func play(t *testing.T, s *story, run player) {
 	t.Helper()
-	w := newWorld(t)
+	w := s.world(t)
 	s.prepare(t, w)
 	ids := &labels{}
 	for i, st := range s.steps {
@@ -180,7 +197,7 @@ func play(t *testing.T, s *story, run player) {
 // record plays the story as functions, and Shaped tools beside, and writes what comes.
 func record(t *testing.T, s *story) {
 	t.Helper()
-	w, tools := newWorld(t), newWorld(t)
+	w, tools := s.world(t), s.world(t)
 	s.prepare(t, w)
 	s.prepare(t, tools)
 	ids, toolIDs := &labels{}, &labels{}
@@ -306,9 +323,15 @@ func checkStructured(t *testing.T, o *op.Op, text string, structured any) {
 // agent is an MCP session with that key.
 func (w *world) agent(t testing.TB, key string) *mcp.ClientSession {
 	t.Helper()
+	return w.agentAt(t, "/mcp/key", key, "")
+}
+
+// agentAt is an agent with a key, or with a token that a member let it have.
+func (w *world) agentAt(t testing.TB, path, key, token string) *mcp.ClientSession {
+	t.Helper()
 	client := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, nil)
 	session, err := client.Connect(context.WithoutCancel(t.Context()), &mcp.StreamableClientTransport{
-		Endpoint: w.url + "/mcp/key", HTTPClient: &http.Client{Transport: withKey(key)},
+		Endpoint: w.url + path, HTTPClient: &http.Client{Transport: withKey{key, token}},
 	}, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -317,11 +340,16 @@ func (w *world) agent(t testing.TB, key string) *mcp.ClientSession {
 	return session
 }
 
-type withKey string
+type withKey struct{ key, token string }
 
 func (k withKey) RoundTrip(r *http.Request) (*http.Response, error) {
 	r = r.Clone(r.Context())
-	r.Header.Set("X-API-Key", string(k))
+	if k.key != "" {
+		r.Header.Set("X-API-Key", k.key)
+	}
+	if k.token != "" {
+		r.Header.Set("Authorization", "Bearer "+k.token)
+	}
 	return http.DefaultTransport.RoundTrip(r)
 }
 

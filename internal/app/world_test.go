@@ -43,9 +43,15 @@ func newWorld(t testing.TB) *world {
 
 func newWorldOn(t testing.TB, database string, c app.Config) *world {
 	t.Helper()
+	return newWorldAt(t, database, c, httptest.NewUnstartedServer(nil))
+}
+
+// newWorldAt is newWorldOn with a server that has an address already, which the service may then be told.
+func newWorldAt(t testing.TB, database string, c app.Config, server *httptest.Server) *world {
+	t.Helper()
 	c.DatabaseURL, c.DatabaseMaxConns = seal.NewSecret(database), 8
 	if c.RatePerMinute == 0 {
-		c.RatePerMinute, c.RateBurst, c.AuthFailures = 60_000_000, 1_000_000, 1_000_000
+		c.RatePerMinute, c.RateBurst, c.AuthFailures, c.LoginsPerMinute = 60_000_000, 1_000_000, 1_000_000, 1_000_000
 	}
 	a, err := app.Build(t.Context(), c, slog.New(slog.DiscardHandler))
 	if err != nil {
@@ -56,7 +62,8 @@ func newWorldOn(t testing.TB, database string, c app.Config) *world {
 	if err != nil {
 		t.Fatal(err)
 	}
-	server := httptest.NewServer(handler)
+	server.Config.Handler = handler
+	server.Start()
 	t.Cleanup(server.Close)
 	w := &world{App: a, url: server.URL}
 	w.key = w.newKey(t, auth.CreateKey{Name: "me", Scope: "full_access", ActorType: "user"}).Secret
@@ -237,11 +244,45 @@ func (w *world) fillBooks(t testing.TB) {
 	}
 }
 
+// seededMember is the short id of the member that every household begins with.
+const seededMember = "00000001"
+
+// loggedIn gives a member a passkey, as far as a database knows one, a session, and a program that the member let in.
+func (w *world) loggedIn(t testing.TB, member string) (login id.ID) {
+	t.Helper()
+	u, err := w.Auth.FindUser(t.Context(), w.DB, member)
+	if err != nil {
+		t.Fatal(err)
+	}
+	login = id.New()
+	if _, err := w.DB.Exec(t.Context(), `
+		insert into login (id, short_id, member_id, kind, identifier, proof, credential) values ($1, $2, $3, 'passkey', 'a phone', '{}', $4)`, login, login.Short(), u.ID, []byte(login.String())); err != nil {
+		t.Fatal(err)
+	}
+	_, session, err := w.Auth.OpenSession(t.Context(), u.ID, "Firefox on Linux")
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.letIn(t, session, op.Read, w.OAuth.Resource())
+	return login
+}
+
 // synced makes the log of a sync.
 func (w *world) synced(t testing.TB) id.ID {
 	t.Helper()
 	made := id.New()
 	_, err := w.DB.Exec(t.Context(), `insert into sync_log (id, short_id, connection_id, trigger, job_id) select $1, $2, id, 'manual', $1 from connection limit 1`, made, made.Short())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return made
+}
+
+// quarantined makes a row that could not be read.
+func (w *world) quarantined(t testing.TB) id.ID {
+	t.Helper()
+	made := id.New()
+	_, err := w.DB.Exec(t.Context(), `insert into quarantine (id, short_id, connection_id, provider_id, reason) select $1, $2, id, $2, 'amount' from connection limit 1`, made, made.Short())
 	if err != nil {
 		t.Fatal(err)
 	}

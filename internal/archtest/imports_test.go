@@ -11,21 +11,22 @@ import (
 // levels is the picture of the house: a package sees only levels before its own. Packages that are still to come have their place already.
 var levels = [][]string{
 	0:  {"errs", "money", "id", "text", "seal"},
-	1:  {"pg", "rule", "bank", "household"},
+	1:  {"pg", "rule", "bank", "household", "page"},
 	2:  {"op", "lens", "banksim", "modelsim"},
 	3:  {"auth", "job"},
 	4:  {"journal"},
-	5:  {"filing"},
+	5:  {"filing", "account"},
 	6:  {"ledger"},
 	7:  {"counterparty"},
-	8:  {"rulebook", "report", "link", "setting"},
+	8:  {"rulebook", "report", "link", "setting", "statement"},
 	9:  {"feed", "workflow"},
-	10: {"rest", "mcp", "cli"},
-	11: {"app", "archive", "archtest"},
+	10: {"webhook"},
+	11: {"rest", "mcp", "cli", "signin", "linkpage"},
+	12: {"app", "archive", "archtest"},
 }
 
 // rooms are packages below another: they stand on its level and see it.
-var rooms = []string{"pg/pgtest", "rule/ruletest", "ledger/ledgertest", "bank/banktest", "bank/plaid", "bank/teller", "bank/csvfile", "bank/all"}
+var rooms = []string{"pg/pgtest", "rule/ruletest", "ledger/ledgertest", "bank/banktest", "bank/plaid", "bank/teller", "bank/csvfile", "bank/all", "app/apptest", "signin/oauth"}
 
 var (
 	kernel    = levels[0]
@@ -47,11 +48,15 @@ var only = map[string][]string{
 	"bank/csvfile":  provider,
 	"bank/all":      {"bank", "bank/plaid", "bank/teller", "bank/csvfile"},
 	"household":     pure,
+	"page":          {"errs"},
+	"linkpage":      {"errs", "bank", "page", "feed"},
 	"banksim":       append([]string{"household"}, pure...), // not bank: what checks a client must not be built from it
 	"modelsim":      append([]string{"household"}, pure...),
-	"rest":          transport,
+	"rest":          append([]string{"page"}, transport...), // for people who are lost
 	"mcp":           transport,
 	"cli":           transport,
+	"signin":        append([]string{"page"}, transport...),
+	"signin/oauth":  append([]string{"page", "signin"}, transport...),
 }
 
 // also names what is seen beyond the levels.
@@ -72,8 +77,8 @@ var seenBy = map[string][]string{
 	"web":          {"app"},
 	"bank/plaid":   {"bank/all"}, // a new provider is one line in one list
 	"bank/teller":  {"bank/all"},
-	"bank/csvfile": {"bank/all", "feed"},           // files come without a provider to ask
-	"household":    {"app", "banksim", "modelsim"}, // tests, benchmarks and the demo
+	"bank/csvfile": {"bank/all", "feed", "statement"}, // files come without a provider to ask
+	"household":    {"app", "banksim", "modelsim"},    // tests, benchmarks and the demo
 	"banksim":      {"app"},
 	"modelsim":     {"app"},
 	"archtest":     {},
@@ -96,6 +101,10 @@ var libraries = []library{
 	{path: "github.com/modelcontextprotocol/go-sdk", users: []string{"mcp", "test", "bench"}, tests: true},
 	{path: "github.com/prometheus", users: []string{"app"}},
 	{path: "github.com/govalues/decimal", users: []string{"money"}},
+	{path: "github.com/go-webauthn/webauthn", users: []string{"signin"}, tests: true},
+	{path: "github.com/coreos/go-oidc", users: []string{"signin"}},
+	{path: "golang.org/x/crypto/argon2", users: []string{"auth"}},
+	{path: "filippo.io/age", users: []string{"archive"}},
 }
 
 // short is how the tables above name the package in that folder.

@@ -25,25 +25,42 @@ const (
 
 // Auth holds the credentials of one household.
 type Auth struct {
-	db *pg.DB
+	LoginsPerMinute int // from one address; more are told to wait
+
+	db        *pg.DB
+	passwords *hasher
 
 	mu      sync.Mutex
-	used    map[id.ID]time.Time // keys used since the last flush
-	written map[id.ID]time.Time // when a key's last use was last written
+	used    map[id.ID]time.Time // tokens used since the last flush
+	written map[id.ID]time.Time // when a token's last use was last written
 }
 
 // New makes an Auth on that database.
 func New(db *pg.DB) *Auth {
-	return &Auth{db: db, used: map[id.ID]time.Time{}, written: map[id.ID]time.Time{}}
+	return &Auth{LoginsPerMinute: usualTries, db: db, passwords: newHasher(), used: map[id.ID]time.Time{}, written: map[id.ID]time.Time{}}
 }
 
 type credential struct {
-	ID        id.ID  `db:"id"`
-	Scope     string `db:"scope"`
-	ActorType string `db:"actor_type"`
-	ActorName string `db:"actor_name"`
-	Expired   bool   `db:"expired"`
-	Revoked   bool   `db:"revoked"`
+	ID        id.ID   `db:"id"`
+	Scope     string  `db:"scope"`
+	ActorType string  `db:"actor_type"`
+	ActorName string  `db:"actor_name"`
+	MemberID  *id.ID  `db:"member_id"`
+	Role      *string `db:"role"`
+	Expired   bool    `db:"expired"`
+	Revoked   bool    `db:"revoked"`
+}
+
+// actor is who presents this credential. Of the credential's scope and the member's role the narrower one holds, as the role is now.
+func (c credential) actor(presented string) op.Actor {
+	a := op.Actor{Type: c.ActorType, ID: c.ID, Name: c.ActorName, Scope: op.Read, Member: c.MemberID, Bond: sha256.Sum256([]byte("bond " + presented))}
+	if c.Role != nil {
+		a.Role = *c.Role
+	}
+	if c.Scope == op.Full.String() && a.Role != op.RoleViewer {
+		a.Scope = op.Full
+	}
+	return a
 }
 
 // Key says who presents this API key. A text that cannot be a key costs no query; every other one costs exactly one, so that a revocation holds from the next request on.
@@ -56,24 +73,22 @@ func (a *Auth) Key(ctx context.Context, presented string) (op.Actor, error) {
 	}
 	hash := sha256.Sum256([]byte(presented))
 	c, err := pg.One[credential](ctx, a.db, `
-		select id, scope, actor_type, coalesce(actor_name, name) as actor_name,
-			coalesce(expires_at <= now(), false) as expired, revoked_at is not null as revoked
-		from token where hash = $1 and kind = 'api_key'`, hash[:])
+		select t.id, t.scope, t.actor_type, coalesce(t.actor_name, t.name) as actor_name, t.member_id, m.role,
+			coalesce(t.expires_at <= now(), false) as expired, t.revoked_at is not null or m.deleted_at is not null as revoked
+		from token t left join member m on m.id = t.member_id where t.hash = $1 and t.kind = 'api_key'`, hash[:])
 	switch {
 	case errors.Is(err, pg.ErrNoRow):
 		return op.Actor{}, errs.New(errs.InvalidAPIKey, "no key like this was ever made here; check that it was copied whole")
 	case err != nil:
-		return op.Actor{}, err
+		return op.Actor{}, op.Passing(err)
 	case c.Revoked:
 		return op.Actor{}, errs.New(errs.RevokedAPIKey, "this key was revoked; ask for a new one")
 	case c.Expired:
 		return op.Actor{}, errs.New(errs.ExpiredAPIKey, "this key has expired; ask for a new one, or for its expiry to be moved")
 	}
 	a.touch(c.ID)
-	actor := op.Actor{Type: c.ActorType, ID: c.ID, Name: c.ActorName, Key: &c.ID, Scope: op.Read, Bond: sha256.Sum256([]byte("bond " + presented))}
-	if c.Scope == op.Full.String() {
-		actor.Scope = op.Full
-	}
+	actor := c.actor(presented)
+	actor.Key = &c.ID
 	return actor, nil
 }
 
@@ -83,13 +98,13 @@ func wellFormed(key string) bool {
 }
 
 // touch remembers the use. Nothing is written on the path of a request: one update per request costs more than the request.
-func (a *Auth) touch(key id.ID) {
+func (a *Auth) touch(token id.ID) {
 	a.mu.Lock()
-	a.used[key] = time.Now()
+	a.used[token] = time.Now()
 	a.mu.Unlock()
 }
 
-// Run writes the last uses down, each key's at most once a minute, until ctx ends; then it writes what is left.
+// Run writes the last uses down, each token's at most once a minute, until ctx ends; then it writes what is left.
 func (a *Auth) Run(ctx context.Context, failed func(error)) {
 	tick := time.NewTicker(touchEvery / 4)
 	defer tick.Stop()
@@ -111,7 +126,7 @@ func (a *Auth) Run(ctx context.Context, failed func(error)) {
 	}
 }
 
-// Flush writes the last use of every key that was used and whose last use was not written within the pause.
+// Flush writes the last use of every token that was used and whose last use was not written within the pause.
 func (a *Auth) Flush(ctx context.Context, pause time.Duration) error {
 	a.mu.Lock()
 	var keys []id.ID

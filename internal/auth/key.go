@@ -3,7 +3,6 @@ package auth
 import (
 	"context"
 	"crypto/sha256"
-	"fmt"
 	"time"
 
 	"coffer/internal/errs"
@@ -126,25 +125,10 @@ func (a *Auth) List(ctx context.Context, q pg.Querier, in ListKeys) (Keys, error
 	if err != nil {
 		return Keys{}, err
 	}
-	var where pg.Where
-	where.And("kind = 'api_key'")
-	if in.Cursor != "" {
-		at, err := pager.Decode(in.Cursor, 1)
-		if err != nil {
-			return Keys{}, err
-		}
-		where.And("id < $?::uuid", at[0])
-	}
-	rows, err := pg.All[Key](ctx, q, fmt.Sprintf(`select %s from token %s order by id desc limit %d`, keyColumns, where.SQL(), in.Limit+1), where.Args()...)
-	if err != nil {
-		return Keys{}, err
-	}
-	out := Keys{Keys: rows}
-	if len(rows) > in.Limit {
-		out.Keys, out.HasMore = rows[:in.Limit], true
-		out.NextCursor, err = pager.Encode(rows[in.Limit-1].ID.String())
-	}
-	return out, err
+	rows, next, err := pg.ByID(pager, in.Cursor, in.Limit, func(before *string, limit int) ([]Key, error) {
+		return pg.All[Key](ctx, q, `select `+keyColumns+` from token where kind = 'api_key' and ($1::uuid is null or id < $1) order by id desc limit $2`, before, limit)
+	}, func(k Key) id.ID { return k.ID })
+	return Keys{rows, next, next != ""}, err
 }
 
 // PatchKey changes what may change about a key. Its scope may not: a key that was handed out keeps the power that it was handed out with.
@@ -164,6 +148,9 @@ func (a *Auth) Patch(ctx context.Context, tx pg.Tx, in PatchKey) (Key, error) {
 	}
 	if err := op.Match(ctx, k); err != nil {
 		return Key{}, err
+	}
+	if in.MaxWritesPerDay.Set && op.ActorOf(ctx).Type == op.Agent {
+		return Key{}, errs.New(errs.Forbidden, "how much a key may write is for people to change; ask one")
 	}
 	if k.RevokedAt != nil {
 		return Key{}, errs.New(errs.Conflict, "this key was revoked and cannot be changed; make a new one")
@@ -191,7 +178,17 @@ func (a *Auth) Revoke(ctx context.Context, tx pg.Tx, in KeyRef) (op.Deleted, err
 	return op.Deleted{Deleted: true, ID: k.ID}, err
 }
 
-// Any reports whether any key was ever made: a household without one still has to be set up.
+// GiveBack revokes the key that is presented, or what came of the consent that a token is of. What is neither is no error.
+func (a *Auth) GiveBack(ctx context.Context, presented string) error {
+	if !wellFormed(presented) {
+		return a.giveBackGrant(ctx, presented)
+	}
+	hash := sha256.Sum256([]byte(presented))
+	_, err := pg.Exec(ctx, a.db, `update token set revoked_at = coalesce(revoked_at, clock_timestamp()), updated_at = clock_timestamp() where hash = $1 and kind = 'api_key'`, hash[:])
+	return err
+}
+
+// Any reports whether anyone can get in, or could: a household in which no key was ever made and nobody has a login still has to be set up.
 func (a *Auth) Any(ctx context.Context) (bool, error) {
-	return pg.Value[bool](ctx, a.db, `select exists (select from token)`)
+	return pg.Value[bool](ctx, a.db, `select exists (select from token where kind = 'api_key') or exists (select from login)`)
 }

@@ -20,10 +20,7 @@ type User struct {
 	UpdatedAt pg.Time `json:"updated_at" db:"updated_at"`
 }
 
-const (
-	userColumns = `id, short_id, name, email, role, created_at, updated_at`
-	admin       = "admin"
-)
+const userColumns = `id, short_id, name, email, role, created_at, updated_at`
 
 // Users are all members, oldest first.
 func (a *Auth) Users(ctx context.Context, q pg.Querier, _ op.None) ([]User, error) {
@@ -65,7 +62,7 @@ func (a *Auth) lockUser(ctx context.Context, tx pg.Tx, ref string) (u User, last
 	}
 	admins, found := 0, false
 	for _, r := range rows {
-		if r.Role == admin {
+		if r.Role == op.RoleAdmin {
 			admins++
 		}
 		if r.ID.Equal(u.ID) {
@@ -75,7 +72,14 @@ func (a *Auth) lockUser(ctx context.Context, tx pg.Tx, ref string) (u User, last
 	if !found { // removed while we waited
 		return User{}, false, pg.Found(pg.ErrNoRow, "user", listsUsers)
 	}
-	return u, u.Role == admin && admins == 1, nil
+	if u.Role != op.RoleAdmin || admins == 1 {
+		return u, u.Role == op.RoleAdmin, nil
+	}
+	// Where admins sign in at all, one of those who can must stay.
+	lastAdmin, err = pg.Value[bool](ctx, tx, `
+		select exists (select from login where member_id = $1)
+			and not exists (select from login l join member m on m.id = l.member_id where m.role = 'admin' and m.deleted_at is null and m.id <> $1)`, u.ID)
+	return u, lastAdmin, err
 }
 
 // CreateUser is the input of CreateUser.
@@ -115,8 +119,8 @@ func (a *Auth) PatchUser(ctx context.Context, tx pg.Tx, in PatchUser) (User, err
 	if err := op.Match(ctx, u); err != nil {
 		return User{}, err
 	}
-	if lastAdmin && in.Role != nil && *in.Role != admin {
-		return User{}, errs.New(errs.LastAdmin, "this is the last admin; make another member admin first")
+	if lastAdmin && in.Role != nil && *in.Role != op.RoleAdmin {
+		return User{}, errs.New(errs.LastAdmin, "this is the last admin, or the last who can sign in; make another member admin first, with a login")
 	}
 	u, err = pg.One[User](ctx, tx, `
 		update member set
@@ -134,15 +138,21 @@ func emailTaken(err error) error {
 	return err
 }
 
-// RemoveUser takes a member out of the household. What the member owns is for the caller to have seen to.
+// RemoveUser takes a member out of the household, with every way in. What the member owns is for the caller to have seen to.
 func (a *Auth) RemoveUser(ctx context.Context, tx pg.Tx, ref string) (User, error) {
 	u, lastAdmin, err := a.lockUser(ctx, tx, ref)
 	if err != nil {
 		return User{}, err
 	}
 	if lastAdmin {
-		return User{}, errs.New(errs.LastAdmin, "the last admin cannot be deleted; make another member admin first")
+		return User{}, errs.New(errs.LastAdmin, "the last admin, or the last who can sign in, cannot be deleted; make another member admin first, with a login")
 	}
-	_, err = pg.Exec(ctx, tx, `update member set deleted_at = clock_timestamp(), updated_at = clock_timestamp() where id = $1`, u.ID)
+	if _, err = pg.Exec(ctx, tx, `update member set deleted_at = clock_timestamp(), updated_at = clock_timestamp() where id = $1`, u.ID); err != nil {
+		return u, err
+	}
+	if _, err = pg.Exec(ctx, tx, `delete from login where member_id = $1`, u.ID); err != nil {
+		return u, err
+	}
+	_, err = pg.Exec(ctx, tx, `update token set revoked_at = coalesce(revoked_at, clock_timestamp()), updated_at = clock_timestamp() where member_id = $1`, u.ID)
 	return u, err
 }

@@ -18,5 +18,15 @@ func (a *Auth) Ops() []*op.Op {
 		op.Writing(op.Spec{Name: "user.create", Route: "POST /users", Summary: "Adds a member to the household."}, a.CreateUser),
 		op.Reading(op.Spec{Name: "user.get", Route: "GET /users/{id}", Summary: "Shows one member of the household."}, a.User),
 		op.Writing(op.Spec{Name: "user.update", Route: "PATCH /users/{id}", Summary: "Changes a member's name, e-mail address or role."}, a.PatchUser),
+		op.Reading(op.Spec{Name: "login-method.list", Route: "GET /users/{user_id}/login", Scope: op.Full, Summary: "Lists the ways in which a member can sign in."}, a.Logins),
+		op.Calling(op.Spec{Name: "login-method.create", Route: "POST /users/{user_id}/login", Summary: "Gives a member a password, or the account of an identity provider, to sign in with."},
+			a.chosen, a.CreateLogin),
+		op.Calling(op.Spec{Name: "login-method.update", Route: "PATCH /users/{user_id}/login/{login_id}", Summary: "Changes a member's password, or the name of a way in."},
+			a.changed, a.PatchLogin),
+		op.Writing(op.Spec{Name: "login-method.delete", Route: "DELETE /users/{user_id}/login/{login_id}", Summary: "Takes a way in from a member; the last one of the last admin stays."}, a.DeleteLogin),
+		op.Reading(op.Spec{Name: "session.list", Route: "GET /users/{user_id}/sessions", Scope: op.Full, Summary: "Lists where a member is signed in, newest first."}, a.Sessions),
+		op.Writing(op.Spec{Name: "session.revoke", Route: "DELETE /users/{user_id}/sessions/{session_id}", Summary: "Signs a member out there, from the next request on."}, a.RevokeSession),
+		op.Reading(op.Spec{Name: "assistant.list", Route: "GET /users/{user_id}/assistants", Scope: op.Full, Summary: "Lists the programs that a member let in at /mcp, newest first."}, a.Assistants),
+		op.Writing(op.Spec{Name: "assistant.revoke", Route: "DELETE /users/{user_id}/assistants/{assistant_id}", Summary: "Ends what a member granted a program, from the next request on."}, a.RevokeAssistant),
 	}
 }

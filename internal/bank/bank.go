@@ -11,7 +11,7 @@ import (
 )
 
 // A Provider is a source of accounts and transactions. What else it can do it says by implementing [Linker],
-// [Hoster], [Relinker], [Revoker], [Balancer], [Rereader] or [Webhooker]; nobody writes a stub.
+// [Hoster], [Relinker], [Revoker], [Balancer], [Rereader], [Tester] or [Webhooker]; nobody writes a stub.
 //
 // Methods are safe for concurrent use and keep nothing between calls that the next one needs: any server may ask
 // for the next page. Their errors are [*Error], except where the caller's own input is at fault.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"net/http"
+	"slices"
 	"time"
 
 	"coffer/internal/text"
@@ -22,6 +23,17 @@ type Linker interface {
 type Hoster interface {
 	// Outcome asks how a session went; what it gave is for [Linker.Exchange].
 	Outcome(ctx context.Context, session string) (Outcome, error)
+}
+
+// An Embedder has a widget that can run in a page of ours.
+type Embedder interface {
+	Widget() Widget
+}
+
+// A Glimpser can tell whose accounts a widget gave before anything is exchanged for them.
+type Glimpser interface {
+	// Glimpse reads what the widget gave. Accounts have a name and a mask alone; none where it does not say.
+	Glimpse(given json.RawMessage) (institutionID string, accounts []Account)
 }
 
 // A Relinker can let the member sign in again without losing the connection. Its credentials stay the same.
@@ -46,6 +58,11 @@ type Rereader interface {
 	Reread(raw Raw, a Account) (Transaction, Reason)
 }
 
+// A Tester can say whether the provider accepts its configuration, by a call that costs nothing and needs no connection.
+type Tester interface {
+	Test(ctx context.Context) error
+}
+
 // A Webhooker sends signed hints of what happened to a connection.
 type Webhooker interface {
 	// Verify answers [ErrForged] unless the provider signed that very body a moment ago. It may have to fetch a
@@ -68,6 +85,15 @@ type Session struct {
 	URL       string // the provider's own page; "" if the widget runs in ours
 	ExpiresAt time.Time
 	Config    map[string]any // what the widget is started with; no secret of coffer's is in it
+}
+
+// A Widget is what a page must let a browser load to run it: full addresses, of the provider's own hosts.
+type Widget struct {
+	Script  string   // the widget itself
+	Frames  []string // what it opens
+	Calls   []string // whom it asks
+	Assets  []string // where its styles and pictures come from
+	Connect string   // how it is started: the name of that function in the page's script
 }
 
 // Linked is a new connection.
@@ -118,6 +144,9 @@ var effects = [...]string{
 }
 
 func (e Effect) String() string { return effects[e] }
+
+// ParseEffect reads what String printed; what is none of it asks for nothing.
+func ParseEffect(s string) Effect { return Effect(max(slices.Index(effects[:], s), 0)) }
 
 // An Event is what a webhook said.
 type Event struct {

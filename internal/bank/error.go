@@ -40,7 +40,7 @@ const (
 type Error struct {
 	Provider   string
 	Class      Class
-	Code       string        // the provider's or one of ours: stable, of letters, digits, dots and underscores
+	Code       string        // the provider's or one of ours: stable, of letters, dots and underscores
 	Advice     string        // what a person can do, in our words
 	RetryAfter time.Duration // of Later: how long to wait at least; 0 leaves it to the caller
 	Revoked    bool          // of Permanent: access has ended for good, so the credentials are worth nothing
@@ -86,14 +86,15 @@ func Classify(err error) *Error {
 	return e
 }
 
-// Code is s where it has the shape of a code, else [CodeUnknown]: codes go where text of strangers must not.
+// Code is s where it has the shape of a code, else [CodeUnknown]: codes go where text of strangers must not. No code of
+// a provider's has digits, and every token has: an answer that repeats a token in place of a code is not believed.
 func Code(s string) string {
 	if s == "" || len(s) > 96 {
 		return CodeUnknown
 	}
 	for _, b := range []byte(s) {
 		letter := b >= 'a' && b <= 'z' || b >= 'A' && b <= 'Z'
-		if !letter && (b < '0' || b > '9') && b != '.' && b != '_' && b != '-' {
+		if !letter && b != '.' && b != '_' {
 			return CodeUnknown
 		}
 	}

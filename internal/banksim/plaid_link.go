@@ -2,7 +2,6 @@ package banksim
 
 import (
 	"fmt"
-	"html/template"
 	"net/http"
 	"net/url"
 	"time"
@@ -59,6 +58,18 @@ func (p *Plaid) FinishLink(linkToken string) (publicToken string, err error) {
 	return publicToken, nil
 }
 
+// LeaveLink plays the member who closes Link without sharing anything.
+func (p *Plaid) LeaveLink(linkToken string) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	l := p.links[linkToken]
+	if l == nil || !l.finished.IsZero() {
+		return fmt.Errorf("banksim: no open link session %s", linkToken)
+	}
+	l.finished = time.Now().Add(p.skew)
+	return nil
+}
+
 func (p *Plaid) linkGet(in request) (any, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -70,8 +81,12 @@ func (p *Plaid) linkGet(in request) (any, error) {
 	if !l.finished.IsZero() {
 		results := []any{}
 		for _, name := range l.given {
+			accounts := []any{}
+			for _, a := range p.public[name].item.book.Accounts() {
+				accounts = append(accounts, map[string]any{"id": a.ID, "name": a.Name, "mask": orNull(a.Mask), "type": a.Type, "subtype": a.Subtype})
+			}
 			results = append(results, map[string]any{
-				"public_token": name, "accounts": []any{}, "institution": map[string]any{"name": p.public[name].item.book.bank, "institution_id": institution},
+				"public_token": name, "accounts": accounts, "institution": map[string]any{"name": p.public[name].item.book.bank, "institution_id": institution},
 			})
 		}
 		sessions = append(sessions, map[string]any{
@@ -96,10 +111,6 @@ func (p *Plaid) exchange(in request) (any, error) {
 	return map[string]any{"access_token": pub.item.token, "item_id": pub.item.book.id, "request_id": "exchange"}, nil
 }
 
-var hosted = template.Must(template.New("").Parse(`<!doctype html><meta charset="utf-8"><title>Link your bank</title>
-<h1>First Platypus Bank</h1><p>This is a simulator: nothing that you do here reaches a bank.</p>
-<form method="post"><button>Share my accounts</button></form>`))
-
 func (p *Plaid) hostedPage(w http.ResponseWriter, r *http.Request) {
 	p.mu.Lock()
 	l := p.links[r.PathValue("token")]
@@ -108,12 +119,20 @@ func (p *Plaid) hostedPage(w http.ResponseWriter, r *http.Request) {
 		http.NotFound(w, r)
 		return
 	}
-	_ = hosted.Execute(w, nil)
+	if !l.finished.IsZero() {
+		showPage(w, "closed", "This session has ended")
+		return
+	}
+	showPage(w, "hosted", "Nordbank")
 }
 
 func (p *Plaid) hostedDone(w http.ResponseWriter, r *http.Request) {
 	name := r.PathValue("token")
-	if _, err := p.FinishLink(name); err != nil {
+	end := p.LeaveLink
+	if r.FormValue("leave") == "" {
+		end = func(name string) error { _, err := p.FinishLink(name); return err }
+	}
+	if err := end(name); err != nil {
 		http.Error(w, "this session has ended", http.StatusGone)
 		return
 	}
@@ -124,5 +143,5 @@ func (p *Plaid) hostedDone(w http.ResponseWriter, r *http.Request) {
 		http.Redirect(w, r, to.String(), http.StatusSeeOther)
 		return
 	}
-	_, _ = w.Write([]byte("Done. You can close this page."))
+	showPage(w, "closed", "Done")
 }

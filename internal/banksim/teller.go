@@ -57,6 +57,9 @@ func NewTeller(o TellerOptions) (*Teller, error) {
 		}
 	}
 	mux := http.NewServeMux()
+	mux.HandleFunc("GET /connect/connect.js", t.connectScript)
+	mux.HandleFunc("GET /connect", t.connectPage)
+	mux.HandleFunc("POST /connect", t.connectDone)
 	mux.HandleFunc("GET /accounts", t.handle(t.accounts))
 	mux.HandleFunc("DELETE /accounts", t.handle(t.disconnect))
 	mux.HandleFunc("GET /accounts/{id}", t.handle(t.account))

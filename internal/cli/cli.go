@@ -26,16 +26,17 @@ type Caller interface {
 
 // A CLI is what the command line is made of.
 type CLI struct {
-	Ops     []*op.Op
-	Groups  map[string]string // what each noun of the ops' names is, in a sentence
-	Version string
-	Server  string                                        // where ops run; "" for straight on the database
-	Key     string                                        // the API key for Server
-	Local   func(context.Context) (Caller, func(), error) // opens the database
-	Extra   map[string][]*cobra.Command                   // commands beyond the ops, by group; "" for the top
-	Out     io.Writer
-	Err     io.Writer
-	In      io.Reader
+	Ops      []*op.Op
+	Groups   map[string]string // what each noun of the ops' names is, in a sentence
+	Version  string
+	Server   string                                        // where ops run; "" for straight on the database
+	Key      string                                        // the API key for Server
+	Database bool                                          // a database is given
+	Local    func(context.Context) (Caller, func(), error) // opens the database
+	Extra    map[string][]*cobra.Command                   // commands beyond the ops, by group; "" for the top
+	Out      io.Writer
+	Err      io.Writer
+	In       io.Reader
 }
 
 // Root is the whole command line.
@@ -46,7 +47,8 @@ func (c *CLI) Root() *cobra.Command {
 		Long: `coffer keeps a household's financial data and serves it over a REST API and MCP tools.
 
 Commands run against a server when --server or COFFER_SERVER names one (with the key
-in COFFER_API_KEY), and else straight on the database in COFFER_DATABASE_URL.
+in COFFER_API_KEY, or the one from coffer login), straight on the database when
+COFFER_DATABASE_URL is set, and else on the server that coffer login chose.
 On a terminal they print tables; into a pipe, or with --json, they print JSON.`,
 		Example: `  coffer serve
   coffer key create --name me --scope full_access
@@ -68,6 +70,9 @@ On a terminal they print tables; into a pipe, or with --json, they print JSON.`,
 		root.AddCommand(extra)
 	}
 	groups := map[string]*cobra.Command{}
+	for _, extra := range c.Extra[""] { // a command that is called as a noun of the ops holds their verbs too
+		groups[extra.Name()] = extra
+	}
 	for _, o := range c.Ops {
 		if o.Route == "" {
 			continue
@@ -227,7 +232,7 @@ func (c *CLI) run(cmd *cobra.Command, o *op.Op, positional, values []string) err
 	if err := o.FromText(args, given); err != nil {
 		return err
 	}
-	caller, done, err := c.caller(cmd.Context())
+	caller, done, err := c.Open(cmd.Context())
 	if err != nil {
 		return err
 	}
@@ -251,9 +256,14 @@ func (c *CLI) read(path string) (string, error) {
 	return string(b), nil
 }
 
-func (c *CLI) caller(ctx context.Context) (Caller, func(), error) {
-	if c.Server != "" {
-		return &remote{server: strings.TrimSuffix(c.Server, "/"), key: c.Key}, func() {}, nil
+// Open is where ops run: the server that is named, or the database.
+func (c *CLI) Open(ctx context.Context) (Caller, func(), error) {
+	server, key, err := c.Where()
+	if err != nil {
+		return nil, nil, err
+	}
+	if server != "" {
+		return &remote{server: strings.TrimSuffix(server, "/"), key: key}, func() {}, nil
 	}
 	return c.Local(ctx)
 }

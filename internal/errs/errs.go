@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 )
 
 // An Error is a failure with a public face (code, message, details) and a private cause that only the log sees.
@@ -13,6 +14,7 @@ type Error struct {
 	Code    Code
 	Message string
 	Details []Detail
+	After   time.Duration // how long to wait before trying again, where that is known
 	cause   error
 }
 
@@ -32,6 +34,12 @@ func New(code Code, format string, args ...any) *Error {
 func Wrap(cause error, code Code, format string, args ...any) *Error {
 	e := New(code, format, args...)
 	e.cause = cause
+	return e
+}
+
+// Later says how long to wait before trying again.
+func (e *Error) Later(after time.Duration) *Error {
+	e.After = after
 	return e
 }
 
@@ -92,7 +100,7 @@ func Public(err error, requestID string) *Error {
 		return nil
 	}
 	if e, ok := errors.AsType[*Error](err); ok {
-		return &Error{Code: e.Code, Message: e.Message, Details: e.Details}
+		return &Error{Code: e.Code, Message: e.Message, Details: e.Details, After: e.After}
 	}
 	if errors.Is(err, context.DeadlineExceeded) {
 		return New(Unavailable, "this took too long and was stopped; ask for less or try again (request %s)", requestID)

@@ -6,7 +6,6 @@ import (
 	"coffer/internal/bank"
 	"coffer/internal/errs"
 	"coffer/internal/id"
-	"coffer/internal/job"
 	"coffer/internal/op"
 	"coffer/internal/pg"
 	"coffer/internal/seal"
@@ -103,22 +102,6 @@ func (f *Feed) lockConnection(ctx context.Context, tx pg.Tx, ref string) (Connec
 	return f.Connection(ctx, tx, ConnectionRef{ref})
 }
 
-// SyncConnection takes a sync on, or joins the one that is under way.
-func (f *Feed) SyncConnection(ctx context.Context, tx pg.Tx, in ConnectionRef) (job.Job, error) {
-	c, err := f.Connection(ctx, tx, in)
-	if err != nil {
-		return job.Job{}, err
-	}
-	l, err := lockLink(ctx, tx, c.ID)
-	if err != nil {
-		return job.Job{}, err
-	}
-	if err := l.syncable("manual"); err != nil {
-		return job.Job{}, err
-	}
-	return f.order(ctx, tx, order{c.ID, "manual"})
-}
-
 // A link is what a sync needs of a connection.
 type link struct {
 	ID          id.ID    `db:"id"`
@@ -128,14 +111,16 @@ type link struct {
 	Paused      bool     `db:"paused"`
 	Credentials []byte   `db:"credentials"`
 	Cursor      string   `db:"cursor"`
-	Interval    *int     `db:"sync_interval_seconds"`
+	Interval    int      `db:"sync_interval_seconds"` // its own, or the household's
 	Failures    int      `db:"consecutive_failures"`
 	LastSyncAt  *pg.Time `db:"last_sync_at"`
 }
 
 func lockLink(ctx context.Context, tx pg.Tx, connection id.ID) (link, error) {
 	l, err := pg.One[link](ctx, tx, `
-		select id, short_id, provider, status, paused, credentials, cursor, sync_interval_seconds, consecutive_failures, last_sync_at from connection where id = $1 for update`, connection)
+		select c.id, c.short_id, c.provider, c.status, c.paused, c.credentials, c.cursor, coalesce(c.sync_interval_seconds, s.default_sync_interval_seconds) as sync_interval_seconds,
+			c.consecutive_failures, c.last_sync_at
+		from connection c, setting s where c.id = $1 for update of c`, connection)
 	return l, pg.Found(err, "connection", "GET /api/v1/connections lists them")
 }
 

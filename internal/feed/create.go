@@ -3,12 +3,10 @@ package feed
 import (
 	"context"
 	"encoding/json"
-	"strings"
 
 	"coffer/internal/bank"
 	"coffer/internal/errs"
 	"coffer/internal/id"
-	"coffer/internal/job"
 	"coffer/internal/ledger"
 	"coffer/internal/op"
 	"coffer/internal/pg"
@@ -18,7 +16,7 @@ import (
 // CreateConnection is the input of CreateConnection.
 type CreateConnection struct {
 	Provider            string                     `json:"provider" enum:"plaid,teller,csv"`
-	UserID              *string                    `json:"user_id,omitempty" minLength:"1" doc:"The member whose it is: UUID or short id; without it the oldest admin"`
+	UserID              *string                    `json:"user_id,omitempty" minLength:"1" doc:"The member whose it is: UUID or short id; without it the caller's own, or else the oldest admin"`
 	Credentials         map[string]json.RawMessage `json:"credentials,omitempty" doc:"What the provider's widget gave: plaid {public_token}, teller {access_token, enrollment_id, …}; csv takes none"`
 	InstitutionName     *string                    `json:"institution_name,omitempty" minLength:"1" maxLength:"200" format:"line" doc:"The bank's name, where the provider does not say it"`
 	SyncIntervalSeconds *int                       `json:"sync_interval_seconds,omitempty" minimum:"900" maximum:"2592000" doc:"How often it is synced"`
@@ -38,13 +36,12 @@ func (f *Feed) askBank(ctx context.Context, _ pg.Querier, in CreateConnection) (
 		}
 		return opened{}, nil
 	}
-	provider, err := f.configured(in.Provider)
+	if len(in.Credentials) == 0 {
+		return opened{}, errs.Field("credentials", "required", "is required: what the provider's widget gave; POST /api/v1/connections/link-session answers the address of a page where a person links the bank instead")
+	}
+	provider, linker, err := f.linker(ctx, in.Provider)
 	if err != nil {
 		return opened{}, err
-	}
-	linker, ok := provider.(bank.Linker)
-	if !ok || len(in.Credentials) == 0 {
-		return opened{}, errs.Field("credentials", "required", "is required: what the provider's widget gave")
 	}
 	given, err := json.Marshal(in.Credentials)
 	if err != nil {
@@ -58,16 +55,26 @@ func (f *Feed) askBank(ctx context.Context, _ pg.Querier, in CreateConnection) (
 	return opened{linked, accounts}, err
 }
 
-// configured is the provider, if this server may talk to it.
-func (f *Feed) configured(name string) (bank.Provider, error) {
-	p, ok := f.providers[name]
-	switch {
-	case !ok:
-		return nil, errs.New(errs.ProviderNotConfig, "%s is not configured on this server; set COFFER_%s_… in its environment and start it anew (coffer doctor --settings lists the variables)", name, strings.ToUpper(name))
-	case f.ring == nil:
+// linker is the provider as one with which a bank can be linked.
+func (f *Feed) linker(ctx context.Context, name string) (bank.Provider, bank.Linker, error) {
+	provider, err := f.configured(ctx, name)
+	if err != nil {
+		return nil, nil, err
+	}
+	l, ok := provider.(bank.Linker)
+	if !ok {
+		return nil, nil, errs.Field("provider", "enum", "cannot link banks; choose another")
+	}
+	return provider, l, nil
+}
+
+// configured is the provider as it is configured now, if this server may talk to it.
+func (f *Feed) configured(ctx context.Context, name string) (bank.Provider, error) {
+	p, err := f.providers.Provider(ctx, name)
+	if err == nil && f.ring == nil {
 		return nil, errs.New(errs.EncryptionKeyNeeded, "set COFFER_ENCRYPTION_KEY first: without it the credentials of banks cannot be kept")
 	}
-	return p, nil
+	return p, err
 }
 
 // CreateConnection stores a connection with its accounts; a bank's first sync is taken on with it.
@@ -76,42 +83,46 @@ func (f *Feed) CreateConnection(ctx context.Context, tx pg.Tx, in CreateConnecti
 	if err != nil {
 		return Connection{}, err
 	}
-	name := o.linked.InstitutionName
-	if in.InstitutionName != nil && name.Plain() == "" {
-		name = text.Name(*in.InstitutionName)
+	if in.InstitutionName != nil && o.linked.InstitutionName.Plain() == "" {
+		o.linked.InstitutionName = text.Name(*in.InstitutionName)
 	}
-	made, err := f.AddConnections(ctx, tx, []NewConnection{{MemberID: member, Provider: in.Provider, Institution: name}})
+	c, err := f.connect(ctx, tx, member, in.Provider, in.SyncIntervalSeconds, o)
 	if err != nil {
 		return Connection{}, err
 	}
+	return f.Connection(ctx, tx, ConnectionRef{c.String()})
+}
+
+// connect stores a connection of that member as the bank opened it, and takes its first sync on.
+func (f *Feed) connect(ctx context.Context, tx pg.Tx, member id.ID, provider string, interval *int, o opened) (id.ID, error) {
+	made, err := f.AddConnections(ctx, tx, []NewConnection{{MemberID: member, Provider: provider, Institution: o.linked.InstitutionName}})
+	if err != nil {
+		return id.ID{}, err
+	}
 	c := made[0]
 	var sealed []byte
-	if in.Provider != "csv" {
+	if provider != "csv" {
 		if sealed, err = f.ring.Seal(credentialsPlace(c), o.linked.Credentials); err != nil {
-			return Connection{}, err
+			return id.ID{}, err
 		}
 	}
 	_, err = pg.Exec(ctx, tx, `
 		update connection set credentials = @sealed, provider_id = @provider, institution_id = @institution, sync_interval_seconds = @interval,
 			next_sync_at = case when provider <> 'csv' then clock_timestamp() + interval '15 minutes' end
 		where id = @id`, pg.Args{
-		"id": c, "sealed": sealed, "provider": orNull(o.linked.ConnectionID), "institution": orNull(o.linked.InstitutionID), "interval": in.SyncIntervalSeconds,
+		"id": c, "sealed": sealed, "provider": orNull(o.linked.ConnectionID), "institution": orNull(o.linked.InstitutionID), "interval": interval,
 	})
 	if pg.Violates(err, "connection_provider_id") {
-		return Connection{}, errs.New(errs.Conflict, "this bank login is linked already; reauthenticate that connection instead of linking it twice")
+		return id.ID{}, errs.New(errs.Conflict, "this bank login is linked already; reauthenticate that connection instead of linking it twice")
 	}
-	if err != nil {
-		return Connection{}, err
+	if err != nil || provider == "csv" {
+		return c, err
 	}
-	if in.Provider != "csv" {
-		if _, err := f.books.SettleAccounts(ctx, tx, c, accountsOf(c, in.Provider, o.accounts)); err != nil {
-			return Connection{}, err
-		}
-		if _, err := f.order(ctx, tx, order{c, "initial"}); err != nil {
-			return Connection{}, err
-		}
+	if _, err := f.books.SettleAccounts(ctx, tx, c, accountsOf(c, provider, o.accounts)); err != nil {
+		return id.ID{}, err
 	}
-	return f.Connection(ctx, tx, ConnectionRef{c.String()})
+	_, err = f.order(ctx, tx, order{c, "initial"})
+	return c, err
 }
 
 func orNull(s string) *string {
@@ -133,8 +144,11 @@ func accountsOf(connection id.ID, provider string, listed []bank.Account) []ledg
 	return accounts
 }
 
-// owner is the member that was named, or the oldest admin.
+// owner is the member that was named, else the caller's own, else the oldest admin.
 func (f *Feed) owner(ctx context.Context, tx pg.Tx, ref *string) (id.ID, error) {
+	if caller := op.ActorOf(ctx).Member; ref == nil && caller != nil {
+		ref = new(caller.String())
+	}
 	if ref == nil {
 		return pg.Value[id.ID](ctx, tx, `select id from member where deleted_at is null and role = 'admin' order by created_at, id limit 1 for share`)
 	}
@@ -152,8 +166,12 @@ func (f *Feed) revoke(ctx context.Context, q pg.Querier, in ConnectionRef) (bool
 	if err != nil || sealed == nil {
 		return false, err
 	}
-	provider, ok := f.providers[c.Provider].(bank.Revoker)
-	if !ok || f.ring == nil {
+	p, err := f.configured(ctx, c.Provider)
+	if err != nil {
+		return false, nil //nolint:nilerr // nobody to tell; the credentials are erased all the same
+	}
+	provider, ok := p.(bank.Revoker)
+	if !ok {
 		return false, nil
 	}
 	secret, err := f.open(link{ID: c.ID, Credentials: sealed})
@@ -161,6 +179,20 @@ func (f *Feed) revoke(ctx context.Context, q pg.Querier, in ConnectionRef) (bool
 		return false, nil //nolint:nilerr // they cannot be opened, so nobody can use them either
 	}
 	return provider.Revoke(ctx, secret) == nil, nil
+}
+
+// RevokeOf gives access back at every bank of a member, for whoever is about to erase what the member has.
+func (f *Feed) RevokeOf(ctx context.Context, q pg.Querier, member id.ID) error {
+	connections, err := pg.Values[id.ID](ctx, q, `select id from connection where member_id = $1 and credentials is not null`, member)
+	if err != nil {
+		return err
+	}
+	for _, c := range connections { // each is a call to a bank
+		if _, err := f.revoke(ctx, q, ConnectionRef{c.String()}); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // DeleteConnection disconnects a bank for good: the credentials are erased, accounts and transactions stay.
@@ -234,40 +266,4 @@ func (f *Feed) Status(ctx context.Context, q pg.Querier, in ConnectionRef) (Conn
 		select a.id, a.short_id, coalesce(a.display_name, a.name) as name, count(t.id) as transactions, max(t.date) as latest_date
 		from account a left join transaction t on t.account_id = a.id and t.deleted_at is null where a.connection_id = $1 group by a.id order by a.id`, c.ID)
 	return out, err
-}
-
-// SyncAll is the input of trigger_sync.
-type SyncAll struct {
-	ConnectionID *string `json:"connection_id,omitempty" minLength:"1" doc:"Only this connection: UUID or short id; without it every one that can be synced"`
-}
-
-// Orders are the syncs that were taken on.
-type Orders struct {
-	Jobs []job.Job `json:"jobs" doc:"One for each connection; get_job tells how it goes"`
-}
-
-// SyncAll takes on a sync of one connection, or of every one that can be synced.
-func (f *Feed) SyncAll(ctx context.Context, tx pg.Tx, in SyncAll) (Orders, error) {
-	out := Orders{Jobs: []job.Job{}}
-	if in.ConnectionID != nil {
-		c, err := pg.Value[id.ID](ctx, tx, `select id from connection where id = $1 or short_id = $2`, pg.RefTo(*in.ConnectionID).IDArgs()...)
-		if err != nil {
-			return Orders{}, pg.Named(err, "connection_id", "connection", "GET /api/v1/connections lists them")
-		}
-		j, err := f.SyncConnection(ctx, tx, ConnectionRef{c.String()})
-		out.Jobs = append(out.Jobs, j)
-		return out, err
-	}
-	ids, err := pg.Values[id.ID](ctx, tx, `select id from connection where status in ('active', 'error') and not paused and provider <> 'csv' order by id`)
-	if err != nil {
-		return Orders{}, err
-	}
-	for _, c := range ids { // each is a job of its own
-		j, err := f.order(ctx, tx, order{c, "manual"})
-		if err != nil {
-			return Orders{}, err
-		}
-		out.Jobs = append(out.Jobs, j)
-	}
-	return out, nil
 }

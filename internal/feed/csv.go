@@ -3,7 +3,6 @@ package feed
 import (
 	"bytes"
 	"context"
-	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -17,164 +16,14 @@ import (
 	"coffer/internal/journal"
 	"coffer/internal/ledger"
 	"coffer/internal/money"
-	"coffer/internal/op"
 	"coffer/internal/pg"
 	"coffer/internal/rulebook"
+	"coffer/internal/statement"
 	"coffer/internal/text"
 )
 
 // ImportKind is the job that puts a file into the books.
 const ImportKind = "feed.import"
-
-// FileOptions are what a caller knows about a file; the rest is found out.
-type FileOptions struct {
-	Encoding         *string                    `json:"encoding,omitempty" minLength:"1" maxLength:"20" doc:"utf-8, utf-16le, utf-16be, windows-1252 or windows-1250"`
-	Delimiter        *string                    `json:"delimiter,omitempty" minLength:"1" maxLength:"9" doc:"A comma, semicolon, tab or pipe, as such or by name"`
-	HeaderRow        op.Null[int]               `json:"header_row,omitzero" minimum:"0" maximum:"1000" doc:"Counted from 1; 0 or null for none"`
-	DateFormat       *string                    `json:"date_format,omitempty" minLength:"1" maxLength:"20" example:"DD/MM/YYYY"`
-	DecimalSeparator *string                    `json:"decimal_separator,omitempty" pattern:"^[.,]$" hint:"be . or ,"`
-	AmountSign       *string                    `json:"amount_sign,omitempty" enum:"negative_out,positive_out,split,flag" doc:"What tells money out from money in"`
-	Mapping          map[string]json.RawMessage `json:"mapping,omitempty" doc:"Which column holds what: date, amount, debit, credit, name, … by index from 0 or by name"`
-	DefaultCurrency  *money.Currency            `json:"default_currency,omitempty" pattern:"^[A-Z]{3}$" hint:"be three capital letters, such as EUR" doc:"Of rows that state none"`
-}
-
-// options is what the file's reader takes, with what the connection remembers where nothing is said.
-func (o FileOptions) options(remembered []byte) (csvfile.Options, error) {
-	var out csvfile.Options
-	if remembered != nil {
-		if err := json.Unmarshal(remembered, &out); err != nil {
-			return out, fmt.Errorf("remembered mapping: %w", err)
-		}
-	}
-	set := func(to *string, from *string) {
-		if from != nil {
-			*to = *from
-		}
-	}
-	set(&out.Encoding, o.Encoding)
-	set(&out.Delimiter, o.Delimiter)
-	set(&out.DateFormat, o.DateFormat)
-	set(&out.AmountSign, o.AmountSign)
-	set(&out.DecimalSeparator, o.DecimalSeparator)
-	if o.HeaderRow.Set {
-		out.HeaderRow = new(0)
-		if o.HeaderRow.Value != nil {
-			out.HeaderRow = o.HeaderRow.Value
-		}
-	}
-	if o.DefaultCurrency != nil {
-		out.DefaultCurrency = *o.DefaultCurrency
-	}
-	if o.Mapping != nil {
-		raw, err := json.Marshal(o.Mapping)
-		if err != nil {
-			return out, fmt.Errorf("print mapping: %w", err)
-		}
-		d := json.NewDecoder(bytes.NewReader(raw))
-		d.DisallowUnknownFields()
-		out.Mapping = &csvfile.Mapping{}
-		if err := d.Decode(out.Mapping); err != nil {
-			return out, errs.Field("mapping", "type", "must name columns by index from 0 or by name, under date, amount, debit, credit, name, merchant_name, category, account, currency, id, balance")
-		}
-	}
-	return out, nil
-}
-
-// PreviewFile is the input of PreviewFile.
-type PreviewFile struct {
-	CSV       string       `json:"csv" minLength:"1" format:"file" doc:"The file's text; a file that is not UTF-8 as data:text/csv;base64,… in JSON, or as it is in a body of type text/csv"`
-	Options   *FileOptions `json:"options,omitempty" doc:"What is known about the file; in a text/csv request the same as query parameters"`
-	AccountID *string      `json:"account_id,omitempty" minLength:"1" in:"query" doc:"The account that the file is for, to count what is stored already: UUID or short id"`
-	FileOptions
-}
-
-// A FilePreview is how a file is read.
-type FilePreview struct {
-	Encoding         string               `json:"encoding"`
-	Delimiter        string               `json:"delimiter"`
-	HeaderRow        *int                 `json:"header_row" doc:"Counted from 1; null where the file has no header"`
-	Columns          []csvfile.ColumnInfo `json:"columns" doc:"Untrusted: names and samples are the file's"`
-	Mapping          json.RawMessage      `json:"mapping" object:"any" doc:"Which column holds what, by index from 0; edit it and give it to the import"`
-	DateFormat       string               `json:"date_format"`
-	DecimalSeparator string               `json:"decimal_separator"`
-	AmountSign       string               `json:"amount_sign"`
-	Confidence       string               `json:"confidence" enum:"high,medium,low"`
-	KnownFormat      *string              `json:"known_format"`
-	RowsTotal        int                  `json:"rows_total"`
-	RowsRejected     int                  `json:"rows_rejected"`
-	RowsSkipped      int                  `json:"rows_skipped"`
-	Sample           []csvfile.Sample     `json:"sample" doc:"Untrusted: text is the file's"`
-	Duplicates       *int64               `json:"duplicates" doc:"How many rows the account has already; null without account_id"`
-	Warnings         []csvfile.Warning    `json:"warnings"`
-}
-
-// content is the file that a caller sent.
-func content(sent string) ([]byte, error) {
-	encoded, ok := strings.CutPrefix(sent, "data:text/csv;base64,")
-	if !ok {
-		return []byte(sent), nil
-	}
-	raw, err := base64.StdEncoding.DecodeString(encoded)
-	if err != nil {
-		return nil, errs.Field("csv", "format", "must be text, or data:text/csv;base64, followed by base64")
-	}
-	return raw, nil
-}
-
-// either is what a caller knows about a file: in an object, as JSON has it, or flat, as a query does.
-func either(object *FileOptions, flat FileOptions) FileOptions {
-	if object != nil {
-		return *object
-	}
-	return flat
-}
-
-// PreviewFile says how a file would be read, and stores nothing.
-func (f *Feed) PreviewFile(ctx context.Context, q pg.Querier, in PreviewFile) (FilePreview, error) {
-	raw, err := content(in.CSV)
-	if err != nil {
-		return FilePreview{}, err
-	}
-	o, err := either(in.Options, in.FileOptions).options(nil)
-	if err != nil {
-		return FilePreview{}, err
-	}
-	file := bytes.NewReader(raw)
-	p, err := csvfile.Inspect(file, o)
-	if err != nil {
-		return FilePreview{}, err
-	}
-	mapping, err := json.Marshal(p.Mapping)
-	if err != nil {
-		return FilePreview{}, fmt.Errorf("print mapping: %w", err)
-	}
-	out := FilePreview{
-		Encoding: p.Encoding, Delimiter: p.Delimiter, HeaderRow: p.HeaderRow, Columns: p.Columns, Mapping: mapping, DateFormat: p.DateFormat, DecimalSeparator: p.DecimalSeparator,
-		AmountSign: p.AmountSign, Confidence: p.Confidence, KnownFormat: orNull(p.KnownFormat), RowsTotal: p.RowsTotal, RowsRejected: p.RowsRejected, RowsSkipped: p.RowsSkipped,
-		Sample: p.Sample, Warnings: p.Warnings,
-	}
-	if in.AccountID == nil {
-		return out, nil
-	}
-	account, err := pg.Value[id.ID](ctx, q, `select id from account where id = $1 or short_id = $2`, pg.RefTo(*in.AccountID).IDArgs()...)
-	if err != nil {
-		return FilePreview{}, pg.Named(err, "account_id", "account", "GET /api/v1/accounts lists them")
-	}
-	var prints csvfile.Fingerprints
-	var marks []string
-	for row, err := range csvfile.Read(file, p) {
-		if _, no := errors.AsType[*csvfile.RowError](err); no {
-			continue
-		}
-		if err != nil {
-			return FilePreview{}, err
-		}
-		marks = append(marks, prints.Of(row))
-	}
-	n, err := pg.Value[int64](ctx, q, `select count(*) from transaction where account_id = $1 and provider_id = any($2)`, account, marks)
-	out.Duplicates = &n
-	return out, err
-}
 
 // A FileAccount is an account that a file makes.
 type FileAccount struct {
@@ -185,12 +34,12 @@ type FileAccount struct {
 
 // ImportFile is the input of ImportFile.
 type ImportFile struct {
-	ID        string       `json:"id" minLength:"1" doc:"The connection's UUID or short id"`
-	CSV       string       `json:"csv" minLength:"1" format:"file" doc:"The file, as in the preview"`
-	Options   *FileOptions `json:"options,omitempty" doc:"How it is read, as in the preview; what is left out is as the connection's last file was read, or found out"`
-	AccountID *string      `json:"account_id,omitempty" minLength:"1" in:"query" doc:"The account that it goes into: UUID or short id; without it the connection's only one"`
-	Account   *FileAccount `json:"account,omitempty" doc:"An account to be made for it"`
-	FileOptions
+	ID        string                 `json:"id" minLength:"1" doc:"The connection's UUID or short id"`
+	CSV       string                 `json:"csv" minLength:"1" format:"file" doc:"The file, as in the preview"`
+	Options   *statement.FileOptions `json:"options,omitempty" doc:"How it is read, as in the preview; what is left out is as the connection's last file was read, or found out"`
+	AccountID *string                `json:"account_id,omitempty" minLength:"1" in:"query" doc:"The account that it goes into: UUID or short id; without it the connection's only one"`
+	Account   *FileAccount           `json:"account,omitempty" doc:"An account to be made for it"`
+	statement.FileOptions
 }
 
 // A delivery is a file that a job puts into the books.
@@ -210,7 +59,7 @@ func (f *Feed) ImportFile(ctx context.Context, tx pg.Tx, in ImportFile) (job.Job
 	if c.Provider != "csv" || c.Status == "disconnected" {
 		return job.Job{}, errs.New(errs.ConnNotSyncable, "files go into connections with provider csv that are not disconnected; make one with POST /api/v1/connections")
 	}
-	raw, err := content(in.CSV)
+	raw, err := statement.Content(in.CSV)
 	if err != nil {
 		return job.Job{}, err
 	}
@@ -218,28 +67,28 @@ func (f *Feed) ImportFile(ctx context.Context, tx pg.Tx, in ImportFile) (job.Job
 	if err != nil {
 		return job.Job{}, err
 	}
-	said := either(in.Options, in.FileOptions)
-	o, err := said.options(remembered)
+	account, currency, err := f.fileAccount(ctx, tx, c, in)
+	if err != nil {
+		return job.Job{}, err
+	}
+	said := statement.Either(in.Options, in.FileOptions)
+	if said.DefaultCurrency == nil { // that of the account, whatever the file before was for
+		said.DefaultCurrency = &currency
+	}
+	o, err := said.Reading(remembered)
 	if err != nil {
 		return job.Job{}, err
 	}
 	p, err := csvfile.Inspect(bytes.NewReader(raw), o)
 	if err != nil && remembered != nil { // the bank writes its files otherwise now
-		if o, err = said.options(nil); err == nil {
+		if o, err = said.Reading(nil); err == nil {
 			p, err = csvfile.Inspect(bytes.NewReader(raw), o)
 		}
 	}
 	if err != nil {
 		return job.Job{}, err
 	}
-	account, currency, err := f.fileAccount(ctx, tx, c, in)
-	if err != nil {
-		return job.Job{}, err
-	}
-	if o.DefaultCurrency == "" {
-		o.DefaultCurrency = currency
-	}
-	settled, err := settle(o, p)
+	settled, err := statement.Settle(o, p)
 	if err != nil {
 		return job.Job{}, err
 	}
@@ -251,48 +100,6 @@ func (f *Feed) ImportFile(ctx context.Context, tx pg.Tx, in ImportFile) (job.Job
 		return job.Job{}, err
 	}
 	return f.jobs.Enqueue(ctx, tx, ImportKind, delivery{c.ID, account, upload, settled}, job.Options{})
-}
-
-// settle is how the file is read, in full. Columns go by their names where the file has them, so that a bank which moves its columns is noticed and not misread.
-func settle(o csvfile.Options, p csvfile.Preview) ([]byte, error) {
-	o.Encoding, o.Delimiter, o.HeaderRow, o.DateFormat, o.DecimalSeparator, o.AmountSign, o.Mapping = p.Encoding, p.Delimiter, p.HeaderRow, p.DateFormat, p.DecimalSeparator, p.AmountSign, &p.Mapping
-	if o.HeaderRow == nil {
-		o.HeaderRow = new(0)
-	} else {
-		named := map[string]int{}
-		for _, c := range p.Columns {
-			named[c.Name.Plain()]++
-		}
-		raw, err := json.Marshal(p.Mapping)
-		if err != nil {
-			return nil, fmt.Errorf("print mapping: %w", err)
-		}
-		places := map[string]int{}
-		if err := json.Unmarshal(raw, &places); err != nil {
-			return nil, fmt.Errorf("print mapping: %w", err)
-		}
-		words := map[string]any{}
-		for field, at := range places {
-			words[field] = at
-			if at < len(p.Columns) {
-				if name := p.Columns[at].Name.Plain(); name != "" && named[name] == 1 {
-					words[field] = name
-				}
-			}
-		}
-		if raw, err = json.Marshal(words); err != nil {
-			return nil, fmt.Errorf("print mapping: %w", err)
-		}
-		o.Mapping = &csvfile.Mapping{}
-		if err := json.Unmarshal(raw, o.Mapping); err != nil {
-			return nil, fmt.Errorf("print mapping: %w", err)
-		}
-	}
-	settled, err := json.Marshal(o)
-	if err != nil {
-		return nil, fmt.Errorf("print options: %w", err)
-	}
-	return settled, nil
 }
 
 // fileAccount is the account that a file goes into: the one that was named, one that is made for it, or the connection's only one.
@@ -321,13 +128,17 @@ func (f *Feed) fileAccount(ctx context.Context, tx pg.Tx, c Connection, in Impor
 	case in.Account == nil && len(rows) > 1:
 		return id.ID{}, "", errs.Field("account_id", "required", "is required: this connection has several accounts")
 	}
-	a := ledger.NewAccount{ConnectionID: &c.ID, Provider: "csv", ProviderID: id.Base62(12), Name: text.Name("Imported"), Type: "depository", Currency: "EUR"}
+	usual, err := statement.UsualCurrency(ctx, tx)
+	if err != nil {
+		return id.ID{}, "", err
+	}
+	a := ledger.NewAccount{ConnectionID: &c.ID, Provider: "csv", ProviderID: id.Base62(12), Name: text.Name("Imported"), Type: "depository", Currency: usual}
 	if in.Account != nil {
 		a.Name, a.Currency = text.Name(in.Account.Name), in.Account.Currency
 		if in.Account.Type != "" {
 			a.Type = in.Account.Type
 		}
-	} else if said := either(in.Options, in.FileOptions).DefaultCurrency; said != nil {
+	} else if said := statement.Either(in.Options, in.FileOptions).DefaultCurrency; said != nil {
 		a.Currency = *said
 	}
 	made, err := f.books.AddAccounts(ctx, tx, []ledger.NewAccount{a})
@@ -369,8 +180,12 @@ func (f *Feed) importFile(ctx context.Context, run *job.Run) (any, error) {
 		return nil, fmt.Errorf("read the job's options: %w", err)
 	}
 	var out Imported
+	if stored, err := run.Position(&out); stored || err != nil { // by a run that was cut off behind its one batch
+		f.follow(ctx, run)
+		return out, err
+	}
 	err := run.Batch(ctx, func(ctx context.Context, tx pg.Tx) (job.Step, error) {
-		raw, err := pg.Value[[]byte](ctx, tx, `select content from upload where id = $1`, d.Upload)
+		raw, err := fetch(ctx, tx, d.Upload)
 		if err != nil {
 			return job.Step{}, err
 		}
@@ -382,6 +197,9 @@ func (f *Feed) importFile(ctx context.Context, run *job.Run) (any, error) {
 		_, err = pg.Exec(ctx, tx, `delete from upload where id = $1`, d.Upload)
 		return job.Step{Done: done, Total: done, Position: out}, err
 	})
+	if err == nil {
+		f.follow(ctx, run)
+	}
 	return out, err
 }
 

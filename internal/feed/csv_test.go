@@ -3,6 +3,7 @@ package feed
 import (
 	"encoding/json"
 	"fmt"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -10,6 +11,7 @@ import (
 	"coffer/internal/job"
 	"coffer/internal/op"
 	"coffer/internal/pg"
+	"coffer/internal/statement"
 )
 
 // file imports a file and answers the job's result.
@@ -50,15 +52,15 @@ func TestImport(t *testing.T) {
 	t.Parallel()
 	b := newBranch(t, 10)
 	at := b.bucket(t)
-	statement := "Date,Description,Amount,Balance\n2026-05-01,COFFEE,-4.80,95.20\n2026-05-01,COFFEE,-4.80,90.40\n2026-05-02,RENT,-90.00,0.40\n"
-	first := b.file(t, ImportFile{ID: at, CSV: statement})
+	file := "Date,Description,Amount,Balance\n2026-05-01,COFFEE,-4.80,95.20\n2026-05-01,COFFEE,-4.80,90.40\n2026-05-02,RENT,-90.00,0.40\n"
+	first := b.file(t, ImportFile{ID: at, CSV: file})
 	if first.Added != 3 || first.Duplicates != 0 || len(first.Rejected) != 0 || first.ChangeID == nil {
 		t.Fatalf("%+v", first)
 	}
-	if again := b.file(t, ImportFile{ID: at, CSV: statement}); again.Added != 0 || again.Duplicates != 3 || again.ChangeID != nil {
+	if again := b.file(t, ImportFile{ID: at, CSV: file}); again.Added != 0 || again.Duplicates != 3 || again.ChangeID != nil {
 		t.Errorf("the same file: %+v", again)
 	}
-	if more := b.file(t, ImportFile{ID: at, CSV: statement + "2026-05-03,COFFEE,-4.80,-4.40\n"}); more.Added != 1 || more.Duplicates != 3 {
+	if more := b.file(t, ImportFile{ID: at, CSV: file + "2026-05-03,COFFEE,-4.80,-4.40\n"}); more.Added != 1 || more.Duplicates != 3 {
 		t.Errorf("a longer one: %+v", more)
 	}
 	if n, err := pg.Value[int64](t.Context(), b.db, `select count(*) from upload`); err != nil || n != 0 {
@@ -103,7 +105,7 @@ func TestPreviewComesBack(t *testing.T) {
 		"Datum;Text;Betrag\n03.05.2026;Laden;-1.234,50\n14.05.2026;Gehalt;3.200,00\n",
 		"05/03/2026,-4.80,*,,COFFEE\n05/14/2026,1200.00,*,,SALARY\n", // no header
 	} {
-		p, err := b.PreviewFile(t.Context(), b.db, PreviewFile{CSV: file})
+		p, err := statement.Preview(t.Context(), b.db, statement.PreviewFile{CSV: file})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -115,7 +117,7 @@ func TestPreviewComesBack(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		var part op.Loose[PreviewFile]
+		var part op.Loose[statement.PreviewFile]
 		if err := json.Unmarshal(raw, &part); err != nil {
 			t.Fatal(err)
 		}
@@ -123,9 +125,69 @@ func TestPreviewComesBack(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		again, err := b.PreviewFile(t.Context(), b.db, in)
+		again, err := statement.Preview(t.Context(), b.db, in)
 		if err != nil || again.RowsTotal != p.RowsTotal || again.RowsTotal != 2 || string(again.Mapping) != string(p.Mapping) {
 			t.Errorf("%+v, then %+v, %v", p, again, err)
 		}
 	}
+}
+
+// long is a file of so many rows, each with so many bytes in a column that nobody reads.
+func long(rows, idle int) string {
+	var s strings.Builder
+	pad := strings.Repeat("x", idle)
+	s.WriteString("Date;Name;Amount;Reserved\n")
+	for i := range rows {
+		fmt.Fprintf(&s, "%02d.%02d.2025;SHOP %d;-%d,%02d;%s\n", 1+i%28, 1+i%12, i%300, 1+i%90, i%100, pad)
+	}
+	return s.String()
+}
+
+// A hundred thousand rows go in, and an import holds its file once: what stays in use meanwhile grows by little more than a file does.
+func TestImportHoldsItsFileOnce(t *testing.T) { //nolint:paralleltest // it measures the heap, which others would fill
+	if testing.Short() {
+		t.Skip("takes a while")
+	}
+	b := newBranch(t, 10)
+	at := b.bucket(t)
+	start := time.Now()
+	if out := b.file(t, ImportFile{ID: at, CSV: long(100_000, 0)}); out.Added != 100_000 {
+		t.Fatalf("%d of 100,000 rows went in", out.Added)
+	}
+	t.Logf("100,000 rows in %v", time.Since(start).Round(time.Millisecond))
+	const rows = 10_000
+	peak := func(idle int) (size int, most int64) {
+		at := b.bucket(t)
+		var j job.Job
+		err := b.db.InTx(t.Context(), func(tx pg.Tx) (err error) {
+			file := long(rows, idle)
+			size = len(file)
+			j, err = b.ImportFile(t.Context(), tx, ImportFile{ID: at, CSV: file}) // the job begins when this is over and the file is stored
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for !j.Ended() {
+			var m runtime.MemStats
+			runtime.GC()
+			runtime.ReadMemStats(&m)
+			most = max(most, int64(m.HeapAlloc))
+			if j, err = b.jobs.Get(t.Context(), b.db, job.Ref{JobID: j.ID.String()}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if j.State != job.Succeeded {
+			t.Fatalf("%+v", j.Error)
+		}
+		return size, most
+	}
+	peak(0) // what is made once is made now
+	small, little := peak(0)
+	large, much := peak(2000)
+	grown := much - little
+	if grown > int64(large-small)*3/2 {
+		t.Errorf("a file that is %d bytes larger takes %d bytes more", large-small, grown)
+	}
+	t.Logf("%d bytes of file: %d bytes in use at most; %d bytes: %d", small, little, large, much)
 }

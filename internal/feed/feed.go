@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"time"
 
 	"coffer/internal/auth"
 	"coffer/internal/bank"
@@ -17,6 +18,7 @@ import (
 	"coffer/internal/pg"
 	"coffer/internal/rulebook"
 	"coffer/internal/seal"
+	"coffer/internal/statement"
 )
 
 // Feed holds the connections of one household.
@@ -27,25 +29,42 @@ type Feed struct {
 	rules     *rulebook.Rulebook
 	jobs      *job.Jobs
 	ring      *seal.Ring // nil without an encryption key
-	providers map[string]bank.Provider
+	providers Providers
+	pages     string // where the pages are
+	webhooks  string // where providers reach the server; "" for nowhere
+	then      []func(context.Context, *job.Run) error
+}
+
+// Providers answer the provider of a name as it is configured now, which another server may have changed a moment ago; or why there is none.
+type Providers interface {
+	Provider(ctx context.Context, name string) (bank.Provider, error)
 }
 
 // New makes a Feed for those members, books and rules.
 func New(db *pg.DB, a *auth.Auth, books *ledger.Books, rules *rulebook.Rulebook, jobs *job.Jobs) *Feed {
-	return &Feed{db: db, auth: a, books: books, rules: rules, jobs: jobs, providers: map[string]bank.Provider{}}
+	return &Feed{db: db, auth: a, books: books, rules: rules, jobs: jobs}
 }
 
-// Connect gives the feed the key that opens credentials, and the providers that are configured. It is called while the service is put together, never later.
-func (f *Feed) Connect(ring *seal.Ring, providers ...bank.Provider) {
-	f.ring = ring
-	for _, p := range providers {
-		f.providers[p.Name()] = p
+// Connect gives the feed the key that opens credentials, and whom to ask for providers. It is called while the service is put together, never later.
+func (f *Feed) Connect(ring *seal.Ring, providers Providers) { f.ring, f.providers = ring, providers }
+
+// Then names what follows the last page of a sync or an import, in its job. What fails there is not the sync's failure: it is left for the next one. It is called while the service is put together, never later.
+func (f *Feed) Then(steps ...func(context.Context, *job.Run) error) {
+	f.then = append(f.then, steps...)
+}
+
+// follow takes the steps that follow a sync.
+func (f *Feed) follow(ctx context.Context, run *job.Run) {
+	for _, step := range f.then {
+		if err := step(ctx, run); err != nil {
+			run.Warn(ctx, "what follows a sync is left for the next one", err)
+		}
 	}
 }
 
 // Ops is feed's menu.
 func (f *Feed) Ops() []*op.Op {
-	return []*op.Op{
+	return append(f.sessionOps(), []*op.Op{
 		op.Reading(op.Spec{
 			Name: "connection.list", Route: "GET /connections", Tool: "list_connections", Summary: "Lists the connections to banks.",
 			Agent: "Lists the connections to banks with their health. status pending_reauth means that a person must sign in at the bank again; you cannot mend that.",
@@ -58,23 +77,26 @@ func (f *Feed) Ops() []*op.Op {
 			Name: "connection.status", Route: "GET /connections/{id}/status", Tool: "get_sync_status", Summary: "Shows how a connection does: its health, its last sync, its accounts.",
 			Agent: "Shows how a connection does: health, the last sync with its counts, the sync that runs, and how far each account reaches.",
 		}, f.Status),
-		op.Writing(op.Spec{
+		op.Long(op.Writing(op.Spec{
 			Name: "sync.start", Route: "POST /sync", Tool: "trigger_sync", Summary: "Syncs every connection that can be synced, or one, as jobs.",
-			Agent: "Syncs one connection, or every one that can be synced. The answer has a job for each; ask get_job with wait_seconds how it went. A sync that is under way is joined.",
-		}, f.SyncAll),
+			Agent: "Syncs one connection and answers its job, or every one that can be synced and answers a job for each (jobs). It waits up to 20 seconds for the end; what goes on after that get_job tells. A sync that is under way is joined.",
+		}, f.SyncAll), 20*time.Second, f.await),
 		op.Long(op.Writing(op.Spec{Name: "connection.sync", Route: "POST /connections/{id}/sync", Summary: "Syncs a connection now, as a job; one that is under way is joined."}, f.SyncConnection), 0, f.jobs.Await),
 		op.Reading(op.Spec{
 			Name: "csv.preview", Route: "POST /connections/csv/preview", TextIn: "csv text/csv", Scope: op.Full, Summary: "Says how a bank's CSV file would be read, and stores nothing.",
-		}, f.PreviewFile),
+		}, statement.Preview),
 		op.Long(op.Writing(op.Spec{
 			Name: "csv.import", Route: "POST /connections/{id}/csv/import", TextIn: "csv text/csv", Summary: "Puts a bank's CSV file into the books, as a job; what is there already is not added again.",
 		}, f.ImportFile), 0, f.jobs.Await),
 		op.Reading(op.Spec{Name: "sync.list", Route: "GET /sync/logs", Summary: "Lists the syncs, newest first."}, f.SyncLogs),
 		op.Reading(op.Spec{Name: "sync.get", Route: "GET /sync/logs/{id}", Summary: "Shows one sync."}, f.SyncLog),
+		op.Reading(op.Spec{Name: "quarantine.list", Route: "GET /sync/quarantine", Summary: "Lists rows of banks that could not be read, newest first."}, f.Quarantine),
+		op.Calling(op.Spec{Name: "quarantine.retry", Route: "POST /sync/quarantine/{id}/retry", Summary: "Reads a quarantined row again, and puts it into the books if it can be read now."}, f.reread, f.RetryQuarantined),
+		op.Writing(op.Spec{Name: "quarantine.delete", Route: "DELETE /sync/quarantine/{id}", Summary: "Drops a quarantined row."}, f.DropQuarantined),
 		op.Writing(op.Spec{
 			Name: "user.delete", Route: "DELETE /users/{id}", Summary: "Removes a member from the household; connections and accounts go to reassign_to.",
 		}, f.DeleteUser),
-	}
+	}...)
 }
 
 // DeleteUser is the input of DeleteUser.

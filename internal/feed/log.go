@@ -68,23 +68,11 @@ func (f *Feed) SyncLogs(ctx context.Context, q pg.Querier, in ListSyncLogs) (Syn
 		where.And("connection_id = $?", c.ID)
 	}
 	where.If(in.Status != nil, "status = $?", in.Status)
-	if in.Cursor != "" {
-		at, err := pager.Decode(in.Cursor, 1)
-		if err != nil {
-			return SyncLogs{}, err
-		}
-		where.And("id < $?::uuid", at[0])
-	}
-	rows, err := pg.All[SyncLog](ctx, q, fmt.Sprintf(`%s %s order by id desc limit %d`, logRows, where.SQL(), in.Limit+1), where.Args()...)
-	if err != nil {
-		return SyncLogs{}, err
-	}
-	out := SyncLogs{SyncLogs: rows}
-	if len(rows) > in.Limit {
-		out.SyncLogs, out.HasMore = rows[:in.Limit], true
-		out.NextCursor, err = pager.Encode(rows[in.Limit-1].ID.String())
-	}
-	return out, err
+	rows, next, err := pg.ByID(pager, in.Cursor, in.Limit, func(before *string, limit int) ([]SyncLog, error) {
+		where.If(before != nil, "id < $?::uuid", before)
+		return pg.All[SyncLog](ctx, q, fmt.Sprintf(`%s %s order by id desc limit %d`, logRows, where.SQL(), limit), where.Args()...)
+	}, func(l SyncLog) id.ID { return l.ID })
+	return SyncLogs{rows, next, next != ""}, err
 }
 
 // A SyncLogRef names a sync.
@@ -124,6 +112,25 @@ func (f *Feed) writeLog(ctx context.Context, tx pg.Tx, at *place, last bool) err
 
 func endLog(ctx context.Context, tx pg.Tx, log id.ID, status string, code, message *string) error {
 	_, err := pg.Exec(ctx, tx, `update sync_log set status = $2, error_code = $3, error_message = $4, finished_at = clock_timestamp() where id = $1`, log, status, code, message)
+	return err
+}
+
+// EndLogs ends the logs of syncs and imports whose job has ended without writing so: it was cancelled, or failed for a reason that is not the bank's. Every replica may do it.
+func (f *Feed) EndLogs(ctx context.Context) error {
+	_, err := pg.Exec(ctx, f.db, `
+		update sync_log l set status = case j.state when 'cancelled' then 'cancelled' else 'error' end, error_code = j.error_code, error_message = j.error_message, finished_at = j.finished_at
+		from job j where j.id = l.job_id and l.status = 'running' and j.kind = any($1) and j.state in ('failed', 'cancelled') and j.finished_at > now() - interval '1 day'`, []string{SyncKind, ImportKind})
+	return err
+}
+
+// ForgetLogs drops the logs of syncs that are older than the household keeps them, some at a time; the last one of each connection stays.
+func (f *Feed) ForgetLogs(ctx context.Context) error {
+	_, err := pg.Exec(ctx, f.db, `
+		delete from sync_log where id in (
+			select l.id from sync_log l, setting s
+			where l.started_at < now() - make_interval(days => s.retention_days) and l.status <> 'running'
+				and exists (select from sync_log n where n.connection_id = l.connection_id and n.id > l.id)
+			order by l.id limit 5000 for update of l skip locked)`)
 	return err
 }
 

@@ -26,17 +26,6 @@ func (f *Feed) Kinds() []job.Kind {
 	return []job.Kind{{Name: SyncKind, Unit: "transactions", Work: f.sync, Retries: 5}, {Name: ImportKind, Unit: "transactions", Work: f.importFile, Retries: 5}}
 }
 
-// An order is what a sync is asked to do.
-type order struct {
-	Connection id.ID  `json:"connection_id"`
-	Trigger    string `json:"trigger"`
-}
-
-// order takes a sync on as a job. While one of the connection's is waiting or running, it is that one.
-func (f *Feed) order(ctx context.Context, tx pg.Tx, o order) (job.Job, error) {
-	return f.jobs.Enqueue(ctx, tx, SyncKind, o, job.Options{Unique: o.Connection.String()})
-}
-
 // A tally is what a sync did so far.
 type tally struct {
 	Added       int64 `json:"added"`
@@ -85,11 +74,12 @@ func (f *Feed) sync(ctx context.Context, run *job.Run) (any, error) {
 	if _, err := run.Position(&r.at); err != nil {
 		return nil, err
 	}
-	if err := r.begin(ctx); err != nil {
-		return nil, err
-	}
-	err := r.loop(ctx)
+	err := r.begin(ctx)
 	if err == nil {
+		err = r.loop(ctx)
+	}
+	if err == nil {
+		f.follow(ctx, run)
 		return Synced{r.at.tally, r.at.Log, r.at.Change}, nil
 	}
 	if _, told := errors.AsType[*bank.Error](err); !told {
@@ -136,11 +126,11 @@ func (r *round) begin(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	r.provider = r.feed.providers[r.link.Provider]
-	if r.provider == nil {
-		return errs.New(errs.ProviderNotConfig, "the provider %s is not configured on this server", r.link.Provider)
+	r.provider, err = r.feed.configured(ctx, r.link.Provider)
+	if e, ok := errors.AsType[*errs.Error](err); ok { // the connection shall say why it is not synced
+		return &bank.Error{Provider: r.link.Provider, Class: bank.Ours, Code: string(e.Code), Advice: e.Message}
 	}
-	return nil
+	return err
 }
 
 // mostRestarts is how often a bank may move its rows under a loop.
@@ -231,6 +221,9 @@ func (r *round) settleAccounts(ctx context.Context, listed []bank.Account) error
 	})
 }
 
+// apart is set only in a program that a test links, to see whether it would notice: there the cursor commits before the rows of the last page.
+var apart string
+
 // store is the transaction of a page.
 func (r *round) store(ctx context.Context, page bank.Page) error {
 	bad := slices.Clone(page.Bad)
@@ -250,8 +243,16 @@ func (r *round) store(ctx context.Context, page bank.Page) error {
 		rows = append(rows, incoming(account, t))
 	}
 	r.note(page, bad)
+	if apart != "" && page.Last {
+		if err := r.batch(ctx, func(ctx context.Context, tx pg.Tx, _ *place) (int64, error) { return 0, r.whole(ctx, tx, page) }); err != nil {
+			return err
+		}
+	}
 	return r.batch(ctx, func(ctx context.Context, tx pg.Tx, at *place) (int64, error) {
 		if err := r.succeed(ctx, tx, page, rows); err != nil {
+			return 0, err
+		}
+		if err := release(ctx, tx, r.link.ID, settled(page)); err != nil {
 			return 0, err
 		}
 		m, err := r.feed.books.Merge(ctx, tx, slices.Values(rows))
@@ -295,6 +296,18 @@ func incoming(account id.ID, t bank.Transaction) ledger.Incoming {
 		in.Datetime = new(pg.At(t.Datetime))
 	}
 	return in
+}
+
+// settled are the bank's ids of rows that the page brings well, or takes back.
+func settled(page bank.Page) []string {
+	out := make([]string, 0, len(page.Transactions)+len(page.Removed))
+	for _, t := range page.Transactions {
+		out = append(out, t.ProviderID)
+	}
+	for _, x := range page.Removed {
+		out = append(out, x.ProviderID)
+	}
+	return out
 }
 
 // note remembers what the page says about rows that are gone: they go with the last page, because a pending row and its successor may come on different ones.
@@ -342,7 +355,7 @@ func (r *round) ghosts(ctx context.Context, tx pg.Tx, removed map[id.ID][]string
 	return err
 }
 
-// end is what the last page of a loop commits beside its rows: removals, the cursor, and the connection's good health.
+// end is what the last page of a loop commits beside its rows: removals, then the cursor and the connection's good health.
 func (r *round) end(ctx context.Context, tx pg.Tx, page bank.Page) ([]journal.Entry, error) {
 	removed := map[id.ID][]string{}
 	maps.Copy(removed, r.removed)
@@ -370,17 +383,25 @@ func (r *round) end(ctx context.Context, tx pg.Tx, page bank.Page) ([]journal.En
 		}
 		entries = append(entries, gone...)
 	}
-	wait := r.feed.interval(r.link, r.provider.Traits())
+	return entries, r.whole(ctx, tx, page)
+}
+
+// whole writes that a loop was read to its end, and up to where.
+func (r *round) whole(ctx context.Context, tx pg.Tx, page bank.Page) error {
+	wait := interval(r.link, r.provider.Traits())
 	if page.Gathering {
 		wait = time.Minute
 	}
 	_, err := pg.Exec(ctx, tx, `
 		update connection set
-			cursor = @cursor, status = 'active', status_reason = null, status_message = null, consecutive_failures = 0,
-			last_sync_at = clock_timestamp(), next_sync_at = clock_timestamp() + @wait * interval '1 second', updated_at = clock_timestamp()
-		where id = @id`, pg.Args{"id": r.link.ID, "cursor": page.Cursor, "wait": wait.Seconds()})
+			cursor = @cursor, consecutive_failures = 0, last_sync_at = clock_timestamp(), updated_at = clock_timestamp(),
+			next_sync_at = case when status in ('active', 'error') then clock_timestamp() + @wait * interval '1 second' end,
+			status = case status when 'error' then 'active' else status end, -- what a webhook or a person said while the sync ran stands
+			status_reason = case when status not in ('active', 'error') then status_reason when status_reason = @expiring or consent_expires_at > clock_timestamp() then @expiring end,
+			status_message = case when status not in ('active', 'error') then status_message when status_reason = @expiring or consent_expires_at > clock_timestamp() then @advice end
+		where id = @id`, pg.Args{"id": r.link.ID, "cursor": page.Cursor, "wait": wait.Seconds(), "expiring": consentExpiring, "advice": expiringAdvice})
 	if err != nil {
-		return nil, fmt.Errorf("end of the loop: %w", err)
+		return fmt.Errorf("end of the loop: %w", err)
 	}
-	return entries, nil
+	return nil
 }

@@ -14,6 +14,7 @@ import (
 
 	"coffer/internal/auth"
 	"coffer/internal/bank"
+	"coffer/internal/errs"
 	"coffer/internal/filing"
 	"coffer/internal/id"
 	"coffer/internal/job"
@@ -35,6 +36,7 @@ type bankBook struct {
 	errs   []error // what the next calls fail with
 	moves  int     // how often a loop is told to begin again
 	bad    []bank.Bad
+	during chan chan struct{} // told of each call before it is answered, which it is when what was told is closed
 }
 
 type event struct {
@@ -56,6 +58,14 @@ func (b *bankBook) Accounts(context.Context, bank.Credentials) ([]bank.Account, 
 }
 
 func (b *bankBook) Pull(_ context.Context, c bank.Credentials, at bank.Position) (bank.Page, error) {
+	b.mu.Lock()
+	during := b.during
+	b.mu.Unlock()
+	if during != nil {
+		release := make(chan struct{})
+		during <- release
+		<-release
+	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if string(c) != `{"token":"t"}` {
@@ -124,6 +134,11 @@ type branch struct {
 	connection id.ID
 }
 
+// only is a household with one provider.
+type only struct{ p bank.Provider }
+
+func (o only) Provider(context.Context, string) (bank.Provider, error) { return o.p, nil }
+
 func newBranch(t *testing.T, size int) *branch {
 	t.Helper()
 	db := pgtest.New(t)
@@ -134,7 +149,7 @@ func newBranch(t *testing.T, size int) *branch {
 		t.Fatal(err)
 	}
 	b := &branch{Feed: New(db, members, books, rulebook.New(db, files, books, jobs), jobs), bank: &bankBook{size: size, truth: map[string]bank.Transaction{}}}
-	b.Connect(ring, b.bank)
+	b.Connect(ring, only{b.bank})
 	jobs.Add(b.Kinds()...)
 	ctx, stop := context.WithCancel(context.WithoutCancel(t.Context()))
 	var working sync.WaitGroup
@@ -450,5 +465,32 @@ func TestSweepDue(t *testing.T) {
 	}
 	if n, err := b.SweepDue(t.Context()); n != 0 || err != nil {
 		t.Errorf("again: %d, %v", n, err)
+	}
+}
+
+// A sync that is cancelled, or fails for a reason that is not the bank's, leaves no log that runs for ever.
+func TestLogsEnd(t *testing.T) {
+	t.Parallel()
+	b := newBranch(t, 10)
+	b.bank.errs = []error{errs.New(errs.InternalError, "a mistake of ours")}
+	if j, _ := b.once(t, "manual"); j.State != job.Failed {
+		t.Fatalf("%+v", j)
+	}
+	log := func() SyncLog {
+		t.Helper()
+		logs, err := b.SyncLogs(t.Context(), b.db, ListSyncLogs{Limit: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return logs.SyncLogs[0]
+	}
+	if l := log(); l.Status != "running" {
+		t.Fatalf("control: %+v", l)
+	}
+	if err := b.EndLogs(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if l := log(); l.Status != "error" || l.ErrorCode == nil || *l.ErrorCode != string(errs.InternalError) || l.FinishedAt == nil {
+		t.Errorf("%+v", l)
 	}
 }

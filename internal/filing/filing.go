@@ -4,6 +4,7 @@ package filing
 
 import (
 	"context"
+	"slices"
 
 	"coffer/internal/id"
 	"coffer/internal/journal"
@@ -71,9 +72,64 @@ func (mappings) Uses(ctx context.Context, tx pg.Tx, category id.ID) (int64, stri
 	return n, "mappings of bank categories", err
 }
 
-func (mappings) Move(ctx context.Context, tx pg.Tx, from, into []id.ID) ([]journal.Entry, error) {
-	_, err := pg.Exec(ctx, tx, `
+func (m mappings) Move(ctx context.Context, tx pg.Tx, from, into []id.ID) ([]journal.Entry, error) {
+	all := slices.Concat(from, into)
+	before, err := m.read(ctx, tx, all)
+	if err != nil {
+		return nil, err
+	}
+	_, err = pg.Exec(ctx, tx, `
 		update category_mapping m set category_id = v.into_id
 		from unnest($1::uuid[], $2::uuid[]) v (from_id, into_id) where m.category_id = v.from_id`, from, into)
-	return nil, err
+	if err != nil {
+		return nil, err
+	}
+	after, err := m.read(ctx, tx, all)
+	if err != nil {
+		return nil, err
+	}
+	source := journal.Source(op.ActorOf(ctx))
+	var entries []journal.Entry
+	for _, c := range all {
+		if list, there := after[c]; there && list != before[c] {
+			delete(after, c) // several may go into one
+			entries = append(entries, journal.Entry{Subject: journal.Category, SubjectID: c, Field: fieldMappings, Before: new(before[c]), After: new(list), AfterSource: &source})
+		}
+	}
+	return entries, nil
+}
+
+// fieldMappings is what the journal calls the bank categories that are filed under one of ours.
+const fieldMappings = "mappings"
+
+// read is the mappings of each category, as JSON in an order that stays.
+func (mappings) read(ctx context.Context, q pg.Querier, categories []id.ID) (map[id.ID]string, error) {
+	type row struct {
+		Category id.ID  `db:"category"`
+		List     string `db:"list"`
+	}
+	rows, err := pg.All[row](ctx, q, `
+		select v.id as category, coalesce(jsonb_agg(jsonb_build_array(m.provider, m.raw_primary, m.raw_detailed) order by m.provider, m.raw_primary, m.raw_detailed) filter (where m.provider is not null), '[]')::text as list
+		from unnest($1::uuid[]) v (id) left join category_mapping m on m.category_id = v.id group by v.id`, categories)
+	out := make(map[id.ID]string, len(rows))
+	for _, r := range rows {
+		out[r.Category] = r.List
+	}
+	return out, err
+}
+
+// apply points the mappings of each entry's list at its category. What left a category stands in the list of the one that it went to.
+func (mappings) apply(ctx context.Context, tx pg.Tx, entries []journal.Entry) error {
+	var ids []id.ID
+	var lists []string
+	for _, e := range entries {
+		if e.After != nil {
+			ids, lists = append(ids, e.SubjectID), append(lists, *e.After)
+		}
+	}
+	_, err := pg.Exec(ctx, tx, `
+		update category_mapping m set category_id = v.id
+		from unnest($1::uuid[], $2::text[]) v (id, list), jsonb_array_elements(v.list::jsonb) x
+		where m.provider = x->>0 and m.raw_primary = x->>1 and m.raw_detailed = x->>2 and m.category_id <> v.id`, ids, lists)
+	return err
 }

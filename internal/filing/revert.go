@@ -22,6 +22,22 @@ func (t tree) Lock(ctx context.Context, tx pg.Tx, ids []id.ID) error {
 	return t.Definition.Lock(ctx, tx, ids)
 }
 
+// Apply implements journal.Subject. Mappings come first: a category can only go once nothing is filed under it.
+func (t tree) Apply(ctx context.Context, tx pg.Tx, entries []journal.Entry) ([]journal.Skipped, error) {
+	var filed, records []journal.Entry
+	for _, e := range entries {
+		if e.Field == fieldMappings {
+			filed = append(filed, e)
+		} else {
+			records = append(records, e)
+		}
+	}
+	if err := (mappings{}).apply(ctx, tx, filed); err != nil {
+		return nil, err
+	}
+	return t.Definition.Apply(ctx, tx, records)
+}
+
 // fits says which categories cannot become so: those whose parent is gone or no primary, primaries that others stand below and that would become subcategories, and those that are in use and would go.
 func (f *Filing) fits(ctx context.Context, tx pg.Tx, entries []journal.Entry) ([]journal.Skipped, error) {
 	parents, err := places(ctx, tx)

@@ -19,6 +19,7 @@ type Options struct {
 	Transactions int       // rows that Transactions yields; 10,000 if not positive
 	Years        int       // how far back they go, as long as a day has four rows; 3 if not positive
 	End          time.Time // the last day, of which only the date counts; 2026-06-30 if zero
+	Decoys       bool      // among the everyday, what looks like money between own accounts and is not, or cannot be told from it
 }
 
 // sparsest is the fewest rows a day. Wages, rent and the like are two fifths of that, so a household with fewer

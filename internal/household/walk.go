@@ -72,6 +72,11 @@ func (w *walk) begin() {
 	}
 	w.weigh(today)
 	target := w.target(today)
+	if w.h.Options.Decoys {
+		before := w.made
+		w.decoys(today)
+		w.spent += w.made - before
+	}
 	for w.made < w.h.Options.Transactions && (w.spent < target || w.today == w.last) {
 		before := w.made
 		w.event()

@@ -28,6 +28,7 @@ type Kind struct {
 	Work    func(context.Context, *Run) (any, error) // answers the result, an object in JSON, or nil for none; its context carries who asked
 	Retries int                                      // tries after the first that failures which may pass are given; each batch that commits starts the count again
 	Timeout time.Duration                            // of one try; 0 means an hour
+	Show    func(op.Actor, json.RawMessage) any      // the result as that caller may see it; nil where everyone sees what is stored
 }
 
 // Jobs takes on long work and runs it.
@@ -143,66 +144,49 @@ func (q quiet) Enabled(ctx context.Context, l slog.Level) bool {
 // Options are what may be said about a job beside its arguments. Zero values are good ones.
 type Options struct {
 	Unique   string    // a live job of the same kind and key is joined: it is answered, and no other is made
+	Again    bool      // of Unique: where the job runs already it may have read past what this call is about, so that it is followed by one more, however many ask meanwhile
 	RunAt    time.Time // not before then
 	Priority int       // 1 goes first, 4 last; 0 means 2
 }
 
-// Enqueue takes a job on as part of tx, in the name of whoever makes the call: it is there when tx commits, and not if it does not.
-func (j *Jobs) Enqueue(ctx context.Context, tx pg.Tx, kind string, args any, o Options) (Job, error) {
-	k, ok := j.kinds[kind]
-	if !ok {
-		return Job{}, fmt.Errorf("job: there is no kind %q", kind)
-	}
-	printed, err := json.Marshal(args)
-	if err != nil {
-		return Job{}, fmt.Errorf("print the job's arguments: %w", err)
-	}
-	if o.Priority == 0 {
-		o.Priority = normal
-	}
-	for range 5 {
-		var made row
-		err := pg.Redraw(ctx, tx, "job_short_id", func(tx pg.Tx) (err error) {
-			made, err = insert(ctx, tx, k, printed, o)
-			return err
-		})
-		if err == nil {
-			return made.record(), j.dispatch(ctx, tx, []due{{made.ID, o.Priority}}, !o.RunAt.After(time.Now()))
-		}
-		if !errors.Is(err, pg.ErrNoRow) {
-			return Job{}, err
-		}
-		live, err := pg.One[row](ctx, tx, rows+` where kind = $1 and unique_key = $2 and state in ('queued', 'running')`, kind, o.Unique)
-		if err == nil || !errors.Is(err, pg.ErrNoRow) {
-			return live.record(), err
-		}
-		// It ended between the two statements.
-	}
-	return Job{}, errs.New(errs.Unavailable, "the same work keeps starting and ending; try again")
+// An Order is a job that is asked for.
+type Order struct {
+	Args any
+	Options
 }
 
-func insert(ctx context.Context, tx pg.Tx, k Kind, args []byte, o Options) (row, error) {
-	actor, made := op.ActorOf(ctx), id.New()
-	var actorID *id.ID
-	if !actor.ID.IsZero() {
-		actorID = &actor.ID
+// Enqueue takes a job on as part of tx, in the name of whoever makes the call: it is there when tx commits, and not if it does not.
+func (j *Jobs) Enqueue(ctx context.Context, tx pg.Tx, kind string, args any, o Options) (Job, error) {
+	made, err := j.EnqueueAll(ctx, tx, kind, []Order{{args, o}})
+	if err != nil {
+		return Job{}, err
 	}
-	var unique *string
-	if o.Unique != "" {
-		unique = &o.Unique
+	return made[0], nil
+}
+
+// EnqueueAll is Enqueue for many jobs of a kind, in as many statements as for one. It answers them in the order given.
+func (j *Jobs) EnqueueAll(ctx context.Context, tx pg.Tx, kind string, orders []Order) ([]Job, error) {
+	k, ok := j.kinds[kind]
+	if !ok {
+		return nil, fmt.Errorf("job: there is no kind %q", kind)
 	}
-	var at *pg.Time
-	if !o.RunAt.IsZero() {
-		at = new(pg.At(o.RunAt))
+	b, err := newBatch(k, orders)
+	if err != nil {
+		return nil, err
 	}
-	return pg.One[row](ctx, tx, `
-		insert into job (id, short_id, kind, unique_key, priority, args, unit, actor_type, actor_id, actor_name, actor_scope, actor_key, run_at)
-		values (@id, @short, @kind, @unique, @priority, @args, @unit, @type, @actor, @name, @scope, @key, coalesce(@at, now()))
-		on conflict (kind, unique_key) where state in ('queued', 'running') do nothing
-		returning id, short_id, kind, state, done, total, unit, result, error_code, error_message, created_at, started_at, finished_at`, pg.Args{
-		"id": made, "short": made.Short(), "kind": k.Name, "unique": unique, "priority": o.Priority, "args": args, "unit": k.Unit,
-		"type": actor.Type, "actor": actorID, "name": actor.Name, "scope": int(actor.Scope), "key": actor.Key, "at": at,
-	})
+	for range 5 {
+		if err := b.insert(ctx, tx, j); err != nil {
+			return nil, err
+		}
+		if err := b.join(ctx, tx, j); err != nil {
+			return nil, err
+		}
+		if len(b.open) == 0 {
+			return b.jobs, nil
+		}
+		// The others ended between the two statements.
+	}
+	return nil, errs.New(errs.Unavailable, "the same work keeps starting and ending; try again")
 }
 
 // A due is a job that a worker should be told of.
@@ -212,8 +196,8 @@ type due struct {
 }
 
 // dispatch writes tickets for queued jobs, all in three statements. A job that is not due yet gets none: whoever looks first after that moment writes it.
-func (j *Jobs) dispatch(ctx context.Context, tx pg.Tx, jobs []due, now bool) error {
-	if !now || len(jobs) == 0 {
+func (j *Jobs) dispatch(ctx context.Context, tx pg.Tx, jobs []due) error {
+	if len(jobs) == 0 {
 		return nil
 	}
 	client, err := j.river()

@@ -17,7 +17,7 @@ func (j *Jobs) Run(ctx context.Context) error {
 		return err
 	}
 	for err := client.Start(context.WithoutCancel(ctx)); err != nil; err = client.Start(context.WithoutCancel(ctx)) {
-		j.log.Warn("jobs do not start yet", "error", err.Error())
+		j.log.Warn("jobs do not start yet", "error", errs.Told(err))
 		if sleep(ctx, time.Second); ctx.Err() != nil {
 			return err
 		}
@@ -69,7 +69,7 @@ func (j *Jobs) keep(ctx context.Context) {
 		}
 		if runs := j.runs(); len(runs) > 0 {
 			if err := j.renew(ctx, runs); err != nil && ctx.Err() == nil {
-				j.log.Warn("leases not renewed", "error", err.Error())
+				j.log.Warn("leases not renewed", "error", errs.Told(err))
 			}
 		}
 	}
@@ -121,13 +121,13 @@ func (j *Jobs) lookOut(ctx context.Context) {
 		}
 		var err error
 		if next, err = j.look(ctx); err != nil && ctx.Err() == nil {
-			j.log.Warn("jobs not looked after", "error", err.Error())
+			j.log.Warn("jobs not looked after", "error", errs.Told(err))
 			next = time.Second
 		}
 		if time.Since(swept) > time.Hour {
 			swept = time.Now()
 			if err := j.forget(ctx); err != nil && ctx.Err() == nil {
-				j.log.Warn("old jobs not removed", "error", err.Error())
+				j.log.Warn("old jobs not removed", "error", errs.Told(err))
 			}
 		}
 	}
@@ -135,28 +135,29 @@ func (j *Jobs) lookOut(ctx context.Context) {
 
 // look mends what it finds and answers when to look again: soon, and not later than the next lease can run out.
 func (j *Jobs) look(ctx context.Context) (time.Duration, error) {
+	left, due, err := j.sight(ctx)
+	if err == nil && (left < 0 || due) {
+		if err = j.mend(ctx); err == nil {
+			left, _, err = j.sight(ctx) // leases of one dead worker run out at different moments, and each is waited for
+		}
+	}
+	if left < 0 {
+		left = time.Second // another server may be at it, or the row is locked for a moment
+	}
+	return min(j.tempo.look, left+time.Millisecond), err
+}
+
+// sight is how long the oldest lease has left, and whether jobs are due that nobody was told of.
+func (j *Jobs) sight(ctx context.Context) (left time.Duration, due bool, err error) {
 	type sight struct {
 		Oldest int64 `db:"oldest"` // ms since the renewal of the oldest lease
 		Due    bool  `db:"due"`
 	}
-	lease := j.tempo.lease.Milliseconds()
 	s, err := pg.One[sight](ctx, j.db, `
 		select
 			coalesce((extract(epoch from clock_timestamp() - (select min(renewed_at) from job where state = 'running')) * 1000)::bigint, 0) as oldest,
-			exists (`+dueJobs+`) as due`, lease)
-	if err != nil {
-		return 0, err
-	}
-	left := lease - s.Oldest
-	if left < 0 || s.Due {
-		if err := j.mend(ctx); err != nil {
-			return 0, err
-		}
-	}
-	if left < 0 {
-		left = lease // another server may be at it, or the row is locked for a moment
-	}
-	return min(j.tempo.look, time.Duration(left)*time.Millisecond+time.Millisecond), nil
+			exists (`+dueJobs+`) as due`, j.tempo.lease.Milliseconds())
+	return j.tempo.lease - time.Duration(s.Oldest)*time.Millisecond, s.Due, err
 }
 
 // dueJobs are queued jobs that nobody has been told of, or whose ticket went down with the worker that had drawn it.
@@ -172,6 +173,7 @@ func (j *Jobs) mend(ctx context.Context) error {
 		return err
 	}
 	type lost struct {
+		ID      id.ID  `db:"id"`
 		ShortID string `db:"short_id"`
 		Kind    string `db:"kind"`
 		State   string `db:"state"`
@@ -188,18 +190,27 @@ func (j *Jobs) mend(ctx context.Context) error {
 				finished_at = case when gone.next <> 'queued' then now() end,
 				error_code = case gone.next when 'failed' then @code end, error_message = case gone.next when 'failed' then @message end
 			from gone where job.id = gone.id
-			returning job.short_id, job.kind, job.state`, pg.Args{
+			returning job.id, job.short_id, job.kind, job.state`, pg.Args{
 			"lease": lease, "most": maxLosses - 1, "code": string(errs.InternalError),
 			"message": "the server stopped in the middle of this work again and again; its log says more",
 		})
 		if err != nil {
 			return err
 		}
+		var over []id.ID
+		for _, l := range found {
+			if l.State != Queued {
+				over = append(over, l.ID)
+			}
+		}
+		if err := j.follow(ctx, tx, over...); err != nil {
+			return err
+		}
 		waiting, err := pg.All[due](ctx, tx, dueJobs+` order by priority, run_at limit 500 for update skip locked`, lease)
 		if err != nil {
 			return err
 		}
-		return j.dispatch(ctx, tx, waiting, true)
+		return j.dispatch(ctx, tx, waiting)
 	})
 	if err != nil {
 		return err

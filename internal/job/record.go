@@ -70,15 +70,23 @@ const rows = `
 	select id, short_id, kind, state, done, total, unit, result, error_code, error_message, created_at, started_at, finished_at
 	from job`
 
-func (r row) record() Job {
-	j := Job{
+// record is the job as the caller may see it.
+func (j *Jobs) record(ctx context.Context, r row) Job {
+	out := Job{
 		ID: r.ID, ShortID: r.ShortID, Kind: r.Kind, State: r.State, Progress: Progress{r.Done, r.Total, r.Unit}, Result: r.Result,
 		CreatedAt: r.CreatedAt, StartedAt: r.StartedAt, FinishedAt: r.FinishedAt,
 	}
 	if r.ErrorCode != nil && r.ErrorMessage != nil {
-		j.Error = &Failure{*r.ErrorCode, *r.ErrorMessage}
+		out.Error = &Failure{*r.ErrorCode, *r.ErrorMessage}
 	}
-	return j
+	if show := j.kinds[r.Kind].Show; show != nil && r.Result != nil {
+		shown, err := json.Marshal(show(op.ActorOf(ctx), r.Result))
+		if err != nil {
+			shown = nil // better no result than one for other eyes
+		}
+		out.Result = shown
+	}
+	return out
 }
 
 // A Ref names a job.
@@ -89,7 +97,7 @@ type Ref struct {
 // Get is one job.
 func (j *Jobs) Get(ctx context.Context, q pg.Querier, in Ref) (Job, error) {
 	r, err := pg.One[row](ctx, q, rows+` where id = $1 or short_id = $2`, pg.RefTo(in.JobID).IDArgs()...)
-	return r.record(), pg.Found(err, "job", "GET /api/v1/jobs lists them; finished ones are kept for 30 days")
+	return j.record(ctx, r), pg.Found(err, "job", "GET /api/v1/jobs lists them; finished ones are kept for 30 days")
 }
 
 // List asks for a page of jobs.
@@ -115,28 +123,16 @@ func (j *Jobs) List(ctx context.Context, q pg.Querier, in List) (Worklist, error
 	if err != nil {
 		return Worklist{}, err
 	}
-	var after *string
-	if in.Cursor != "" {
-		at, err := pager.Decode(in.Cursor, 1)
-		if err != nil {
-			return Worklist{}, err
-		}
-		after = &at[0]
-	}
-	found, err := pg.All[row](ctx, q, rows+`
-		where ($1::text is null or kind = $1) and ($2::text is null or state = $2) and ($3::uuid is null or id < $3) order by id desc limit $4`, in.Kind, in.State, after, in.Limit+1)
+	found, next, err := pg.ByID(pager, in.Cursor, in.Limit, func(before *string, limit int) ([]row, error) {
+		return pg.All[row](ctx, q, rows+`
+			where ($1::text is null or kind = $1) and ($2::text is null or state = $2) and ($3::uuid is null or id < $3) order by id desc limit $4`, in.Kind, in.State, before, limit)
+	}, func(r row) id.ID { return r.ID })
 	if err != nil {
 		return Worklist{}, err
 	}
-	out := Worklist{Jobs: []Job{}}
-	if len(found) > in.Limit {
-		found, out.HasMore = found[:in.Limit], true
-		if out.NextCursor, err = pager.Encode(found[in.Limit-1].ID.String()); err != nil {
-			return Worklist{}, err
-		}
-	}
+	out := Worklist{Jobs: []Job{}, NextCursor: next, HasMore: next != ""}
 	for _, r := range found {
-		out.Jobs = append(out.Jobs, r.record())
+		out.Jobs = append(out.Jobs, j.record(ctx, r))
 	}
 	return out, nil
 }
@@ -157,7 +153,10 @@ func (j *Jobs) Cancel(ctx context.Context, tx pg.Tx, in Ref) (Job, error) {
 			finished_at = case state when 'queued' then now() end
 		where id = $1
 		returning id, short_id, kind, state, done, total, unit, result, error_code, error_message, created_at, started_at, finished_at`, now.ID)
-	return r.record(), err
+	if err != nil || r.FinishedAt == nil {
+		return j.record(ctx, r), err
+	}
+	return j.record(ctx, r), j.follow(ctx, tx, r.ID)
 }
 
 // Ops is the menu of jobs.

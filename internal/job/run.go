@@ -5,9 +5,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
 	"sync"
 	"time"
 
+	"coffer/internal/errs"
 	"coffer/internal/id"
 	"coffer/internal/pg"
 )
@@ -56,6 +58,11 @@ func (r *Run) ID() id.ID { return r.claim.ID }
 
 // Attempt counts the times that someone took this job up, from 1.
 func (r *Run) Attempt() int { return r.claim.Attempt }
+
+// Warn writes a line to the server's log about something that the work can do without.
+func (r *Run) Warn(ctx context.Context, what string, err error) {
+	r.jobs.log.LogAttrs(context.WithoutCancel(ctx), slog.LevelWarn, what, slog.String("kind", r.claim.Kind), slog.String("job", r.claim.ShortID), slog.String("error", errs.Told(err)))
+}
 
 // Args reads what the job was enqueued with.
 func (r *Run) Args(into any) error {

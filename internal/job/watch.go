@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"slices"
 	"sync"
 	"time"
 
@@ -92,6 +93,39 @@ func (j *Jobs) Await(ctx context.Context, job Job, d time.Duration) (Job, bool) 
 		return job, false
 	}
 	return now, now.Ended()
+}
+
+// AwaitAll is Await for several jobs: it waits until the last of them has ended.
+func (j *Jobs) AwaitAll(ctx context.Context, jobs []Job, d time.Duration) ([]Job, bool) {
+	deadline := time.Now().Add(d)
+	for {
+		at := slices.IndexFunc(jobs, func(x Job) bool { return !x.Ended() })
+		left := time.Until(deadline)
+		if at < 0 || left <= 0 || ctx.Err() != nil || j.stopping() {
+			return jobs, at < 0
+		}
+		if _, err := j.Wait(ctx, jobs[at].ID, left); err != nil {
+			return jobs, false
+		}
+		ids := make([]id.ID, len(jobs))
+		for i, x := range jobs {
+			ids[i] = x.ID
+		}
+		read, err := pg.All[row](ctx, j.db, rows+` where id = any($1)`, ids)
+		if err != nil {
+			return jobs, false // as they were is true enough
+		}
+		now := make(map[id.ID]Job, len(read))
+		for _, r := range read {
+			now[r.ID] = j.record(ctx, r)
+		}
+		jobs = slices.Clone(jobs)
+		for i, x := range jobs {
+			if r, ok := now[x.ID]; ok {
+				jobs[i] = r
+			}
+		}
+	}
 }
 
 // Events streams a job as server-sent events: progress whenever it moves, done when it has ended, which ends the stream. A client that comes back needs no memory: the first event says all.

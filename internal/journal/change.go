@@ -26,13 +26,15 @@ type Change struct {
 	Transactions int     `json:"transactions" db:"transactions" doc:"How many transactions it touched"`
 	Entries      int     `json:"entries" db:"entries" doc:"How many fields it touched"`
 	Reverts      *id.ID  `json:"reverts" db:"reverts" doc:"The change that this one undid"`
-	RevertedBy   *id.ID  `json:"reverted_by" db:"reverted_by" doc:"The change that undid this one"`
+	RevertedBy   *id.ID  `json:"reverted_by" db:"reverted_by" doc:"The change that undid this one; null again once that was undone itself"`
 	CreatedAt    pg.Time `json:"created_at" db:"created_at"`
 }
 
+// A change and its reverts are a family, in which each takes the first back or brings it back: the last one says how it stands.
 const changeRows = `
 	select c.id, c.short_id, c.cause, c.summary, c.actor_type, c.actor_id, c.actor_name, c.transactions, c.entries, c.reverts, r.id as reverted_by, c.created_at
-	from change c left join change r on r.reverts = c.id`
+	from change c left join lateral (
+		select f.id, f.undoes, f.round from change f where f.root = coalesce(c.root, c.id) order by f.round desc limit 1) r on r.round > c.round and r.undoes <> c.undoes`
 
 // ListChanges asks for a page of changes.
 type ListChanges struct {
@@ -68,23 +70,11 @@ func (j *Journal) List(ctx context.Context, q pg.Querier, in ListChanges) (Chang
 	where.If(in.Cause != nil, "c.cause = $?", in.Cause)
 	where.If(in.ActorType != nil, "c.actor_type = $?", in.ActorType)
 	where.If(in.Since != nil, "c.created_at >= $?", in.Since)
-	if in.Cursor != "" {
-		at, err := pager.Decode(in.Cursor, 1)
-		if err != nil {
-			return Changes{}, err
-		}
-		where.And("c.id < $?::uuid", at[0])
-	}
-	rows, err := pg.All[Change](ctx, q, fmt.Sprintf(`%s %s order by c.id desc limit %d`, changeRows, where.SQL(), in.Limit+1), where.Args()...)
-	if err != nil {
-		return Changes{}, err
-	}
-	out := Changes{Changes: rows}
-	if len(rows) > in.Limit {
-		out.Changes, out.HasMore = rows[:in.Limit], true
-		out.NextCursor, err = pager.Encode(rows[in.Limit-1].ID.String())
-	}
-	return out, err
+	rows, next, err := pg.ByID(pager, in.Cursor, in.Limit, func(before *string, limit int) ([]Change, error) {
+		where.If(before != nil, "c.id < $?::uuid", before)
+		return pg.All[Change](ctx, q, fmt.Sprintf(`%s %s order by c.id desc limit %d`, changeRows, where.SQL(), limit), where.Args()...)
+	}, func(c Change) id.ID { return c.ID })
+	return Changes{rows, next, next != ""}, err
 }
 
 // A ChangeRef names a change.
@@ -112,27 +102,28 @@ type Reverted struct {
 	DryRun   bool      `json:"dry_run"`
 }
 
-// Revert undoes a change: every field that nobody has touched since goes back to what it was, with whose it was.
+// Revert undoes a change: every field that nobody has touched since goes back to what it was, with whose it was. What an earlier revert had to leave goes back as soon as it can.
 func (j *Journal) Revert(ctx context.Context, tx pg.Tx, in RevertChange) (Reverted, error) {
 	c, err := j.Get(ctx, tx, ChangeRef{in.ChangeID})
 	if err != nil {
 		return Reverted{}, err
 	}
-	if err := hold(ctx, tx, c.ID); err != nil {
+	f, err := join(ctx, tx, c.ID)
+	if err != nil {
 		return Reverted{}, err
 	}
 	if c, err = j.Get(ctx, tx, ChangeRef{c.ID.String()}); err != nil {
 		return Reverted{}, err
 	}
-	if c.RevertedBy != nil {
-		return Reverted{}, errs.New(errs.Conflict, "this change was reverted already; reverted_by names the change that did, and reverting that one brings it back")
-	}
 	if err := j.lock(ctx, tx, c.ID); err != nil {
 		return Reverted{}, err
 	}
-	entries, later, err := j.undoing(ctx, tx, c.ID)
+	entries, later, err := j.undoing(ctx, tx, c.ID, f)
 	if err != nil {
 		return Reverted{}, err
+	}
+	if c.RevertedBy != nil && len(entries) == len(later) {
+		return Reverted{}, errs.New(errs.Conflict, "this change was reverted already; reverted_by names the change that did, and reverting that one brings it back")
 	}
 	out := Reverted{Skipped: []Skipped{}, DryRun: in.DryRun}
 	var done []Entry
@@ -161,7 +152,7 @@ func (j *Journal) Revert(ctx context.Context, tx pg.Tx, in RevertChange) (Revert
 		return out, nil
 	}
 	made, err := Record(ctx, tx, Note{Cause: Revert, Summary: "Reverted: " + c.Summary, Reverts: &c.ID}, done)
-	if pg.Violates(err, "change_reverted_once") {
+	if pg.Violates(err, "change_family") {
 		return Reverted{}, errs.New(errs.Conflict, "someone else is reverting this change")
 	}
 	if err != nil || made == nil {
@@ -242,58 +233,4 @@ func undo(ctx context.Context, tx pg.Tx, s Subject, entries []Entry, later map[i
 		}
 	}
 	return nil
-}
-
-// undoing are the entries of a change, one for each field (the first before, the last after), and which of those fields someone has touched since.
-func (j *Journal) undoing(ctx context.Context, tx pg.Tx, change id.ID) ([]Entry, map[int64]bool, error) {
-	type row struct {
-		Entry
-		Later []string `db:"later"` // the changes since, each with the one that it reverts
-	}
-	// All in a few passes over what the change wrote, whatever the statistics say: right after a large change they are old, and looking for each entry's successors apart could go through all entries each time.
-	rows, err := pg.All[row](ctx, tx, `
-		with mine as materialized (
-			select distinct on (subject_id, field, ref)
-				id, subject, subject_id, field, ref, before, before_source, rule_id, note,
-				last_value(id) over w as last, last_value(after) over w as after, last_value(after_source) over w as after_source
-			from entry where change_id = $1
-			window w as (partition by subject_id, field, ref order by id rows between unbounded preceding and unbounded following)
-			order by subject_id, field, ref, id),
-		since as materialized (
-			select y.id, y.change_id, y.subject_id, y.field, y.ref from entry y
-			where y.subject_id = any(array(select subject_id from mine)) and y.change_id <> $1),
-		later as (
-			select m.id, array_agg(y.change_id || ' ' || coalesce(c.reverts::text, '') order by y.id) as changes
-			from mine m join since y on y.subject_id = m.subject_id and y.field = m.field and y.ref is not distinct from m.ref and y.id - m.last > 0 join change c on c.id = y.change_id
-			group by m.id)
-		select e.id, e.subject, e.subject_id, e.field, e.ref, e.before, e.before_source, e.rule_id, e.note, e.after, e.after_source, coalesce(l.changes, '{}') as later
-		from mine e left join later l on l.id = e.id`, change)
-	if err != nil {
-		return nil, nil, err
-	}
-	entries, later := make([]Entry, len(rows)), map[int64]bool{}
-	for i, r := range rows {
-		entries[i] = r.Entry
-		if stands(r.Later) {
-			later[r.ID] = true
-		}
-	}
-	slices.SortFunc(entries, func(a, b Entry) int { return int(a.ID - b.ID) })
-	return entries, later, nil
-}
-
-// stands says whether anything of what came after still stands: a change and the revert that undid it leave a field as if neither had been.
-func stands(later []string) bool {
-	var standing []string
-	for _, l := range later {
-		change, reverts, _ := strings.Cut(l, " ")
-		switch top := len(standing) - 1; {
-		case top >= 0 && standing[top] == change: // one change may write a field twice
-		case top >= 0 && standing[top] == reverts:
-			standing = standing[:top]
-		default:
-			standing = append(standing, change)
-		}
-	}
-	return len(standing) > 0
 }

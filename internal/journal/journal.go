@@ -126,13 +126,18 @@ func Record(ctx context.Context, tx pg.Tx, n Note, entries []Entry) (*id.ID, err
 			n.Cause = Tool
 		}
 	}
+	if err := spend(ctx, tx, n.Cause, Touched(entries)); err != nil {
+		return nil, err
+	}
 	actor := op.ActorOf(ctx)
 	var change id.ID
 	err := pg.Redraw(ctx, tx, "change_short_id", func(tx pg.Tx) error {
 		change = id.New()
 		_, err := pg.Exec(ctx, tx, `
-			insert into change (id, short_id, cause, summary, actor_type, actor_id, actor_name, transactions, entries, reverts)
-			values (@id, @short, @cause, @summary, @type, @actor, @name, @transactions, @entries, @reverts)`, pg.Args{
+			insert into change (id, short_id, cause, summary, actor_type, actor_id, actor_name, transactions, entries, reverts, root, round, undoes)
+			select @id, @short, @cause, @summary, @type, @actor, @name, @transactions, @entries, t.id, coalesce(t.root, t.id),
+				case when t.id is null then 0 else 1 + coalesce((select max(f.round) from change f where f.root = coalesce(t.root, t.id)), 0) end, coalesce(not t.undoes, false)
+			from (values (true)) one left join change t on t.id = @reverts`, pg.Args{
 			"id": change, "short": change.Short(), "cause": n.Cause, "summary": n.Summary, "type": actor.Type, "actor": actor.ID, "name": actor.Name,
 			"transactions": Touched(entries), "entries": len(entries), "reverts": n.Reverts,
 		})
@@ -155,7 +160,7 @@ func Continue(ctx context.Context, tx pg.Tx, change *id.ID) (*id.ID, error) {
 	if err := hold(ctx, tx, *change); err != nil {
 		return nil, err
 	}
-	reverted, err := pg.Value[bool](ctx, tx, `select exists (select from change where reverts = $1)`, change)
+	reverted, err := pg.Value[bool](ctx, tx, `select exists (select from change where root = $1)`, change)
 	if err != nil || reverted {
 		return nil, err
 	}
@@ -175,6 +180,9 @@ func Extend(ctx context.Context, tx pg.Tx, change *id.ID, n Note, entries []Entr
 			return change, nil
 		}
 		return Record(ctx, tx, n, entries)
+	}
+	if err := spend(ctx, tx, n.Cause, Touched(entries)); err != nil {
+		return nil, err
 	}
 	if err := write(ctx, tx, *change, entries); err != nil {
 		return nil, err

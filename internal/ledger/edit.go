@@ -198,7 +198,7 @@ func targets(edits []Edit) (ids, tags []id.ID) {
 
 // store writes the rows and tags that entries changed, each kind in one statement and in the order of the entries: rows that are neighbours are written together.
 func (b *Books) store(ctx context.Context, tx pg.Tx, now *current, entries []journal.Entry) error {
-	var rows []id.ID
+	var rows, moved []id.ID
 	var tags []tagKey
 	seen, seenTags := make(map[id.ID]bool, len(entries)), map[tagKey]bool{}
 	for _, e := range entries {
@@ -207,6 +207,9 @@ func (b *Books) store(ctx context.Context, tx pg.Tx, now *current, entries []jou
 				seenTags[k], tags = true, append(tags, k)
 			}
 		}
+		if e.Field == journal.FieldDeleted {
+			moved = append(moved, e.SubjectID)
+		}
 		if !seen[e.SubjectID] {
 			seen[e.SubjectID], rows = true, append(rows, e.SubjectID)
 		}
@@ -214,7 +217,10 @@ func (b *Books) store(ctx context.Context, tx pg.Tx, now *current, entries []jou
 	if err := storeRows(ctx, tx, now, rows); err != nil {
 		return err
 	}
-	return storeTags(ctx, tx, now, tags)
+	if err := storeTags(ctx, tx, now, tags); err != nil {
+		return err
+	}
+	return b.followed(ctx, tx, moved)
 }
 
 func storeRows(ctx context.Context, tx pg.Tx, now *current, rows []id.ID) error {
@@ -236,7 +242,8 @@ func storeRows(ctx context.Context, tx pg.Tx, now *current, rows []id.ID) error 
 			deleted_at = v.deleted::timestamptz, deleted_source = v.deleted_source, updated_at = clock_timestamp()
 		from unnest(@ids::uuid[], @categories::text[], @category_sources::text[], @counterparties::text[], @counterparty_sources::text[], @deleted::text[], @deleted_sources::text[])
 			v (id, category, category_source, counterparty, counterparty_source, deleted, deleted_source)
-		where t.id = v.id`, pg.Args{
+		where t.id = v.id and (t.created_at < now() or (t.category_id::text, t.category_source, t.counterparty_id::text, t.counterparty_source, t.deleted_at, t.deleted_source)
+			is distinct from (v.category, v.category_source, v.counterparty, v.counterparty_source, v.deleted::timestamptz, v.deleted_source))`, pg.Args{ // what this very transaction made is not made anew for its tags
 		"ids": ids, "categories": categories, "category_sources": categorySources, "counterparties": counterparties, "counterparty_sources": counterpartySources,
 		"deleted": deleted, "deleted_sources": deletedSources,
 	})

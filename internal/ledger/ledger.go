@@ -1,4 +1,4 @@
-// Package ledger keeps the books: accounts with their balances, and transactions with what the household made of them.
+// Package ledger keeps the books: transactions with what the household made of them, on the accounts of package account.
 // It must not know where transactions come from nor what a rule is.
 package ledger
 
@@ -7,6 +7,7 @@ import (
 	"slices"
 	"sync/atomic"
 
+	"coffer/internal/account"
 	"coffer/internal/filing"
 	"coffer/internal/id"
 	"coffer/internal/journal"
@@ -16,13 +17,22 @@ import (
 
 // Books are one household's books.
 type Books struct {
+	*account.Register // whoever brings transactions brings their accounts too
+
 	db     *pg.DB
 	filing *filing.Filing
 	naming atomic.Pointer[naming] // as it was read last
+
+	follower Follower // nil when nobody follows
 }
 
 // New makes Books, whose transactions are filed under those categories and tags.
-func New(db *pg.DB, f *filing.Filing) *Books { return &Books{db: db, filing: f} }
+func New(db *pg.DB, f *filing.Filing) *Books {
+	return &Books{Register: account.New(db), db: db, filing: f}
+}
+
+// A NewAccount is an account on its way into the books.
+type NewAccount = account.Incoming
 
 // Subjects are the parts of the ledger that a revert can ask.
 func (b *Books) Subjects() []journal.Subject { return []journal.Subject{subject{b}} }
@@ -54,4 +64,4 @@ func (CategoryUser) Move(ctx context.Context, tx pg.Tx, from, into []id.ID) ([]j
 }
 
 // Ops is the ledger's menu.
-func (b *Books) Ops() []*op.Op { return slices.Concat(b.transactionOps(), b.accountOps()) }
+func (b *Books) Ops() []*op.Op { return slices.Concat(b.transactionOps(), b.Register.Ops()) }

@@ -3,6 +3,7 @@ package ledger
 import (
 	"context"
 	"iter"
+	"slices"
 	"time"
 
 	"coffer/internal/id"
@@ -18,6 +19,9 @@ type Merged struct {
 	Unchanged int64           // transactions that were stored just so; nothing was written for them
 	Posted    int64           // of the changed ones, those that were pending under another id
 	Entries   []journal.Entry // for the change that the page is part of
+
+	accounts []id.ID   // of the changed ones
+	before   []pg.Date // and their days until now
 }
 
 // Merge puts a page of a bank's transactions into the books: COPY into a temporary table, then what differs and what is new, in as many statements for ten thousand as for ten.
@@ -62,6 +66,11 @@ func (b *Books) Merge(ctx context.Context, tx pg.Tx, rows iter.Seq[Incoming]) (M
 	if err != nil {
 		return out, err
 	}
+	if ids := slices.Concat(out.Inserted, out.Changed); len(ids) > 0 {
+		if err := touch(ctx, tx, ids, out.accounts, out.before); err != nil {
+			return out, err
+		}
+	}
 	staged, err := pg.Value[int64](ctx, tx, `select count(*) from incoming`)
 	out.Unchanged = staged + known - int64(len(out.Inserted)) - int64(len(out.Changed)) - out.Touched
 	return out, err
@@ -89,10 +98,12 @@ func (out *Merged) change(ctx context.Context, tx pg.Tx) error {
 		SourceBefore   *string `db:"source_before"`
 		SourceAfter    *string `db:"source_after"`
 		Lifted         *string `db:"lifted"` // the tombstone that is gone
+		Account        id.ID   `db:"account_id"`
+		DateBefore     pg.Date `db:"date_before"`
 	}
 	rows, err := pg.All[changed](ctx, tx, `
 		with fresh as (
-			select t.id, i.date, i.authorized_date, i.datetime, i.amount, i.currency, d.id as descriptor_id, nullif(i.category_primary, '') as category_primary,
+			select t.id, t.date as date_before, i.date, i.authorized_date, i.datetime, i.amount, i.currency, d.id as descriptor_id, nullif(i.category_primary, '') as category_primary,
 				nullif(i.category_detailed, '') as category_detailed, nullif(i.payment_channel, '') as payment_channel, i.pending, m.category_id as mapped,
 				t.category_id as category_before, t.category_source as source_before, coalesce(t.category_source, 'provider') = 'provider' as follows,
 				case when t.deleted_source = 'provider' then t.deleted_at end as lifted,
@@ -113,7 +124,8 @@ func (out *Merged) change(ctx context.Context, tx pg.Tx) error {
 			category_source = case when not f.follows then t.category_source when f.mapped is not null then 'provider' end,
 			deleted_at = case when f.lifted is null then t.deleted_at end, deleted_source = case when f.lifted is null then t.deleted_source end, updated_at = clock_timestamp()
 		from fresh f where t.id = f.id
-		returning t.id, f.heard, f.category_before::text as category_before, t.category_id::text as category_after, f.source_before, t.category_source as source_after, f.lifted::text as lifted`)
+		returning t.id, f.heard, f.category_before::text as category_before, t.category_id::text as category_after, f.source_before, t.category_source as source_after, f.lifted::text as lifted,
+			t.account_id, f.date_before`)
 	if err != nil {
 		return err
 	}
@@ -121,6 +133,7 @@ func (out *Merged) change(ctx context.Context, tx pg.Tx) error {
 	for _, r := range rows {
 		if r.Heard || r.Lifted != nil {
 			out.Changed = append(out.Changed, r.ID)
+			out.accounts, out.before = append(out.accounts, r.Account), append(out.before, r.DateBefore)
 		} else {
 			out.Touched++
 		}

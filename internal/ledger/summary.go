@@ -70,6 +70,7 @@ func (b *Books) Summary(ctx context.Context, q pg.Querier, in SummaryRequest) (S
 	}
 	s.all()
 	s.If(!slices.Contains(in.Include, "excluded"), "not t.excluded")
+	s.If(!slices.Contains(in.Include, "transfers"), "not t.transfer")
 	sql, args := in.sql(s)
 	rows, err := q.Query(ctx, sql, args...)
 	if err != nil {

@@ -39,7 +39,7 @@ type Transaction struct {
 	Pending             bool            `json:"pending"`
 	PaymentChannel      *string         `json:"payment_channel"`
 	CommentCount        int             `json:"comment_count"`
-	LinkedTransactionID *id.ID          `json:"linked_transaction_id" doc:"The other side of an account-link match"`
+	LinkedTransactionID *id.ID          `json:"linked_transaction_id" doc:"The other side of a confirmed match of an account link"`
 	Excluded            bool            `json:"excluded" doc:"A confirmed link makes it the mirror of another, so totals skip it"`
 	DeletedAt           *pg.Time        `json:"deleted_at"`
 	CreatedAt           pg.Time         `json:"created_at"`

@@ -3,13 +3,15 @@
 package mcp
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"net/http"
-	"runtime/debug"
+	"slices"
 	"strings"
 	"time"
 
@@ -152,11 +154,11 @@ func surviving(log *slog.Logger) mcp.Middleware {
 		return func(ctx context.Context, method string, req mcp.Request) (res mcp.Result, err error) {
 			defer func() {
 				if p := recover(); p != nil {
-					err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
+					err = errs.Panicked(method, p)
 				}
 				if _, spoken := errors.AsType[*jsonrpc.Error](err); err != nil && !spoken && ctx.Err() == nil {
 					if log != nil {
-						log.ErrorContext(ctx, "mcp", "method", method, "error", err.Error())
+						log.ErrorContext(ctx, "mcp", "method", method, "error", errs.Told(err))
 					}
 					res, err = nil, &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: "internal error"}
 				}
@@ -166,10 +168,67 @@ func surviving(log *slog.Logger) mcp.Middleware {
 	}
 }
 
-// Handler serves the tools over streamable HTTP to requests whose actor a gate before it has put into their context.
+// Handler serves the tools over streamable HTTP to requests whose actor a gate before it has put into their context. What a key may not call, it does not see.
 func (t *Tools) Handler() http.Handler {
+	return t.over(func(a op.Actor) op.Scope { return a.Scope })
+}
+
+// Stepwise is Handler for access tokens: a program sees whatever the member's role allows, and where a call needs more than it was granted, refuse answers, so that it can ask the member for more.
+func (t *Tools) Stepwise(refuse func(http.ResponseWriter)) http.Handler {
+	inner := t.over(reach)
+	further := map[string]bool{}
+	for _, o := range t.Ops {
+		if o.Tool != "" && o.Scope > op.Read {
+			further[o.Tool] = true
+		}
+	}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if a := op.ActorOf(r.Context()); r.Method == http.MethodPost && a.Scope < reach(a) {
+			body, err := io.ReadAll(r.Body)
+			if err != nil {
+				http.Error(w, "the request did not arrive whole", http.StatusBadRequest)
+				return
+			}
+			r.Body = io.NopCloser(bytes.NewReader(body))
+			if calls(body, further) {
+				refuse(w)
+				return
+			}
+		}
+		inner.ServeHTTP(w, r)
+	})
+}
+
+// reach is what the member behind an access token could grant it.
+func reach(a op.Actor) op.Scope {
+	if a.Role == op.RoleViewer {
+		return op.Read
+	}
+	return op.Full
+}
+
+// calls says whether one of the messages calls one of the tools. It may be wrong about a message that is none: whether a call is allowed is decided where it is run.
+func calls(body []byte, tools map[string]bool) bool {
+	type message struct {
+		Method string `json:"method"`
+		Params struct {
+			Name string `json:"name"`
+		} `json:"params"`
+	}
+	var list []message
+	if json.Unmarshal(body, &list) != nil {
+		list = make([]message, 1)
+		if json.Unmarshal(body, &list[0]) != nil {
+			return false
+		}
+	}
+	return slices.ContainsFunc(list, func(m message) bool { return m.Method == "tools/call" && tools[m.Params.Name] })
+}
+
+// over serves to each actor the tools of a scope.
+func (t *Tools) over(scope func(op.Actor) op.Scope) http.Handler {
 	servers := map[op.Scope]*mcp.Server{op.Read: t.server(op.Read, fromToken), op.Full: t.server(op.Full, fromToken)}
-	get := func(r *http.Request) *mcp.Server { return servers[op.ActorOf(r.Context()).Scope] }
+	get := func(r *http.Request) *mcp.Server { return servers[scope(op.ActorOf(r.Context()))] }
 	stateless := mcp.NewStreamableHTTPHandler(get, &mcp.StreamableHTTPOptions{
 		Stateless: true, DisableLocalhostProtection: true, PropagateRequestCancellation: true, MaxRequestBodyBytes: MaxBody,
 	})

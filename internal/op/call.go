@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
-	"runtime/debug"
 	"strings"
 	"time"
 
@@ -22,8 +21,31 @@ type Actor struct {
 	ID    id.ID
 	Name  string
 	Scope Scope
-	Key   *id.ID   // the API key that was used, if one was
-	Bond  [32]byte // follows from the credential's text, which is stored nowhere: what is kept for this caller alone is encrypted with it
+
+	Key     *id.ID   // the API key that was used, if one was
+	Session *id.ID   // the session that was used, if one was
+	Token   *id.ID   // the access token that was used, if one was
+	Member  *id.ID   // who of the household acts: the one who signed in, or whose key it is; nil for a key that is nobody's
+	Role    string   // of that member
+	Bond    [32]byte // follows from the credential's text, which is stored nowhere: what is kept for this caller alone is encrypted with it
+}
+
+// The roles of members: what a viewer may is reading, and Op.Admin keeps some writing from those who are no admins.
+const (
+	RoleAdmin  = "admin"
+	RoleMember = "member"
+	RoleViewer = "viewer"
+)
+
+// credential is what this caller's repeated calls are known by: the next session of the same member has another bond, and is another caller.
+func (a Actor) credential() id.ID {
+	if a.Session != nil {
+		return *a.Session
+	}
+	if a.Token != nil { // so has the next token of a family
+		return *a.Token
+	}
+	return a.ID
 }
 
 // The types of actors.
@@ -80,12 +102,7 @@ func (r *Runner) Call(ctx context.Context, o *Op, c Call) (Answer, error) {
 	}
 	ctx = context.WithValue(ctx, callKey{}, &c)
 	answer, patience, err := r.guarded(ctx, timeout, o, &c)
-	if err != nil && pg.Away(err) {
-		err = errs.Wrap(err, errs.Unavailable, "the database cannot be reached at the moment; try again")
-	}
-	if errors.Is(err, context.Canceled) {
-		err = errs.Wrap(err, errs.Unavailable, "the call was broken off") // by its caller, who will not read this, or by our own stop
-	}
+	err = Passing(err)
 	face := errs.Public(err, c.RequestID)
 	r.report(ctx, o, &c, answer, err, face, time.Since(start))
 	if face != nil {
@@ -94,15 +111,26 @@ func (r *Runner) Call(ctx context.Context, o *Op, c Call) (Answer, error) {
 	return o.await(ctx, answer, c.Surface, patience), nil
 }
 
+// Passing makes of a failure that is nobody's mistake one that says so: a database that is away for a moment, a call that was broken off.
+func Passing(err error) error {
+	switch {
+	case err != nil && pg.Away(err):
+		return errs.Wrap(err, errs.Unavailable, "the database cannot be reached at the moment; try again")
+	case errors.Is(err, context.Canceled):
+		return errs.Wrap(err, errs.Unavailable, "the call was broken off") // by its caller, who will not read this, or by our own stop
+	}
+	return err
+}
+
 func (r *Runner) guarded(ctx context.Context, timeout time.Duration, o *Op, c *Call) (answer Answer, patience time.Duration, err error) {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	defer func() {
 		if p := recover(); p != nil {
-			err = fmt.Errorf("panic in %s: %v\n%s", o.ID(), p, debug.Stack())
+			err = errs.Panicked(o.ID(), p)
 		}
 	}()
-	if err := Allowed(o.Scope, c.Actor); err != nil {
+	if err := o.Allows(c.Actor); err != nil {
 		return Answer{}, 0, err
 	}
 	args, patience, err := o.accept(c.Args, c.Surface)
@@ -135,6 +163,17 @@ func (r *Runner) guarded(ctx context.Context, timeout time.Duration, o *Op, c *C
 	return answer, patience, err
 }
 
+// Allows says whether the actor may run the op, and if not, why.
+func (o *Op) Allows(a Actor) error {
+	if err := Allowed(o.Scope, a); err != nil {
+		return err
+	}
+	if o.Admin && o.Scope == Full && a.Role != "" && a.Role != RoleAdmin {
+		return errs.New(errs.Forbidden, "only an admin of the household may do this; ask one")
+	}
+	return nil
+}
+
 // Allowed says whether the actor may do what needs that scope, and if not, why.
 func Allowed(need Scope, a Actor) error {
 	switch {
@@ -142,6 +181,8 @@ func Allowed(need Scope, a Actor) error {
 		return nil
 	case a.Scope == 0:
 		return errs.New(errs.MissingAPIKey, "send an API key in the X-API-Key header; make one with: coffer key create --name me --scope full_access")
+	case need > a.Scope && a.Session != nil:
+		return errs.New(errs.InsufficientScope, "you may look at everything and change nothing; ask an admin of the household for another role")
 	case need > a.Scope:
 		return errs.New(errs.InsufficientScope, "this needs a key with scope full_access; this one has %s", a.Scope)
 	}
@@ -285,7 +326,7 @@ func (r *Runner) report(ctx context.Context, o *Op, c *Call, a Answer, err error
 		code = string(face.Code)
 		if face.Code.Status() >= http.StatusInternalServerError && !errors.Is(err, context.Canceled) {
 			level = slog.LevelError
-			attrs = append(attrs, slog.String("error", err.Error()))
+			attrs = append(attrs, slog.String("error", errs.Told(err)))
 		}
 	}
 	if a.Status >= http.StatusBadRequest {

@@ -42,7 +42,7 @@ func (r *Runner) asked(ctx context.Context, o *Op, c *Call, args []byte) (contex
 	}
 	if c.IdempotencyKey != "" {
 		stored, err := pg.Value[bool](ctx, r.DB, `select exists (select from idempotency where actor_id = $1 and key = $2 and created_at > now() - make_interval(secs => $3))`,
-			c.Actor.ID, c.IdempotencyKey, IdempotencyWindow.Seconds())
+			c.Actor.credential(), c.IdempotencyKey, IdempotencyWindow.Seconds())
 		if err != nil || stored {
 			return ctx, err
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/aes"
 	"crypto/cipher"
+	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/json"
 	"errors"
@@ -35,7 +36,7 @@ func cover(a Actor, key string) (cipher.AEAD, []byte, error) {
 	if err != nil {
 		return nil, nil, fmt.Errorf("cover answer: %w", err)
 	}
-	return aead, []byte(a.ID.String() + " " + key), nil
+	return aead, []byte(a.credential().String() + " " + key), nil
 }
 
 type storedAnswer struct {
@@ -52,8 +53,11 @@ func once(ctx context.Context, tx pg.Tx, o *Op, c *Call, args []byte) (Answer, e
 	if key := c.IdempotencyKey; !utf8.ValidString(key) || utf8.RuneCountInString(key) > MaxIdempotencyKey {
 		return Answer{}, errs.New(errs.ValidationError, "Idempotency-Key must be text of at most %d characters", MaxIdempotencyKey)
 	}
-	sum := sha256.Sum256(fmt.Appendf(nil, "%s\x00%s\x00%s", c.Surface, o.Route, args))
-	locked, err := pg.Value[bool](ctx, tx, `select pg_try_advisory_xact_lock(hashtextextended($1, 0))`, c.Actor.ID.String()+" "+c.IdempotencyKey)
+	// Keyed with what only the caller has: arguments may hold a password, which a plain hash in a copied database would let someone guess.
+	mac := hmac.New(sha256.New, c.Actor.Bond[:])
+	fmt.Fprintf(mac, "%s\x00%s\x00%s", c.Surface, o.Route, args)
+	sum := [sha256.Size]byte(mac.Sum(nil))
+	locked, err := pg.Value[bool](ctx, tx, `select pg_try_advisory_xact_lock(hashtextextended($1, 0))`, c.Actor.credential().String()+" "+c.IdempotencyKey)
 	if err != nil {
 		return Answer{}, err
 	}
@@ -62,7 +66,7 @@ func once(ctx context.Context, tx pg.Tx, o *Op, c *Call, args []byte) (Answer, e
 	}
 	old, err := pg.One[storedAnswer](ctx, tx, `
 		select fingerprint, status, etag, body, created_at > now() - make_interval(secs => $3) as fresh
-		from idempotency where actor_id = $1 and key = $2`, c.Actor.ID, c.IdempotencyKey, IdempotencyWindow.Seconds())
+		from idempotency where actor_id = $1 and key = $2`, c.Actor.credential(), c.IdempotencyKey, IdempotencyWindow.Seconds())
 	switch {
 	case err == nil && old.Fresh:
 		return old.replay(c, [32]byte(old.Fingerprint) == sum)
@@ -96,7 +100,7 @@ func once(ctx context.Context, tx pg.Tx, o *Op, c *Call, args []byte) (Answer, e
 		values (@actor, @key, @fingerprint, @status, @etag, @body)
 		on conflict (actor_id, key) do update set
 			fingerprint = excluded.fingerprint, status = excluded.status, etag = excluded.etag, body = excluded.body, created_at = now()`,
-		pg.Args{"actor": c.Actor.ID, "key": c.IdempotencyKey, "fingerprint": sum[:], "status": answer.Status, "etag": answer.ETag, "body": aead.Seal(nil, nil, answer.Body, place)})
+		pg.Args{"actor": c.Actor.credential(), "key": c.IdempotencyKey, "fingerprint": sum[:], "status": answer.Status, "etag": answer.ETag, "body": aead.Seal(nil, nil, answer.Body, place)})
 	if err != nil {
 		return Answer{}, err
 	}

@@ -50,6 +50,8 @@ type Spec struct {
 	Summary string // one sentence for people
 	Agent   string // what an agent must know to choose the tool and use it well; "" repeats Summary
 
+	Record      bool   // the answer is one record, with an ETag, although it has no id
+	Seals       bool   // it keeps a secret, which a server without an encryption key cannot
 	Destructive bool   // a tool that removes or merges something (even though it can be undone)
 	TextIn      string // "field media/type": the raw body of that type fills that field; the other fields come from the query
 	TextOut     string // media type: the answer is a string, sent as it is
@@ -61,6 +63,7 @@ type Op struct {
 	Method, Path string
 	Status       int // of success over HTTP
 	Writes       bool
+	Admin        bool // of members only admins may, where it needs full_access; who is no member needs the scope alone
 	In, Out      *Schema
 	bodyField    string
 	bodyType     string
@@ -119,7 +122,7 @@ func define[In, Out any](s Spec, writes bool, f func(context.Context, pg.Querier
 	default:
 		o.Status = http.StatusOK
 	}
-	o.record = o.Out.Prop("id") != nil && o.Out.Prop("deleted") == nil
+	o.record = s.Record || o.Out.Prop("id") != nil && o.Out.Prop("deleted") == nil
 	o.place()
 	o.run = func(ctx context.Context, q pg.Querier, args []byte) (any, error) {
 		var in In

@@ -143,7 +143,7 @@ func schemaFor(t reflect.Type) *Schema {
 func (s *Schema) addFields(t reflect.Type) {
 	for f := range t.Fields() {
 		if f.Anonymous && f.Tag.Get("json") == "" {
-			s.addFields(f.Type)
+			s.addPart(f.Type)
 			continue
 		}
 		name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
@@ -167,6 +167,19 @@ func (s *Schema) addFields(t reflect.Type) {
 			Schema: fs, Name: name, In: f.Tag.Get("in"), Repeats: name == "short_id" && optional,
 			Required: (!optional || forced) && fs.Default == nil,
 		})
+	}
+}
+
+// addPart adds the fields of a struct within the struct; of one that is pointed to all or none come.
+func (s *Schema) addPart(t reflect.Type) {
+	if t.Kind() != reflect.Pointer {
+		s.addFields(t)
+		return
+	}
+	before := len(s.Props)
+	s.addFields(t.Elem())
+	for i := range s.Props[before:] {
+		s.Props[before+i].Required = false
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"coffer/internal/errs"
+	"coffer/internal/id"
 )
 
 const (
@@ -68,6 +69,25 @@ func (p Pager) Decode(cursor string, n int) ([]string, error) {
 		return nil, invalid
 	}
 	return position, nil
+}
+
+// ByID reads a page of a list that is ordered by id. Read gets the id at which the page before ended (nil for the first page) and how many rows to read: one more than the page shows, which says whether another page follows.
+// Next is the cursor of that one, or "".
+func ByID[T any](p Pager, cursor string, limit int, read func(after *string, limit int) ([]T, error), key func(T) id.ID) (rows []T, next string, err error) {
+	var after *string
+	if cursor != "" {
+		at, err := p.Decode(cursor, 1)
+		if err != nil {
+			return nil, "", err
+		}
+		after = &at[0]
+	}
+	if rows, err = read(after, limit+1); err != nil || len(rows) <= limit {
+		return rows, "", err
+	}
+	rows = rows[:limit]
+	next, err = p.Encode(key(rows[limit-1]).String())
+	return rows, next, err
 }
 
 func (p Pager) mac(payload []byte) []byte {

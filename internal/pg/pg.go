@@ -10,6 +10,7 @@ import (
 	"math/rand/v2"
 	"net"
 	"sync/atomic"
+	"syscall"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -143,7 +144,12 @@ func Away(err error) bool {
 	if ne, ok := errors.AsType[net.Error](err); ok && ne.Timeout() {
 		return false // our own deadline, not the database's absence
 	}
-	return err != nil && (pgconn.SafeToRetry(err) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, net.ErrClosed))
+	for _, cut := range []error{io.ErrUnexpectedEOF, net.ErrClosed, syscall.ECONNRESET, syscall.EPIPE} { // a crash resets connections on which something was still to be read
+		if errors.Is(err, cut) {
+			return true
+		}
+	}
+	return err != nil && pgconn.SafeToRetry(err)
 }
 
 // Violates reports whether err is a violation of the named constraint or unique index.

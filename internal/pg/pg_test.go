@@ -5,9 +5,13 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
+	"io"
 	"math/rand/v2"
+	"net"
+	"os"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -306,6 +310,11 @@ func TestAway(t *testing.T) {
 	_, err = pg.Value[int](t.Context(), db, `select 1`)
 	if !pg.Away(err) {
 		t.Errorf("an unreachable server is not recognised: %v", err)
+	}
+	for _, cut := range []error{syscall.ECONNRESET, syscall.EPIPE, io.ErrUnexpectedEOF} { // what a crash leaves of a connection
+		if !pg.Away(fmt.Errorf("exec: %w", &net.OpError{Op: "read", Err: os.NewSyscallError("read", cut)})) {
+			t.Errorf("a connection that was cut is not recognised: %v", cut)
+		}
 	}
 	live := pgtest.New(t)
 	_, err = pg.Value[int](t.Context(), live, `select 1 / 0`)

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"coffer/internal/auth"
 	"coffer/internal/errs"
 	"coffer/internal/op"
 	"golang.org/x/time/rate"
@@ -37,40 +38,77 @@ func (l *Limits) fill() {
 type gate struct {
 	server   *Server
 	limits   Limits
+	foreign  *http.CrossOriginProtection
 	keys     buckets
 	failures buckets
 }
 
-func newGate(s *Server) *gate {
+func newGate(s *Server) (*gate, error) {
 	l := s.Limits
 	l.fill()
+	foreign := http.NewCrossOriginProtection()
+	if s.Origin != "" {
+		if err := foreign.AddTrustedOrigin(s.Origin); err != nil {
+			return nil, fmt.Errorf("COFFER_PUBLIC_URL: %w", err)
+		}
+	}
 	return &gate{
-		server: s, limits: l,
+		server: s, limits: l, foreign: foreign,
 		keys:     buckets{every: time.Minute / time.Duration(l.PerMinute), burst: l.Burst},
 		failures: buckets{every: time.Minute / time.Duration(l.FailuresPerMinute), burst: l.FailuresPerMinute},
-	}
+	}, nil
+}
+
+// A demand is what a route asks of a request before it is read.
+type demand struct {
+	scope    op.Scope
+	limit    int64                // of the body
+	agents   bool                 // the key may come as a bearer token, and a session is no way in
+	tokens   bool                 // access tokens are the only way in
+	resource string               // what an access token must have been made for
+	may      func(op.Actor) error // whether the one who calls may
 }
 
 // enter admits a request or says why not. An open route admits everyone; a key that is sent there is not looked at.
-func (g *gate) enter(w http.ResponseWriter, r *http.Request, need op.Scope, limit int64, bearer bool) (op.Actor, error) {
-	if r.ContentLength > limit {
-		return op.Actor{}, tooLarge(limit)
+func (g *gate) enter(w http.ResponseWriter, r *http.Request, d demand) (op.Actor, error) {
+	if r.ContentLength > d.limit {
+		return op.Actor{}, tooLarge(d.limit)
 	}
-	if need == op.Open {
+	if d.scope == op.Open {
 		return op.Actor{}, nil
 	}
-	actor, err := g.server.Key(r.Context(), presented(r, bearer))
+	actor, err := g.who(r, d)
 	if err != nil {
 		if e := errs.Public(err, ""); e.Kind() == errs.KindUnauthenticated && !g.failures.take(address(r)) {
-			w.Header().Set("Retry-After", "60")
-			return op.Actor{}, errs.New(errs.RateLimited, "too many failed authentications from this address; wait a minute, and check the key")
+			return op.Actor{}, errs.New(errs.RateLimited, "too many failed authentications from this address; wait a minute, and check the key").Later(time.Minute)
 		}
 		return op.Actor{}, err
 	}
 	if err := g.pace(w, actor); err != nil {
 		return op.Actor{}, err
 	}
-	return actor, op.Allowed(need, actor)
+	return actor, d.may(actor)
+}
+
+// who says who calls: by the key, where none is sent by the access token, and else by the session. One that is no good is no reason to look further.
+// A browser sends the session along with whatever page asks it to, so what changes something must come from a page of ours.
+func (g *gate) who(r *http.Request, d demand) (op.Actor, error) {
+	key := r.Header.Get("X-API-Key")
+	token := bearer(r)
+	if d.agents && key == "" {
+		key = token
+	}
+	session, err := r.Cookie(auth.SessionCookie)
+	switch {
+	case d.tokens, key == "" && token != "" && g.server.Token != nil:
+		return g.server.Token(r.Context(), token, d.resource)
+	case key != "", d.agents, err != nil, g.server.Session == nil:
+		return g.server.Key(r.Context(), key)
+	}
+	if err := g.foreign.Check(r); err != nil {
+		return op.Actor{}, errs.Wrap(err, errs.Forbidden, "requests from pages of another site are refused")
+	}
+	return g.server.Session(r.Context(), session.Value)
 }
 
 // addressed refuses requests that a foreign web page made a browser send: those with another site's Origin, and those to a host name that is not ours (DNS rebinding).
@@ -100,10 +138,8 @@ func hostname(host string) string {
 	return strings.Trim(host, "[]")
 }
 
-func presented(r *http.Request, bearer bool) string {
-	if k := r.Header.Get("X-API-Key"); k != "" || !bearer {
-		return k
-	}
+// bearer is the bearer token of a request, or "".
+func bearer(r *http.Request) string {
 	scheme, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
 	if !strings.EqualFold(scheme, "Bearer") {
 		return ""

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"coffer/internal/auth"
 	"coffer/internal/errs"
 	"coffer/internal/op"
 )
@@ -56,7 +57,7 @@ func Document(ops []*op.Op, raw []Raw, groups map[string]string) op.Tree {
 			{Key: "license", Value: op.Tree{{Key: "name", Value: "Apache-2.0"}, {Key: "identifier", Value: "Apache-2.0"}}},
 		}},
 		{Key: "servers", Value: []op.Tree{{{Key: "url", Value: "/"}, {Key: "description", Value: "The server that serves this document"}}}},
-		{Key: "security", Value: []op.Tree{{{Key: "apiKey", Value: []string{}}}}},
+		{Key: "security", Value: []op.Tree{{{Key: "apiKey", Value: []string{}}}, {{Key: "session", Value: []string{}}}}},
 		{Key: "tags", Value: tags},
 		{Key: "paths", Value: orderedPaths(paths)},
 		{Key: "components", Value: d.components()},
@@ -225,6 +226,9 @@ func failuresOf(o *op.Op) []int {
 	if o.Writes {
 		list = append(list, http.StatusConflict, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType)
 	}
+	if o.Seals && !o.Asks() {
+		list = append(list, http.StatusUnprocessableEntity)
+	}
 	if o.Asks() {
 		list = append(list, http.StatusUnprocessableEntity, http.StatusBadGateway, http.StatusGatewayTimeout)
 	}
@@ -267,7 +271,14 @@ func (d *document) raw(r Raw) op.Tree {
 			{Key: "name", Value: m[1]}, {Key: "in", Value: "path"}, {Key: "description", Value: called(m[1])}, {Key: "required", Value: true}, {Key: "schema", Value: op.Tree{{Key: "type", Value: "string"}}},
 		})
 	}
-	failures := []int{http.StatusBadRequest, http.StatusServiceUnavailable}
+	if r.In != nil {
+		kind := jsonType
+		if r.Form {
+			kind = "application/x-www-form-urlencoded"
+		}
+		t.Add("requestBody", op.Tree{{Key: "required", Value: true}, {Key: "content", Value: op.Tree{{Key: kind, Value: op.Tree{{Key: "schema", Value: d.answer(r.In)}}}}}})
+	}
+	failures := append([]int{http.StatusBadRequest, http.StatusServiceUnavailable}, r.Refusals...)
 	if len(parameters) > 0 {
 		t.Add("parameters", parameters)
 		failures = append(failures, http.StatusNotFound)
@@ -277,6 +288,10 @@ func (d *document) raw(r Raw) op.Tree {
 	} else {
 		failures = append(failures, http.StatusUnauthorized, http.StatusTooManyRequests)
 	}
+	if r.Out == nil && r.Type == "" {
+		t.Add("responses", append(op.Tree{{Key: "204", Value: op.Tree{{Key: "description", Value: "Done"}}}}, d.failures(failures)...))
+		return t
+	}
 	ok := op.Tree{{Key: "description", Value: "Done"}}
 	body := op.Tree{{Key: r.Type, Value: op.Tree{{Key: "schema", Value: op.Tree{{Key: "type", Value: "string"}}}}}}
 	if r.Type == "" {
@@ -285,7 +300,7 @@ func (d *document) raw(r Raw) op.Tree {
 	ok.Add("content", body)
 	responses := op.Tree{{Key: "200", Value: ok}}
 	for _, status := range failures {
-		if status == http.StatusServiceUnavailable && r.Type == "" {
+		if status == http.StatusServiceUnavailable && group == "health" {
 			responses.Add("503", op.Tree{{Key: "description", Value: "Not ready; the same shape says why"}, {Key: "content", Value: body}})
 			continue
 		}
@@ -335,6 +350,8 @@ func (d *document) components() op.Tree {
 	return op.Tree{
 		{Key: "securitySchemes", Value: op.Tree{{Key: "apiKey", Value: op.Tree{
 			{Key: "type", Value: "apiKey"}, {Key: "in", Value: "header"}, {Key: "name", Value: "X-API-Key"}, {Key: "description", Value: "coffer_ and 43 base62 characters; made with `coffer key create`"},
+		}}, {Key: "session", Value: op.Tree{
+			{Key: "type", Value: "apiKey"}, {Key: "in", Value: "cookie"}, {Key: "name", Value: auth.SessionCookie}, {Key: "description", Value: "What POST /auth/login gives a member's browser; a key that is sent beside it wins"},
 		}}}},
 		{Key: "parameters", Value: op.Tree{
 			{Key: "IdempotencyKey", Value: header("Idempotency-Key", "The same key with the same call within 24 hours gives the stored answer instead of a second effect.", op.Tree{{Key: "type", Value: "string"}, {Key: "maxLength", Value: op.MaxIdempotencyKey}})},
@@ -377,7 +394,7 @@ func sorted[K int | string](set map[K]bool) []K {
 }
 
 // documents serves the contract and its readable form, to anyone and without any request elsewhere.
-func (s *Server) documents(mux *http.ServeMux) error {
+func (s *Server) documents(mux *routes) error {
 	doc := Document(s.Ops, s.Raw, s.Groups)
 	asJSON, err := json.MarshalIndent(doc, "", "  ")
 	if err != nil {
@@ -388,12 +405,12 @@ func (s *Server) documents(mux *http.ServeMux) error {
 		return fmt.Errorf("print the API reference: %w", err)
 	}
 	serve := func(route, kind string, body []byte) {
-		mux.HandleFunc(route, func(w http.ResponseWriter, _ *http.Request) {
+		mux.Handle(route, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Type", kind)
 			w.Header().Set("Cache-Control", "no-cache")
 			w.Header().Set("Content-Security-Policy", pagePolicy)
 			_, _ = w.Write(body)
-		})
+		}))
 	}
 	serve("GET /openapi.json", "application/json", asJSON)
 	serve("GET /openapi.yaml", "application/yaml", []byte(doc.YAML()))

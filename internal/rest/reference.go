@@ -11,6 +11,7 @@ import (
 
 	"coffer/internal/errs"
 	"coffer/internal/op"
+	"coffer/internal/page"
 )
 
 //go:embed reference.html
@@ -76,7 +77,7 @@ func (s *Server) reference() ([]byte, error) {
 		return nil, err
 	}
 	var b bytes.Buffer
-	err = t.Execute(&b, map[string]any{"Groups": groups, "Codes": codes, "Raw": s.Raw, "Contract": ContractVersion, "Version": s.Version})
+	err = t.Execute(&b, map[string]any{"Icon": page.Icon.Path, "Groups": groups, "Codes": codes, "Raw": s.Raw, "Contract": ContractVersion, "Version": s.Version})
 	return b.Bytes(), err
 }
 

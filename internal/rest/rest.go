@@ -11,6 +11,7 @@ import (
 	"io"
 	"log/slog"
 	"maps"
+	"math"
 	"mime"
 	"net/http"
 	"strconv"
@@ -20,6 +21,7 @@ import (
 	"coffer/internal/errs"
 	"coffer/internal/id"
 	"coffer/internal/op"
+	"coffer/internal/page"
 )
 
 // Prefix is the path below which every op stands.
@@ -32,16 +34,21 @@ const (
 
 // A Raw is a route that HTTP itself is the point of, and that is therefore no op.
 type Raw struct {
-	Route   string // "GET /health" as http.ServeMux writes it, from the root; without a method it takes all
-	Scope   op.Scope
-	Agents  bool // for agents: the key may come as a bearer token, and requests that a foreign web page could have made a browser send are refused
-	MaxBody int64
-	Name    string // noun.verb, and
-	Summary string // a sentence, for the document; "" leaves the route out of it
-	Type    string // of the answer; "" means JSON
-	Out     *op.Schema
-	Handler http.Handler
-	Serve   func(http.ResponseWriter, *http.Request) error // in place of Handler: what it returns before it has written anything is answered as every error
+	Route    string // "GET /health" as http.ServeMux writes it, from the root; without a method it takes all
+	Scope    op.Scope
+	Agents   bool                           // for agents: the key may come as a bearer token, and requests that a foreign web page could have made a browser send are refused
+	Resource string                         // for access tokens alone, those that were made for this address; "" for keys, sessions and tokens of the API
+	Refused  func(h http.Header, err error) // adds to the headers of a refusal; nil for none
+	MaxBody  int64
+	Name     string     // noun.verb, and
+	Summary  string     // a sentence, for the document; "" leaves the route out of it
+	Type     string     // of the answer; "" means JSON
+	In       *op.Schema // of the body, for the document; nil for none
+	Form     bool       // the body is a form, not JSON
+	Out      *op.Schema // nil for an empty answer
+	Refusals []int      // statuses that it refuses with, beside the usual
+	Handler  http.Handler
+	Serve    func(http.ResponseWriter, *http.Request) error // in place of Handler: what it returns before it has written anything is answered as every error
 }
 
 // A Server is everything that the HTTP surface needs.
@@ -50,17 +57,25 @@ type Server struct {
 	Raw     []Raw
 	Groups  map[string]string // what each noun of the ops' names is, in a sentence
 	Runner  *op.Runner
-	Key     func(ctx context.Context, presented string) (op.Actor, error) // who presents this API key
+	Key     func(ctx context.Context, presented string) (op.Actor, error)           // who presents this API key
+	Session func(ctx context.Context, presented string) (op.Actor, error)           // who presents this session; nil where there are none
+	Token   func(ctx context.Context, presented, resource string) (op.Actor, error) // who presents this access token at that address; nil where there are none
+	API     string                                                                  // the address of what stands below Prefix, for which access tokens are made
 	Limits  Limits
 	Log     *slog.Logger
 	Version string
-	Host    string // the name under which the world knows the server, if it has one
+	Host    string   // the name under which the world knows the server, if it has one
+	Origin  string   // the scheme and host of that, as browsers write it
+	Proxies []string // networks of reverse proxies whose word on where a request comes from is taken
 }
 
 // Handler is the whole surface.
 func (s *Server) Handler() (http.Handler, error) {
-	mux := http.NewServeMux()
-	gate := newGate(s)
+	mux := newRoutes()
+	gate, err := newGate(s)
+	if err != nil {
+		return nil, err
+	}
 	for _, o := range s.Ops {
 		if o.Route != "" {
 			mux.Handle(o.Method+" "+Prefix+o.Path, s.serveOp(o, gate))
@@ -72,11 +87,15 @@ func (s *Server) Handler() (http.Handler, error) {
 	if err := s.documents(mux); err != nil {
 		return nil, err
 	}
-	return s.entrance(mux), nil
+	proxies, err := newProxies(s.Proxies)
+	if err != nil {
+		return nil, err
+	}
+	return proxies.behind(s.entrance(mux)), nil
 }
 
 // entrance gives every request its id and every answer its headers, and turns the mux's own plain refusals into the envelope.
-func (s *Server) entrance(mux *http.ServeMux) http.Handler {
+func (s *Server) entrance(mux *routes) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		request := r.Header.Get("X-Request-Id")
 		if request == "" || len(request) > 64 || !id.IsBase62(strings.ReplaceAll(request, "-", "")) {
@@ -88,9 +107,16 @@ func (s *Server) entrance(mux *http.ServeMux) http.Handler {
 		h.Set("Cache-Control", "no-store")
 		h.Set("Referrer-Policy", "no-referrer")
 		r = r.WithContext(context.WithValue(r.Context(), requestKey{}, request))
-		handler, pattern := mux.Handler(r)
-		if pattern != "" {
-			mux.ServeHTTP(w, r) // again from the start, because only this fills the path variables in
+		answer := &begun{ResponseWriter: w}
+		w = answer
+		defer func() {
+			if p := recover(); p != nil {
+				s.survive(answer, r, p)
+			}
+		}()
+		handler, found := mux.find(r)
+		if found {
+			handler.ServeHTTP(w, r)
 			return
 		}
 		refusal := &verdict{header: http.Header{}}
@@ -99,14 +125,23 @@ func (s *Server) entrance(mux *http.ServeMux) http.Handler {
 		case http.StatusMethodNotAllowed:
 			allow := refusal.header.Get("Allow")
 			h.Set("Allow", allow)
-			s.fail(w, r, errs.New(errs.MethodNotAllowed, "this address takes %s", allow))
+			s.lost(w, r, errs.New(errs.MethodNotAllowed, "this address takes %s", allow))
 		case http.StatusNotFound:
-			s.fail(w, r, errs.New(errs.NotFound, "there is nothing at this address; the API stands below %s and is described at /docs", Prefix))
+			s.lost(w, r, errs.New(errs.NotFound, "there is nothing at this address; the API stands below %s and is described at /docs", Prefix))
 		default: // a redirect to the clean form of the path
 			h.Set("Location", refusal.header.Get("Location"))
 			w.WriteHeader(refusal.status)
 		}
 	})
+}
+
+// lost answers who came to an address that is none: a person with a page, and a program as always.
+func (s *Server) lost(w http.ResponseWriter, r *http.Request, err error) {
+	if strings.Contains(r.Header.Get("Accept"), "text/html") && !strings.HasPrefix(r.URL.Path, Prefix+"/") {
+		page.Fail(w, err, RequestID(r.Context()))
+		return
+	}
+	s.fail(w, r, err)
 }
 
 // A verdict takes what the mux says to a request that no route matches.
@@ -141,7 +176,7 @@ func (s *Server) serveOp(o *op.Op, gate *gate) http.Handler {
 			s.fail(w, r, err)
 			return
 		}
-		actor, err := gate.enter(w, r, o.Scope, limit, false)
+		actor, err := gate.enter(w, r, demand{scope: o.Scope, limit: limit, resource: s.API, may: o.Allows})
 		if err != nil {
 			s.fail(w, r, err)
 			return
@@ -168,6 +203,10 @@ func (s *Server) serveRaw(raw Raw, gate *gate) http.Handler {
 	if raw.MaxBody == 0 {
 		raw.MaxBody = maxBody
 	}
+	tokens := raw.Resource != ""
+	if !tokens {
+		raw.Resource = s.API
+	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if raw.Agents {
 			if err := gate.addressed(r); err != nil {
@@ -175,8 +214,14 @@ func (s *Server) serveRaw(raw Raw, gate *gate) http.Handler {
 				return
 			}
 		}
-		actor, err := gate.enter(w, r, raw.Scope, raw.MaxBody, raw.Agents)
+		actor, err := gate.enter(w, r, demand{
+			scope: raw.Scope, limit: raw.MaxBody, agents: raw.Agents, resource: raw.Resource, tokens: tokens,
+			may: func(a op.Actor) error { return op.Allowed(raw.Scope, a) },
+		})
 		if err != nil {
+			if raw.Refused != nil {
+				raw.Refused(w.Header(), err)
+			}
 			s.fail(w, r, err)
 			return
 		}
@@ -221,7 +266,7 @@ func (s *Server) fail(w http.ResponseWriter, r *http.Request, err error) {
 	if s.Log != nil {
 		level, text := slog.LevelInfo, ""
 		if face.Code.Status() >= http.StatusInternalServerError {
-			level, text = slog.LevelError, err.Error()
+			level, text = slog.LevelError, errs.Told(err)
 		}
 		s.Log.Log(r.Context(), level, "refused", "request", RequestID(r.Context()), "method", r.Method, "route", r.Pattern, "code", string(face.Code), "error", text)
 	}
@@ -237,6 +282,9 @@ func (s *Server) write(w http.ResponseWriter, r *http.Request, err error) {
 	w.Header().Set("Content-Type", "application/json")
 	if face.Code == errs.Unavailable && w.Header().Get("Retry-After") == "" {
 		w.Header().Set("Retry-After", "1")
+	}
+	if face.After > 0 {
+		w.Header().Set("Retry-After", strconv.FormatInt(int64(math.Ceil(face.After.Seconds())), 10))
 	}
 	w.WriteHeader(face.Code.Status())
 	_, _ = w.Write(body)
@@ -322,5 +370,8 @@ func bindBody(w http.ResponseWriter, r *http.Request, o *op.Op, limit int64, arg
 }
 
 func tooLarge(limit int64) error {
+	if limit < 1<<20 {
+		return errs.New(errs.PayloadTooLarge, "the body may have at most %d KiB", limit>>10)
+	}
 	return errs.New(errs.PayloadTooLarge, "the body may have at most %d MiB", limit>>20)
 }

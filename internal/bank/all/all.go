@@ -4,6 +4,7 @@ package all
 
 import (
 	"fmt"
+	"strings"
 
 	"coffer/internal/bank"
 	"coffer/internal/bank/plaid"
@@ -14,7 +15,9 @@ import (
 type Settings struct {
 	PlaidClientID, PlaidSecret, PlaidEnvironment, PlaidURL string
 	TellerApplication, TellerEnvironment, TellerURL        string
-	TellerCertificate, TellerKey, TellerCA                 []byte // PEM
+	TellerCertificate, TellerKey, TellerCA                 string // PEM
+	TellerSigningKey                                       string
+	TellerWebhookSecrets                                   string // comma-separated
 }
 
 // Configured are the providers that have settings.
@@ -29,7 +32,8 @@ func Configured(s Settings) ([]bank.Provider, error) {
 	}
 	if s.TellerApplication != "" {
 		t, err := teller.New(teller.Config{
-			Environment: s.TellerEnvironment, BaseURL: s.TellerURL, ApplicationID: s.TellerApplication, Certificate: s.TellerCertificate, Key: s.TellerKey, RootCA: s.TellerCA,
+			Environment: s.TellerEnvironment, BaseURL: s.TellerURL, ApplicationID: s.TellerApplication, Certificate: []byte(s.TellerCertificate), Key: []byte(s.TellerKey), RootCA: []byte(s.TellerCA),
+			SigningKey: s.TellerSigningKey, WebhookSecrets: strings.FieldsFunc(s.TellerWebhookSecrets, func(r rune) bool { return r == ',' || r == ' ' }),
 		})
 		if err != nil {
 			return nil, fmt.Errorf("teller: %w", err)

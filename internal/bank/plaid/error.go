@@ -3,6 +3,7 @@ package plaid
 import (
 	"encoding/json"
 	"net/http"
+	"regexp"
 	"time"
 
 	"coffer/internal/bank"
@@ -120,11 +121,14 @@ func judge(f failure, status int) *bank.Error {
 		}
 	}
 	e := &bank.Error{Provider: name, Class: v.class, Code: bank.Code(f.Code), Advice: v.advice, RetryAfter: v.wait, Revoked: v.revoked, Status: status}
-	if bank.IsID(f.RequestID) && len(f.RequestID) <= 64 {
+	if isRequest.MatchString(f.RequestID) {
 		e.RequestID = f.RequestID
 	}
 	return e
 }
+
+// isRequest knows the names that Plaid gives to requests. Whatever is longer or has dashes, as tokens do, may be one that was repeated to us.
+var isRequest = regexp.MustCompile(`^[A-Za-z0-9]{1,20}$`)
 
 // refused is the error of an answer that is not 200. A body that is not Plaid's, such as a proxy's page, leaves the
 // status to decide.

@@ -25,6 +25,8 @@ type keyring struct {
 	mu    sync.Mutex
 	keys  map[string]*key
 	asked time.Time // when an unknown key was last asked for
+	about string    // which one that is, while the answer is not there
+	done  chan struct{}
 }
 
 type key struct {
@@ -43,17 +45,27 @@ func (p *Plaid) find(ctx context.Context, kid string) (*ecdsa.PublicKey, error) 
 	case known != nil && now.Sub(known.at) < keyFresh, known != nil && now.Sub(known.at) < keyStale && now.Sub(known.tried) < askAgain:
 		defer r.mu.Unlock()
 		return known.public, nil
+	case known == nil && r.about == kid: // the first deliveries of a new key come together
+		done := r.done
+		r.mu.Unlock()
+		select {
+		case <-done:
+			return p.find(ctx, kid)
+		case <-ctx.Done():
+			return nil, unknownYet()
+		}
 	case known == nil && !r.asked.IsZero() && now.Sub(r.asked) < askAgain:
 		defer r.mu.Unlock()
-		return nil, &bank.Error{Provider: name, Class: bank.Later, Code: "KEY_LOOKUP_LIMITED", Advice: "the delivery's key is not known yet; deliver again", RetryAfter: askAgain}
+		return nil, unknownYet()
 	case known == nil:
-		r.asked = now
+		r.asked, r.about, r.done = now, kid, make(chan struct{})
+		defer r.answered(r.done)
 	default:
 		known.tried = now
 	}
 	r.mu.Unlock()
 
-	public, err := p.fetchKey(ctx, kid)
+	public, err := p.fetchKey(context.WithoutCancel(ctx), kid) // whoever goes away must not take the answer of all others along
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if err != nil && bank.Classify(err).Code != noSuchKey {
@@ -76,6 +88,20 @@ func (p *Plaid) find(ctx context.Context, kid string) (*ecdsa.PublicKey, error) 
 	}
 	r.keys[kid] = &key{public, now, now}
 	return public, nil
+}
+
+func unknownYet() error {
+	return &bank.Error{Provider: name, Class: bank.Later, Code: "KEY_LOOKUP_LIMITED", Advice: "the delivery's key is not known yet; deliver again", RetryAfter: askAgain}
+}
+
+// answered lets those go on who wait for the answer about an unknown key.
+func (r *keyring) answered(done chan struct{}) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.done == done {
+		r.about = ""
+	}
+	close(done)
 }
 
 // fetchKey asks Plaid; a key that has expired, or is no key for ES256, is nil.

@@ -3,6 +3,7 @@ package plaid
 import (
 	"context"
 	"encoding/json"
+	"strings"
 	"time"
 
 	"coffer/internal/bank"
@@ -52,6 +53,12 @@ func (p *Plaid) Session(ctx context.Context, r bank.LinkRequest) (bank.Session, 
 	return p.session(ctx, in)
 }
 
+// Test implements [bank.Tester]: a session that nobody will use costs nothing, and making one needs every setting to be right.
+func (p *Plaid) Test(ctx context.Context) error {
+	_, err := p.Session(ctx, bank.LinkRequest{User: "configuration-test"})
+	return err
+}
+
 // Relink implements [bank.Relinker] with Link's update mode, which names no products.
 func (p *Plaid) Relink(ctx context.Context, c bank.Credentials, r bank.LinkRequest) (bank.Session, error) {
 	creds, err := p.open(c)
@@ -68,6 +75,9 @@ func (p *Plaid) Relink(ctx context.Context, c bank.Credentials, r bank.LinkReque
 
 func (p *Plaid) link(r bank.LinkRequest) linkRequest {
 	in := linkRequest{ClientName: p.title, Language: p.language, CountryCodes: p.countries, User: linkUser{r.User}}
+	if p.environment == "production" && !strings.HasPrefix(r.Redirect, "https://") {
+		r.Redirect = "" // Plaid would refuse the session; without it the member closes the page by hand
+	}
 	if r.Hosted {
 		in.Hosted = &linkHosted{r.Redirect, int(hostedLife / time.Second)}
 	} else {
@@ -133,15 +143,47 @@ func (p *Plaid) institution(ctx context.Context, c credentials) (string, text.Un
 	return string(out.Item.ID), text.Name(string(out.Item.Name))
 }
 
+// added is an item that Link made, as it says so in the page and in a hosted session.
+type added struct {
+	PublicToken string `json:"public_token"`
+	Institution struct {
+		ID loose `json:"institution_id"`
+	} `json:"institution"`
+	Accounts []struct {
+		Name loose `json:"name"`
+		Mask loose `json:"mask"`
+	} `json:"accounts"`
+}
+
+// Glimpse implements [bank.Glimpser].
+func (p *Plaid) Glimpse(given json.RawMessage) (string, []bank.Account) {
+	var in added
+	if json.Unmarshal(given, &in) != nil || !bank.IsID(string(in.Institution.ID)) {
+		return "", nil
+	}
+	var accounts []bank.Account
+	for _, a := range in.Accounts {
+		accounts = append(accounts, bank.Account{Name: text.Name(string(a.Name)), Mask: string(a.Mask)})
+	}
+	return string(in.Institution.ID), accounts
+}
+
+// Widget implements [bank.Embedder]. Plaid serves it from its own host alone, and without a version.
+func (p *Plaid) Widget() bank.Widget {
+	return bank.Widget{
+		Script: cdn + "link/v2/stable/link-initialize.js", Frames: []string{cdn}, Assets: []string{cdn}, Calls: []string{"https://" + p.environment + ".plaid.com/"}, Connect: name,
+	}
+}
+
+const cdn = "https://cdn.plaid.com/"
+
 // Outcome implements [bank.Hoster].
 func (p *Plaid) Outcome(ctx context.Context, session string) (bank.Outcome, error) {
 	var out struct {
 		Sessions []struct {
 			FinishedAt loose `json:"finished_at"`
 			Results    *struct {
-				Items []struct {
-					PublicToken string `json:"public_token"`
-				} `json:"item_add_results"`
+				Items []added `json:"item_add_results"`
 			} `json:"results"`
 		} `json:"link_sessions"`
 	}

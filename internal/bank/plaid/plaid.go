@@ -50,10 +50,13 @@ var (
 	_ bank.Provider  = (*Plaid)(nil)
 	_ bank.Linker    = (*Plaid)(nil)
 	_ bank.Hoster    = (*Plaid)(nil)
+	_ bank.Embedder  = (*Plaid)(nil)
+	_ bank.Glimpser  = (*Plaid)(nil)
 	_ bank.Relinker  = (*Plaid)(nil)
 	_ bank.Revoker   = (*Plaid)(nil)
 	_ bank.Balancer  = (*Plaid)(nil)
 	_ bank.Rereader  = (*Plaid)(nil)
+	_ bank.Tester    = (*Plaid)(nil)
 	_ bank.Webhooker = (*Plaid)(nil)
 )
 

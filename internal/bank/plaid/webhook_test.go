@@ -14,6 +14,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -273,5 +274,40 @@ func TestOtherAlgorithms(t *testing.T) {
 		if _, err := p.Verify(t.Context(), http.Header{"Plaid-Verification": {signed + "." + text(signature)}}, body); (err == nil) != good {
 			t.Errorf("%q: got %v", alg, err)
 		}
+	}
+}
+
+// TestKeyIsAskedForOnce lets the first deliveries of a new key come together: all wait for the one answer, and a sender that goes away does not take it along.
+func TestKeyIsAskedForOnce(t *testing.T) {
+	t.Parallel()
+	const path = "/webhook_verification_key/get"
+	sim, p := start(t, banksim.PlaidOptions{})
+	sim.Script(banksim.Fault{Path: path, Delay: 300 * time.Millisecond})
+	gone, leave := contextWithin(t, 50*time.Millisecond)
+	defer leave()
+	var group sync.WaitGroup
+	for i := range 20 {
+		d, err := sim.Webhook("i", "TRANSACTIONS", "SYNC_UPDATES_AVAILABLE", map[string]any{"n": i})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx := t.Context()
+		if i == 0 {
+			ctx = gone
+		}
+		group.Go(func() {
+			if i > 0 {
+				for sim.Calls(path) == 0 {
+					time.Sleep(time.Millisecond)
+				}
+			}
+			if _, err := p.Verify(ctx, d.Header, d.Body); err != nil {
+				t.Errorf("delivery %d: %v", i, err)
+			}
+		})
+	}
+	group.Wait()
+	if n := sim.Calls(path); n != 1 {
+		t.Errorf("%d questions for one key", n)
 	}
 }

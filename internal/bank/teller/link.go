@@ -113,10 +113,28 @@ func (t *Teller) Revoke(ctx context.Context, c bank.Credentials) error {
 	return err
 }
 
+// Test implements [bank.Tester]: without a token Teller answers that one is missing, but looks at the certificate first.
+func (t *Teller) Test(ctx context.Context) error {
+	answer, err := t.client.Do(ctx, bank.Call{Method: http.MethodGet, Path: "/accounts", Header: http.Header{"Teller-Version": {version}}})
+	if err != nil {
+		return err
+	}
+	if answer.Status == http.StatusUnauthorized {
+		return nil
+	}
+	if answer.Status == http.StatusOK {
+		return t.client.Malformed()
+	}
+	return t.refused(answer)
+}
+
 // Session implements [bank.Linker]. Teller Connect runs in the browser alone; the nonce ties what it gives to this session.
 func (t *Teller) Session(context.Context, bank.LinkRequest) (bank.Session, error) {
 	return t.session(), nil
 }
+
+// Widget implements [bank.Embedder].
+func (t *Teller) Widget() bank.Widget { return t.widget }
 
 // Relink implements [bank.Relinker]: Connect goes straight to the enrolment's bank, and its token works again.
 func (t *Teller) Relink(_ context.Context, c bank.Credentials, _ bank.LinkRequest) (bank.Session, error) {

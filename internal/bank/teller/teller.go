@@ -8,6 +8,7 @@ import (
 	"crypto/x509"
 	"encoding/json"
 	"net/http"
+	"strings"
 	"time"
 
 	"coffer/internal/bank"
@@ -46,15 +47,18 @@ type Teller struct {
 	signingKey  []byte
 	secrets     func() []string // a closure, so that nothing that prints a Teller prints them
 	now         func() time.Time
+	widget      bank.Widget
 }
 
 var (
 	_ bank.Provider  = (*Teller)(nil)
 	_ bank.Linker    = (*Teller)(nil)
+	_ bank.Embedder  = (*Teller)(nil)
 	_ bank.Relinker  = (*Teller)(nil)
 	_ bank.Revoker   = (*Teller)(nil)
 	_ bank.Balancer  = (*Teller)(nil)
 	_ bank.Rereader  = (*Teller)(nil)
+	_ bank.Tester    = (*Teller)(nil)
 	_ bank.Webhooker = (*Teller)(nil)
 )
 
@@ -88,8 +92,12 @@ func New(c Config) (*Teller, error) {
 			return nil, errs.New(errs.ProviderNotConfig, "the token signing key of Teller is 32 bytes in base64 or hex")
 		}
 	}
+	widget := bank.Widget{Script: "https://cdn.teller.io/connect/connect.js", Frames: []string{"https://teller.io/"}, Connect: name}
 	if c.BaseURL == "" {
 		c.BaseURL = baseURL
+	} else { // a simulator has a widget of its own, or none
+		host := strings.TrimSuffix(c.BaseURL, "/") + "/"
+		widget.Script, widget.Frames = host+"connect/connect.js", []string{host}
 	}
 	if c.Now == nil {
 		c.Now = time.Now
@@ -99,7 +107,7 @@ func New(c Config) (*Teller, error) {
 		return nil, err
 	}
 	return &Teller{
-		client: client, environment: c.Environment, application: c.ApplicationID, signingKey: signing, now: c.Now,
+		client: client, environment: c.Environment, application: c.ApplicationID, signingKey: signing, now: c.Now, widget: widget,
 		secrets: func() []string { return c.WebhookSecrets },
 	}, nil
 }

@@ -1,10 +1,9 @@
-package ledger
+package account
 
 import (
 	"testing"
 
 	"coffer/internal/errs"
-	"coffer/internal/filing"
 	"coffer/internal/id"
 	"coffer/internal/op"
 	"coffer/internal/pg"
@@ -29,7 +28,7 @@ func newAccount(t *testing.T, db *pg.DB, name string) id.ID {
 func TestAccounts(t *testing.T) {
 	t.Parallel()
 	db := pgtest.New(t)
-	b := New(db, filing.New(CategoryUser{}))
+	b := New(db)
 	if none, err := b.Accounts(t.Context(), db, op.None{}); err != nil || none == nil || len(none) != 0 {
 		t.Fatalf("no accounts: %v, %v", none, err)
 	}
@@ -44,10 +43,10 @@ func TestAccounts(t *testing.T) {
 	if err != nil || len(all) != 2 || !all[0].ID.Equal(checking) || *all[0].UserName != "Household" || all[1].UserID != nil || all[1].BalanceCurrent.String() != "12.50" {
 		t.Fatalf("list: %+v, %v", all, err)
 	}
-	if got, err := b.Account(t.Context(), db, AccountRef{savings.Short()}); err != nil || !got.ID.Equal(savings) {
+	if got, err := b.Account(t.Context(), db, Ref{savings.Short()}); err != nil || !got.ID.Equal(savings) {
 		t.Errorf("get: %+v, %v", got, err)
 	}
-	if _, err := b.Account(t.Context(), db, AccountRef{"nothing0"}); !errs.Is(err, errs.NotFound) {
+	if _, err := b.Account(t.Context(), db, Ref{"nothing0"}); !errs.Is(err, errs.NotFound) {
 		t.Errorf("get nothing: %v", err)
 	}
 
@@ -82,7 +81,7 @@ func TestAccounts(t *testing.T) {
 func TestBalances(t *testing.T) {
 	t.Parallel()
 	db := pgtest.New(t)
-	b := New(db, filing.New(CategoryUser{}))
+	b := New(db)
 	account, other := newAccount(t, db, "a"), newAccount(t, db, "b")
 	exec(t, db, `insert into account_balance (account_id, day, current, available) select $1, date '2026-01-01' + n, n + 0.25, nullif(n, 3) from generate_series(0, 9) n`, account)
 	exec(t, db, `insert into account_balance (account_id, day, current) values ($1, '2026-01-05', 1)`, other)

@@ -1,0 +1,180 @@
+// Package apptest runs the program itself, so that tests can kill it as a machine would.
+// It is for tests only, and knows nothing of what the program does but that it serves, and when it is ready.
+package apptest
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// Program builds coffer as the Makefile does, so that what make has compiled is not compiled again, and answers its path.
+// Settings are given to the linker: a variable of the program, such as coffer/internal/app.Version=1, that has that value in this build only.
+func Program(t testing.TB, settings ...string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "coffer")
+	var flags strings.Builder
+	for _, s := range settings {
+		flags.WriteString(" -X " + s)
+	}
+	build := exec.CommandContext(t.Context(), "go", "build", "-trimpath", "-buildvcs=false", "-ldflags="+flags.String(), "-o", path, "coffer/cmd/coffer") //nolint:gosec // the test's own words
+	build.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("build: %v\n%s", err, out)
+	}
+	return path
+}
+
+// port finds a free port below those that the system gives to outgoing connections: while the server is down nobody else can come to hold it.
+func port(t testing.TB) int {
+	t.Helper()
+	for range 100 {
+		n := 20_000 + rand.N(12_000) //nolint:gosec // no secret
+		l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", fmt.Sprintf("127.0.0.1:%d", n))
+		if err != nil {
+			continue
+		}
+		if err := l.Close(); err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+	t.Fatal("no free port")
+	return 0
+}
+
+// A Server is `coffer serve` as a process of its own, started again after each kill, always at the same address.
+type Server struct {
+	Address  string          // host and port
+	Starting []time.Duration // how long each start took until the server was ready
+
+	program string
+	env     []string
+	log     book
+	process *exec.Cmd
+}
+
+// A book takes what the server writes, over all its lives.
+type book struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (l *book) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.Write(p)
+}
+
+// Start runs that program on that database, with limits out of the way and these further settings (NAME=value), and returns when it is ready.
+func Start(t testing.TB, program, database string, settings ...string) *Server {
+	t.Helper()
+	s := &Server{program: program, Address: fmt.Sprintf("127.0.0.1:%d", port(t))}
+	s.env = slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, "COFFER_") })
+	s.env = append(s.env,
+		"COFFER_DATABASE_URL="+database, "COFFER_LISTEN="+s.Address, "COFFER_LOG_LEVEL=WARN",
+		"COFFER_RATE_PER_MINUTE=10000000", "COFFER_RATE_BURST=1000000")
+	s.env = append(s.env, settings...)
+	t.Cleanup(func() {
+		if s.Alive() {
+			_ = s.process.Process.Kill() // it may have ended by itself
+			_ = s.process.Wait()         // says that it was killed
+		}
+		if t.Failed() {
+			text := s.Log()
+			t.Logf("the server's log, its last part:\n%s", text[max(0, len(text)-4000):])
+		}
+	})
+	if err := s.Again(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// Again runs the program once more and returns when it is ready.
+func (s *Server) Again(ctx context.Context) error {
+	began := time.Now()
+	s.process = exec.Command(s.program, "serve") //nolint:gosec,noctx // the program that was just built; it outlives the call
+	s.process.Env, s.process.Stderr = s.env, &s.log
+	if err := s.process.Start(); err != nil {
+		return err
+	}
+	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: 5 * time.Second}
+	for {
+		err := ready(ctx, client, s.URL()+"/health/ready")
+		if err == nil {
+			s.Starting = append(s.Starting, time.Since(began))
+			return nil
+		}
+		if time.Since(began) > time.Minute || ctx.Err() != nil {
+			return fmt.Errorf("the server is not ready after %v: %w", time.Since(began), err)
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+}
+
+func ready(ctx context.Context, client *http.Client, url string) error {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+	if err != nil {
+		return err
+	}
+	res, err := client.Do(req)
+	if err != nil {
+		return err
+	}
+	defer res.Body.Close() //nolint:errcheck // nothing of it is read
+	if res.StatusCode != http.StatusOK {
+		return fmt.Errorf("status %d", res.StatusCode)
+	}
+	return nil
+}
+
+// URL is where the API is.
+func (s *Server) URL() string { return "http://" + s.Address + "/api/v1" }
+
+// Alive reports whether nobody has ended the process yet.
+func (s *Server) Alive() bool { return s.process != nil && s.process.ProcessState == nil }
+
+// Log is what the server wrote, over all its lives.
+func (s *Server) Log() string {
+	s.log.mu.Lock()
+	defer s.log.mu.Unlock()
+	return s.log.b.String()
+}
+
+// Kill ends the process without a word, and makes sure that it was this that ended it.
+func (s *Server) Kill() error {
+	if err := s.process.Process.Signal(syscall.SIGKILL); err != nil {
+		return fmt.Errorf("kill: %w", err)
+	}
+	_ = s.process.Wait() // its error is the signal, which the next line looks at
+	if how, ok := s.process.ProcessState.Sys().(syscall.WaitStatus); !ok || how.Signal() != syscall.SIGKILL {
+		return fmt.Errorf("the server was not killed, it ended by itself: %v", s.process.ProcessState)
+	}
+	return nil
+}
+
+// Stop asks the process to end, as an operator does.
+func (s *Server) Stop(t testing.TB) {
+	t.Helper()
+	if err := s.process.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	stuck := time.AfterFunc(20*time.Second, func() { _ = s.process.Process.Kill() }) // Wait then says so
+	defer stuck.Stop()
+	if err := s.process.Wait(); err != nil {
+		t.Errorf("after SIGTERM: %v", err)
+	}
+}

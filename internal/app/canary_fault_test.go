@@ -1,0 +1,338 @@
+package app_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"coffer/internal/app"
+	"coffer/internal/auth"
+	"coffer/internal/banksim"
+	"coffer/internal/household"
+	"coffer/internal/id"
+	"coffer/internal/job"
+	"coffer/internal/op"
+	"coffer/internal/pg"
+	"coffer/internal/pg/pgtest"
+	"coffer/internal/rest"
+	"coffer/internal/seal"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// canaryWorld is a world at debug level whose own secrets are canaries, with both providers as they stand.
+func canaryWorld(t *testing.T) (*toolWorld, *banksim.Plaid, *banksim.Teller) {
+	t.Helper()
+	size := household.Options{Seed: 5, Transactions: 60, Years: 1}
+	secret := mark + "0123456789abcdef01"
+	p, err := banksim.NewPlaid(banksim.PlaidOptions{Household: size, ClientID: "client", Secret: secret})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(p.Close)
+	tl, err := banksim.NewTeller(banksim.TellerOptions{Household: size})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(tl.Close)
+	file := func(name string, pem []byte) string {
+		path := filepath.Join(t.TempDir(), name)
+		if err := os.WriteFile(path, pem, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	w := &toolWorld{log: &logBook{}}
+	a, err := app.Build(t.Context(), app.Config{
+		DatabaseURL: seal.NewSecret(pgtest.URL(t)), DatabaseMaxConns: 8, RatePerMinute: 60_000_000, RateBurst: 1_000_000, AuthFailures: 1_000_000,
+		EncryptionKey: seal.NewSecret(mark + strings.Repeat("A", 31) + "="), PlaidClientID: "client", PlaidSecret: seal.NewSecret(secret), PlaidEnvironment: "sandbox", PlaidURL: p.URL(),
+		TellerApplication: "app_1", TellerEnvironment: "development", TellerURL: tl.URL(), PublicURL: "http://127.0.0.1:1",
+		TellerCertificate: file("cert.pem", tl.Certificate()), TellerKey: file("key.pem", tl.Key()), TellerCA: file("ca.pem", tl.CA()),
+	}, slog.New(slog.NewJSONHandler(w.log, &slog.HandlerOptions{Level: slog.LevelDebug})))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(a.DB.Close)
+	handler, err := a.Rest().Handler()
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := httptest.NewServer(handler)
+	t.Cleanup(server.Close)
+	w.world = world{App: a, url: server.URL}
+	w.key = w.newKey(t, auth.CreateKey{Name: "me", Scope: "full_access", ActorType: "user"}).Secret
+	w.work(t)
+	return w, p, tl
+}
+
+// echoes are answers of a provider, or of something in front of it, that repeat what it was sent.
+func echoes(secret string) []banksim.Fault {
+	s, _ := json.Marshal(secret)
+	q := string(s)
+	plaid := func(kind, code, request string) string {
+		return `{"error_type":` + kind + `,"error_code":` + code + `,"error_message":"no ` + q[1:] + `,"display_message":` + q + `,"request_id":` + request + `}`
+	}
+	header := http.Header{"Retry-After": {secret}, "Location": {"https://elsewhere.example/" + secret}, "Set-Cookie": {"token=" + secret}, "Request-Id": {secret}, "Content-Type": {"text/html"}}
+	return []banksim.Fault{
+		{Status: 400, Body: plaid(`"INVALID_INPUT"`, q, q)},
+		{Status: 400, Body: plaid(q, `"INVALID_ACCESS_TOKEN"`, q)},
+		{Status: 400, Body: plaid(`"ITEM_ERROR"`, `"ITEM_LOGIN_REQUIRED"`, q)},
+		{Status: 401, Body: `{"error":{"code":` + q + `,"message":` + q + `}}`},
+		{Status: 404, Body: `{"error":{"code":"enrollment.disconnected.` + q[1:] + `,"message":` + q + `}}`},
+		{Status: 429, Body: secret, Header: header},
+		{Status: 302, Header: header},
+		{Status: 500, Body: "<html><body>" + secret + "</body></html>"},
+		{Status: 200, Body: `{"access_token":` + q},
+		{Status: 200, Body: `[` + q + `,{"id":"t1","description":` + q + `}]`},
+		{Status: 200, Body: `{"access_token":{"a":` + q + `},"item_id":` + q + `,"accounts":` + q + `,"added":[{"transaction_id":"t1","amount":` + q + `,"name":` + q + `}],"next_cursor":7}`},
+	}
+}
+
+// Providers that repeat secrets in whatever they answer: linking, signing in again, syncing and ending a connection keep and tell nothing of it.
+func TestCanariesFromProviders(t *testing.T) {
+	t.Parallel()
+	w, p, tl := canaryWorld(t)
+	watch := &canaryWatch{exact: []string{w.key, string(tl.Key()[40:90])}}
+	post := func(what, path, body string) reply {
+		r := w.send(t, exchange{method: http.MethodPost, path: "/api/v1" + path, key: w.key, body: body})
+		watch.answer(t, what, r)
+		return r
+	}
+	token, _ := p.NewItem("")
+	linked := w.link(t, fmt.Sprintf(`{"provider":"plaid","credentials":{"public_token":%q}}`, token))
+	e := tl.Enrol()
+	enrolled := w.link(t, fmt.Sprintf(`{"provider":"teller","credentials":{"access_token":%q,"enrollment_id":%q}}`, e.AccessToken, e.ID))
+	watch.exact = append(watch.exact, e.AccessToken, token)
+	calls, faults, list := 0, 0, canaries()
+	for i, c := range list {
+		if strings.ContainsAny(c.value, "\n\"\\") && i%2 == 0 {
+			continue // a header cannot hold it
+		}
+		value, _ := json.Marshal(c.value)
+		fault := echoes(strings.NewReplacer("\n", "", "\r", "").Replace(c.value))[i%11]
+		fault.Times = -1
+		p.Script(fault)
+		tl.Script(fault)
+		faults++
+		for what, x := range map[string][2]string{
+			"linking through Plaid":  {"/connections", `{"provider":"plaid","credentials":{"public_token":` + string(value) + `}}`},
+			"linking through Teller": {"/connections", `{"provider":"teller","credentials":{"access_token":` + string(value) + `,"enrollment_id":"enr_1"}}`},
+			"a wrong credential":     {"/connections", `{"provider":"teller","credentials":{"public_token":` + string(value) + `,"nonsense":` + string(value) + `}}`},
+			"a link session":         {"/connections/link-session", `{"provider":"plaid"}`},
+			"signing in again":       {"/connections/" + linked + "/reauth-session", ``},
+			"having signed in again": {"/connections/" + enrolled + "/reauth-complete", ``},
+		} {
+			post(what+" with "+c.kind, x[0], x[1])
+			calls++
+		}
+		p.Calm()
+		tl.Calm()
+	}
+	syncs := w.canarySyncs(t, p, tl, watch)
+	for _, path := range []string{"/connections", "/sync/logs", "/jobs", "/changes"} {
+		watch.answer(t, path, w.send(t, exchange{method: http.MethodGet, path: "/api/v1" + path, key: w.key}))
+	}
+	for _, c := range []string{linked, enrolled} {
+		p.Script(echoes(list[0].value)[0])
+		tl.Script(echoes(list[0].value)[3])
+		watch.answer(t, "ending", w.send(t, exchange{method: http.MethodDelete, path: "/api/v1/connections/" + c, key: w.key}))
+	}
+	watch.everything(t, w)
+	watch.clean(t, "the log", strings.ReplaceAll(w.log.String(), "access-sandbox-", mark)) // the tokens that the simulator made
+	t.Logf("%d answers that repeat a secret, %d calls, %d syncs", faults, calls, syncs)
+}
+
+// canarySyncs links a bank whose every sync fails with a secret in the answer.
+func (w *toolWorld) canarySyncs(t *testing.T, p *banksim.Plaid, tl *banksim.Teller, watch *canaryWatch) (n int) {
+	t.Helper()
+	failed := func() int { return strings.Count(w.log.String(), `"kind":"feed.sync"`) }
+	for i, fault := range echoes(canaries()[19].value) {
+		fault.Times = -1
+		before := failed()
+		if i%2 == 0 {
+			fault.Path = "/transactions/sync"
+			p.Script(fault)
+			token, _ := p.NewItem("")
+			watch.answer(t, "linking", w.send(t, exchange{method: http.MethodPost, path: "/api/v1/connections", key: w.key, body: fmt.Sprintf(`{"provider":"plaid","credentials":{"public_token":%q}}`, token)}))
+		} else {
+			e := tl.Enrol()
+			watch.exact = append(watch.exact, e.AccessToken)
+			fault.Path = "/accounts/" // what is read of an account; linking lists them
+			tl.Script(fault)
+			watch.answer(t, "linking", w.send(t, exchange{method: http.MethodPost, path: "/api/v1/connections", key: w.key, body: fmt.Sprintf(`{"provider":"teller","credentials":{"access_token":%q,"enrollment_id":%q}}`, e.AccessToken, e.ID)}))
+		}
+		for deadline := time.Now().Add(30 * time.Second); failed() == before; time.Sleep(20 * time.Millisecond) {
+			if time.Now().After(deadline) {
+				t.Fatalf("no sync of answer %d ends", i)
+			}
+		}
+		p.Calm()
+		tl.Calm()
+		n++
+	}
+	return n
+}
+
+type canaryInput struct {
+	What   string `json:"what" query:"what"`
+	Secret string `json:"secret" query:"secret"`
+}
+
+// canaryTrouble is every way in which work can go wrong with a secret in its hands.
+func canaryTrouble(ctx context.Context, q pg.Querier, in canaryInput) error {
+	switch in.What {
+	case "panic":
+		panic("no such token " + in.Secret)
+	case "panic with an error":
+		panic(errors.New("no such token " + in.Secret))
+	case "panic with a struct":
+		panic(in)
+	case "uuid":
+		_, err := pg.Value[string](ctx, q, `select $1::uuid::text`, in.Secret)
+		return err
+	case "number":
+		_, err := pg.Values[int](ctx, q, `select $1::text::int`, in.Secret)
+		return err
+	case "argument":
+		_, err := pg.Exec(ctx, q, `select $1::int`, in.Secret)
+		return err
+	case "enum":
+		_, err := pg.All[canaryInput](ctx, q, `select $1::text::date as what, '' as secret`, in.Secret)
+		return err
+	case "json":
+		_, err := pg.One[canaryInput](ctx, q, `select $1::text::jsonb as what, '' as secret`, `{"a":`+in.Secret)
+		return err
+	case "unique":
+		_, err := pg.Exec(ctx, q, `insert into attempt (bucket, tries, free_at, expires_at) select $1, 1, now(), now() from generate_series(1, 2)`, in.Secret)
+		return err
+	}
+	_, err := pg.Exec(ctx, q, `insert into token (id, short_id, hash, kind, scope, name, prefix, actor_type) values (gen_random_uuid(), $1, $1::text::bytea, $1, $1, $1, $1, $1)`, in.Secret)
+	return err
+}
+
+var canaryTroubles = []string{"panic", "panic with an error", "panic with a struct", "uuid", "number", "argument", "enum", "json", "unique", "check"}
+
+// Panics and errors of the database whose text has a secret: in an op by route and by tool, in a raw route, in a job, in the protocol of the tools.
+func TestCanariesInFailures(t *testing.T) {
+	t.Parallel()
+	secret := canaries()[0].value
+	w := newToolWorld(t, func(s *mcp.Server) {
+		s.AddTool(&mcp.Tool{Name: "trouble", InputSchema: map[string]any{"type": "object"}}, func(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+			panic("no such token " + secret)
+		})
+	})
+	watch := &canaryWatch{exact: []string{w.key}}
+	read := op.Reading(op.Spec{Name: "tag.trouble", Route: "GET /trouble", Tool: "get_trouble", Scope: op.Read, Summary: "Goes wrong."}, func(ctx context.Context, q pg.Querier, in canaryInput) (op.None, error) {
+		return op.None{}, canaryTrouble(ctx, q, in)
+	})
+	write := op.Writing(op.Spec{Name: "tag.worse", Route: "POST /trouble", Tool: "make_trouble", Scope: op.Full, Summary: "Goes wrong."}, func(ctx context.Context, tx pg.Tx, in canaryInput) (op.None, error) {
+		return op.None{}, canaryTrouble(ctx, tx, in)
+	})
+	w.Tools.Ops = append(w.Tools.Ops, read, write)
+	surface := w.Rest()
+	surface.Ops = append(surface.Ops, read, write)
+	surface.Raw = append(surface.Raw, rest.Raw{Route: "GET /trouble", Scope: op.Open, Handler: http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		panic("no such token " + r.URL.Query().Get("secret"))
+	})})
+	handler, err := surface.Handler()
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := httptest.NewUnstartedServer(handler)
+	server.Config.ErrorLog = slog.NewLogLogger(w.Log.Handler(), slog.LevelError)
+	server.Start()
+	t.Cleanup(server.Close)
+	w.url = server.URL
+	w.Jobs.Add(job.Kind{Name: "trouble", Unit: "secrets", Work: func(ctx context.Context, run *job.Run) (any, error) {
+		var in canaryInput
+		if err := run.Args(&in); err != nil {
+			return nil, err
+		}
+		return nil, canaryTrouble(ctx, w.DB, canaryInput{What: in.What, Secret: secret})
+	}})
+	w.work(t)
+	session := w.agent(t, w.key)
+	for _, what := range canaryTroubles {
+		args := map[string]any{"what": what, "secret": secret}
+		body, _ := json.Marshal(args)
+		r := w.send(t, exchange{method: http.MethodGet, path: "/api/v1/trouble?what=" + strings.ReplaceAll(what, " ", "+") + "&secret=" + secret, key: w.key})
+		watch.answer(t, what, r)
+		if r.status != http.StatusInternalServerError {
+			t.Errorf("%s: %d %s", what, r.status, r.body)
+		}
+		watch.answer(t, what, w.send(t, exchange{method: http.MethodPost, path: "/api/v1/trouble", key: w.key, body: string(body), header: map[string]string{"Idempotency-Key": id.Base62(20)}}))
+		for _, tool := range []string{"get_trouble", "make_trouble", "trouble"} {
+			res, err := session.CallTool(t.Context(), &mcp.CallToolParams{Name: tool, Arguments: args})
+			said, _ := json.Marshal(res)
+			watch.clean(t, "the tool's answer to "+what, string(said)+fmt.Sprint(err))
+		}
+		w.canaryJob(t, what)
+	}
+	r := w.send(t, exchange{method: http.MethodGet, path: "/trouble?secret=" + secret})
+	watch.answer(t, "a raw route", r)
+	if r.code() != "INTERNAL_ERROR" {
+		t.Errorf("a raw route that panics answers %d %s", r.status, r.body)
+	}
+	for _, said := range []string{"panic in tag.trouble", "panic in job trouble", "SQLSTATE 22P02", "canary_fault_test.go"} {
+		if !strings.Contains(w.log.String(), said) {
+			t.Errorf("the log does not say %q", said)
+		}
+	}
+	watch.everything(t, w)
+}
+
+func (w *toolWorld) canaryJob(t *testing.T, what string) {
+	t.Helper()
+	var made job.Job
+	err := w.DB.InTx(t.Context(), func(tx pg.Tx) (err error) {
+		made, err = w.Jobs.Enqueue(t.Context(), tx, "trouble", canaryInput{What: what}, job.Options{})
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := w.Jobs.Wait(t.Context(), made.ID, time.Minute); err != nil || got.State != job.Failed {
+		t.Errorf("%s: %+v, %v", what, got, err)
+	}
+}
+
+// A configuration that is wrong, with secrets in it: what the program says on its way out has none.
+func TestCanariesInConfiguration(t *testing.T) {
+	t.Parallel()
+	watch, tried := &canaryWatch{}, 0
+	good := pgtest.AdminURL()
+	for _, c := range canaries() {
+		for name, config := range map[string]app.Config{
+			"database URL":         {DatabaseURL: seal.NewSecret(c.value)},
+			"database password":    {DatabaseURL: seal.NewSecret("postgres://coffer:" + c.value + "@127.0.0.1:notaport/coffer")},
+			"database settings":    {DatabaseURL: seal.NewSecret("host=127.0.0.1 port=x password='" + c.value + "'")},
+			"database option":      {DatabaseURL: seal.NewSecret("postgres://coffer@127.0.0.1/coffer?sslmode=none&password=" + c.value)},
+			"encryption key":       {DatabaseURL: seal.NewSecret(good), EncryptionKey: seal.NewSecret(c.value + "!")},
+			"old encryption key":   {DatabaseURL: seal.NewSecret(good), EncryptionKey: seal.NewSecret(testRing), EncryptionKeysOld: []string{c.value + "!"}},
+			"Plaid environment":    {DatabaseURL: seal.NewSecret(good), PlaidClientID: "client", PlaidSecret: seal.NewSecret(c.value), PlaidEnvironment: "none"},
+			"Plaid without client": {DatabaseURL: seal.NewSecret(good), PlaidSecret: seal.NewSecret(c.value), PlaidEnvironment: "sandbox"},
+			"Plaid address":        {DatabaseURL: seal.NewSecret(good), PlaidClientID: "client", PlaidSecret: seal.NewSecret("s"), PlaidEnvironment: "sandbox", PlaidURL: "https://me:" + c.value + "@plaid.example"},
+			"key in place of file": {DatabaseURL: seal.NewSecret(good), TellerApplication: "a", TellerEnvironment: "production", TellerKey: c.value},
+		} {
+			tried++
+			a, err := app.Build(t.Context(), config, slog.New(slog.DiscardHandler))
+			if err == nil {
+				a.DB.Close()
+				if name != "database URL" { // some texts are one
+					t.Errorf("%s with %s is taken", name, c.kind)
+				}
+				continue
+			}
+			watch.clean(t, name+" with "+c.kind, fmt.Sprintf("%v %+v %#v", err, config.PlaidSecret, config.EncryptionKey))
+		}
+	}
+	t.Logf("%d wrong configurations", tried)
+}

@@ -1,0 +1,336 @@
+package app_test
+
+import (
+	"compress/gzip"
+	"context"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"coffer/internal/app"
+	"coffer/internal/job"
+	"coffer/internal/pg"
+	"coffer/internal/pg/pgtest"
+)
+
+// released are databases as a release left them: made, filled and changed by the program of that day, then written down by pg_dump. Their names are the schema's number.
+func released(t *testing.T) []string {
+	t.Helper()
+	found, err := filepath.Glob("testdata/releases/*.sql.gz")
+	if err != nil || len(found) == 0 {
+		t.Fatalf("no releases: %v", err)
+	}
+	return found
+}
+
+func openDB(t *testing.T, url string) *pg.DB {
+	t.Helper()
+	db, err := pg.Open(t.Context(), url, pg.Options{MaxConns: 4})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(db.Close)
+	return db
+}
+
+// restore is a database of that release.
+func restore(t *testing.T, file string) (url string, db *pg.DB) {
+	t.Helper()
+	f, err := os.Open(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close() //nolint:errcheck // only read
+	z, err := gzip.NewReader(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	script, err := io.ReadAll(z)
+	if err != nil {
+		t.Fatal(err)
+	}
+	url = pgtest.EmptyURL(t)
+	db = openDB(t, url)
+	conn, err := db.Acquire(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := conn.Conn().PgConn().Exec(t.Context(), string(script)).Close(); err != nil {
+		t.Fatal(err)
+	}
+	_ = conn.Conn().Close(t.Context()) // the script has set the session up for itself
+	conn.Release()
+	want, _, _ := strings.Cut(filepath.Base(file), ".")
+	if at, err := db.SchemaVersion(t.Context()); err != nil || fmt.Sprintf("%05d", at) != want {
+		t.Fatalf("%s is at %d, %v", file, at, err)
+	}
+	return url, db
+}
+
+var dumpToken = regexp.MustCompile(`(?m)^\\(un)?restrict .*$`)
+
+// schema is the schema as pg_dump writes it.
+func schema(t *testing.T, url string) string {
+	t.Helper()
+	return dumpToken.ReplaceAllString(string(pgtest.Dump(t, url, "--schema-only")), "")
+}
+
+// installed is the schema of a fresh install.
+func installed(t *testing.T) string {
+	t.Helper()
+	url := pgtest.EmptyURL(t)
+	if _, err := openDB(t, url).Migrate(t.Context(), job.Schema()); err != nil {
+		t.Fatal(err)
+	}
+	return schema(t, url)
+}
+
+func sameSchema(t *testing.T, url, want string) {
+	t.Helper()
+	if got := schema(t, url); got != want {
+		t.Errorf("the schema is not that of a fresh install\n%s", firstDifference(want, got))
+	}
+}
+
+// numbers are the steps after that one.
+func numbers(t *testing.T, after int64) []int64 {
+	t.Helper()
+	names, err := fs.Glob(pg.Migrations(), "*.sql")
+	if err != nil {
+		t.Fatal(err)
+	}
+	list := []int64{4} // the step in Go
+	for _, name := range names {
+		n, err := strconv.ParseInt(name[:5], 10, 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		list = append(list, n)
+	}
+	slices.Sort(list)
+	return slices.DeleteFunc(list, func(n int64) bool { return n <= after })
+}
+
+// Every release migrates to the newest schema: the same as a fresh install has, with all rows still there, and the program works on it.
+func TestMigrateReleases(t *testing.T) {
+	t.Parallel()
+	want := installed(t)
+	for _, file := range released(t) {
+		t.Run(filepath.Base(file), func(t *testing.T) {
+			t.Parallel()
+			url, db := restore(t, file)
+			if schema(t, url) == want {
+				t.Error("control: there is nothing to migrate")
+			}
+			counts := func() string {
+				n, err := pg.Value[string](t.Context(), db, `select concat_ws(' ', (select count(*) from transaction), (select sum(amount) from transaction), (select count(*) from account),
+					(select count(*) from change), (select count(*) from entry), (select count(*) from transaction_tag), (select count(*) from token), (select count(*) from member))`)
+				if err != nil {
+					t.Fatal(err)
+				}
+				return n
+			}
+			before := counts()
+			steps, err := db.Migrate(t.Context(), job.Schema())
+			if err != nil {
+				t.Fatal(err)
+			}
+			sameSchema(t, url, want)
+			if after := counts(); after != before {
+				t.Errorf("before %s, after %s", before, after)
+			}
+			w := newWorldOn(t, url, app.Config{})
+			for _, path := range []string{"/transactions?limit=500", "/changes", "/transactions/summary", "/accounts", "/rules", "/connections", "/users"} {
+				if r := w.send(t, exchange{method: "GET", path: "/api/v1" + path, key: w.key}); r.status != 200 || path == "/changes" && !strings.Contains(r.body, `"reverts":"`) {
+					t.Errorf("%s: %d %.300s", path, r.status, r.body)
+				}
+			}
+			t.Logf("rows %s, %d steps: %s", before, len(steps), strings.Join(steps, ", "))
+		})
+	}
+}
+
+// stall lets the step of that number wait, all its statements done, right before it is recorded and committed.
+func stall(ctx context.Context, db *pg.DB, step int64) error {
+	_, err := db.Exec(ctx, fmt.Sprintf(`
+		create or replace function stall() returns trigger language plpgsql as 'begin perform pg_advisory_xact_lock(4242); return new; end';
+		create or replace trigger stall before insert on goose_db_version for each row when (new.version_id = %d) execute function stall()`, step))
+	return err
+}
+
+// Migrations whose connection is ended in the middle of each step, from an empty database and from every release, and run again: nothing is left half done, and the end is the same.
+func TestMigrateKilled(t *testing.T) {
+	t.Parallel()
+	want := installed(t)
+	start := map[string]func(t *testing.T) (string, *pg.DB){"empty": func(t *testing.T) (string, *pg.DB) {
+		t.Helper()
+		url := pgtest.EmptyURL(t)
+		db := openDB(t, url)
+		// As goose makes it at the first start, so that there is a place to wait.
+		_, err := db.Exec(t.Context(), `create table goose_db_version (id integer primary key generated by default as identity, version_id bigint not null, is_applied boolean not null, tstamp timestamp not null default now());
+			insert into goose_db_version (version_id, is_applied) values (0, true)`)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return url, db
+	}}
+	for _, file := range released(t) {
+		start[filepath.Base(file)] = func(t *testing.T) (string, *pg.DB) {
+			t.Helper()
+			return restore(t, file)
+		}
+	}
+	for name, begin := range start {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			url, db := begin(t)
+			at, err := db.SchemaVersion(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, step := range numbers(t, at) {
+				killed(t, db, url, step)
+			}
+			if _, err := db.Exec(t.Context(), `drop trigger stall on goose_db_version; drop function stall()`); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := db.Migrate(t.Context(), job.Schema()); err != nil {
+				t.Fatal(err)
+			}
+			sameSchema(t, url, want)
+			t.Logf("%d steps ended in the middle", len(numbers(t, at)))
+		})
+	}
+}
+
+// killed migrates as far as that step and ends the connection within it.
+func killed(t *testing.T, db *pg.DB, url string, step int64) {
+	t.Helper()
+	ctx := t.Context()
+	if err := stall(ctx, db, step); err != nil {
+		t.Fatal(err)
+	}
+	holder, err := db.Acquire(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer holder.Release()
+	if _, err := holder.Exec(ctx, `select pg_advisory_lock(4242)`); err != nil {
+		t.Fatal(err)
+	}
+	other := openDB(t, url) // a server of its own, which is about to lose its connection
+	done := make(chan error, 1)
+	go func() {
+		_, err := other.Migrate(ctx, job.Schema())
+		done <- err
+	}()
+	for deadline := time.Now().Add(time.Minute); ; time.Sleep(10 * time.Millisecond) {
+		n, err := pg.Value[int](ctx, db, `select count(pg_terminate_backend(pid)) from pg_locks where locktype = 'advisory' and not granted and objid = 4242 and database = (select oid from pg_database where datname = current_database())`)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n > 0 {
+			break
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("step %d does not come", step)
+		}
+	}
+	if err := <-done; err == nil {
+		t.Errorf("step %d: a migration that lost its connection says that it succeeded", step)
+	}
+	if _, err := holder.Exec(ctx, `select pg_advisory_unlock(4242)`); err != nil {
+		t.Fatal(err)
+	}
+	if at, err := db.SchemaVersion(ctx); err != nil || at >= step {
+		t.Errorf("step %d was ended, and the schema is at %d, %v", step, at, err)
+	}
+}
+
+// Readers wait at most two seconds while a large household migrates.
+func TestMigrateLetsReadersRead(t *testing.T) {
+	t.Parallel()
+	rows := 100_000
+	if os.Getenv("COFFER_TEST_LONG") != "" {
+		rows = 1_000_000
+	}
+	for _, file := range released(t) {
+		t.Run(filepath.Base(file), func(t *testing.T) {
+			t.Parallel()
+			url, db := restore(t, file)
+			grow(t, db, rows)
+			stop, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			var group sync.WaitGroup
+			var worst sync.Map
+			for _, table := range []string{"transaction", "change", "entry", "account", "token", "connection", "member", "job"} {
+				reader := openDB(t, url)
+				group.Go(func() {
+					var slowest time.Duration
+					for stop.Err() == nil {
+						began := time.Now()
+						if _, err := pg.Value[int](context.WithoutCancel(stop), reader, `select count(*) from (select from `+table+` limit 10) x`); err != nil {
+							t.Errorf("%s: %v", table, err)
+							break
+						}
+						slowest = max(slowest, time.Since(began))
+						time.Sleep(2 * time.Millisecond)
+					}
+					worst.Store(table, slowest)
+				})
+			}
+			began := time.Now()
+			steps, err := db.Migrate(t.Context(), job.Schema())
+			took := time.Since(began)
+			cancel()
+			group.Wait()
+			if err != nil {
+				t.Fatal(err)
+			}
+			worst.Range(func(table, slowest any) bool {
+				if slowest.(time.Duration) > 2*time.Second {
+					t.Errorf("a reader of %s waited %s", table, slowest)
+				}
+				t.Logf("%s: slowest read %s", table, slowest.(time.Duration).Round(time.Millisecond))
+				return true
+			})
+			t.Logf("%d transactions migrated in %s: %s", rows, took.Round(time.Millisecond), strings.Join(steps, ", "))
+		})
+	}
+}
+
+// grow repeats the release's transactions and changes until there are that many.
+func grow(t *testing.T, db *pg.DB, rows int) {
+	t.Helper()
+	conn, err := db.Acquire(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Release()
+	_, err = conn.Exec(t.Context(), fmt.Sprintf(`
+		set statement_timeout = 0;
+		set session_replication_role = replica; -- rows that were checked once already
+		insert into transaction select r.* from transaction t, generate_series(1, %[1]d / (select count(*) from transaction)) n,
+			jsonb_populate_record(t, jsonb_build_object('id', gen_random_uuid(), 'short_id', substr(md5(n || t.id::text), 1, 8), 'provider_id', t.provider_id || '-' || n, 'linked_id', null)) r on conflict do nothing;
+		insert into change select r.* from change c, generate_series(1, %[1]d / (select count(*) from change)) n,
+			jsonb_populate_record(c, jsonb_build_object('id', gen_random_uuid(), 'short_id', substr(md5(n || c.id::text), 1, 8))) r where c.reverts is null on conflict do nothing;
+		analyze;
+		set session_replication_role = default;
+		set statement_timeout = default`, rows))
+	if err != nil {
+		t.Fatal(err)
+	}
+	n, err := pg.Value[int](t.Context(), db, `select least((select count(*) from transaction), (select count(*) from change) * 2)`)
+	if err != nil || n < rows*9/10 {
+		t.Fatalf("only %d rows, %v", n, err)
+	}
+}

@@ -1,0 +1,140 @@
+package app
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"coffer/internal/auth"
+	"coffer/internal/errs"
+	"coffer/internal/op"
+	"coffer/internal/rest"
+	"coffer/internal/signin"
+	"github.com/charmbracelet/x/term"
+	"github.com/spf13/cobra"
+)
+
+// adminOnly is what a member who is no admin may read, but has no say in.
+var adminOnly = []string{"/users", "/api-keys", "/settings", "/exports"}
+
+// forAdmins marks the ops that of all members only admins may run.
+func forAdmins(ops []*op.Op) []*op.Op {
+	for _, o := range ops {
+		o.Admin = slices.ContainsFunc(adminOnly, func(p string) bool { return o.Path == p || strings.HasPrefix(o.Path, p+"/") })
+	}
+	return ops
+}
+
+// deskBody bounds what a stranger may send.
+const deskBody = 64 << 10
+
+// desk are the routes with which people sign in.
+func (a *App) desk() []rest.Raw {
+	d := a.Desk
+	if d == nil { // for documents
+		d = &signin.Desk{}
+	}
+	var out []rest.Raw
+	routes := d.Routes()
+	if a.OAuth != nil { // its routes stand in documents of their own
+		routes = append(routes, a.OAuth.Routes()...)
+	}
+	for _, r := range routes {
+		if r.Name == "" && a.Desk == nil { // a page stands in no document
+			continue
+		}
+		out = append(out, rest.Raw{Route: r.Pattern, Scope: op.Open, MaxBody: deskBody, Name: r.Name, Summary: r.Summary, In: r.In, Form: r.Form, Out: r.Out, Refusals: r.Refusals, Serve: r.Serve})
+	}
+	return out
+}
+
+// setupLife is how long a link to set the household up is good.
+const setupLife = 24 * time.Hour
+
+// setupLink is where the first admin is made, once.
+func (a *App) setupLink(ctx context.Context) (string, error) {
+	ticket, err := a.Auth.Issue(ctx, auth.SetupTicket, auth.Ticket{}, setupLife)
+	return a.Config.base() + "/setup/" + ticket, err
+}
+
+// setupCommand makes the first admin from the terminal.
+func setupCommand(config Config, in io.Reader) *cobra.Command {
+	var admin auth.FirstAdmin
+	var link bool
+	setup := &cobra.Command{
+		Use: "setup", Short: "Make the household's first admin, who can then sign in", Args: cobra.NoArgs,
+		Long: `Makes the first member who can sign in, straight on the database. What is not given as a flag is asked for;
+the password is asked for on a terminal, and else is the first line of standard input.
+With --link it prints a link instead, with which the same is done in a browser, once, within a day.`,
+		Example: "  coffer setup\n  coffer setup --name Robin --email robin@example.com < password.txt\n  coffer setup --link",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			config.LogLevel = max(config.LogLevel, 8)
+			a, err := Build(cmd.Context(), config, config.logger())
+			if err != nil {
+				return err
+			}
+			defer a.DB.Close()
+			if err := a.ready(cmd.Context(), patience); err != nil {
+				return err
+			}
+			if link {
+				at, err := a.setupLink(cmd.Context())
+				if err == nil {
+					_, err = fmt.Fprintln(cmd.OutOrStdout(), at)
+				}
+				return err
+			}
+			if err := askAdmin(&admin, in, cmd.ErrOrStderr()); err != nil {
+				return err
+			}
+			u, err := a.Auth.SetUp(cmd.Context(), admin, "")
+			if err == nil {
+				_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s is an admin now and signs in with %s at %s/login\n", u.Name, admin.Email, config.base())
+			}
+			return err
+		},
+	}
+	setup.Flags().StringVar(&admin.Name, "name", "", "your name")
+	setup.Flags().StringVar(&admin.Email, "email", "", "the address to sign in with; nothing is ever sent to it")
+	setup.Flags().BoolVar(&link, "link", false, "print a link to do this in a browser")
+	return setup
+}
+
+// askAdmin asks for what is missing. A password is not shown while it is typed.
+func askAdmin(admin *auth.FirstAdmin, in io.Reader, out io.Writer) error {
+	lines := bufio.NewReader(in)
+	line := func(question string) (string, error) {
+		fmt.Fprint(out, question)
+		text, err := lines.ReadString('\n')
+		if err != nil && text == "" {
+			return "", errs.New(errs.ValidationError, "the answer is missing; give it as a flag, or the password on standard input")
+		}
+		return strings.TrimRight(text, "\r\n"), nil
+	}
+	var err error
+	if admin.Name == "" {
+		if admin.Name, err = line("Your name: "); err != nil {
+			return err
+		}
+	}
+	if admin.Email == "" {
+		if admin.Email, err = line("E-mail address to sign in with: "); err != nil {
+			return err
+		}
+	}
+	file, ok := in.(*os.File)
+	if !ok || !term.IsTerminal(file.Fd()) {
+		admin.Password, err = line("")
+		return err
+	}
+	fmt.Fprintf(out, "A password of at least %d characters: ", auth.MinPassword)
+	raw, err := term.ReadPassword(file.Fd())
+	fmt.Fprintln(out)
+	admin.Password = string(raw)
+	return err
+}

@@ -1,0 +1,237 @@
+package app_test
+
+import (
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"coffer/internal/app"
+	"coffer/internal/auth"
+	"coffer/internal/banksim"
+	"coffer/internal/household"
+	"coffer/internal/op"
+	"coffer/internal/pg"
+	"coffer/internal/pg/pgtest"
+	"coffer/internal/seal"
+)
+
+// put sends a body and answers what came.
+func (w *world) put(t *testing.T, path, body string) reply {
+	t.Helper()
+	return w.send(t, exchange{method: http.MethodPut, path: "/api/v1" + path, key: w.key, body: body})
+}
+
+func (w *world) post(t *testing.T, path string) reply {
+	t.Helper()
+	return w.send(t, exchange{method: http.MethodPost, path: "/api/v1" + path, key: w.key})
+}
+
+func has(t *testing.T, r reply, status int, parts ...string) {
+	t.Helper()
+	if r.status != status {
+		t.Errorf("%d, want %d: %s", r.status, status, r.body)
+	}
+	for _, part := range parts {
+		if !strings.Contains(r.body, part) {
+			t.Errorf("%s is not in %s", part, r.body)
+		}
+	}
+}
+
+// A provider that is configured on one server is there on the others at once, with what it was configured with last, and nobody can read its secret.
+func TestProvidersAreConfiguredForAllServers(t *testing.T) {
+	t.Parallel()
+	p, err := banksim.NewPlaid(banksim.PlaidOptions{Household: household.Options{Seed: 3, Transactions: 200, Years: 1}, ClientID: "client-of-the-household", Secret: "canary-of-the-household"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(p.Close)
+	database := pgtest.URL(t)
+	config := app.Config{EncryptionKey: seal.NewSecret(testRing), PlaidURL: p.URL()}
+	one, two := newWorldOn(t, database, config), newWorldOn(t, database, config)
+	two.work(t)
+	token, book := p.NewItem("")
+	body := fmt.Sprintf(`{"provider":"plaid","credentials":{"public_token":%q}}`, token)
+	if r := two.send(t, exchange{method: http.MethodPost, path: "/api/v1/connections", key: two.key, body: body}); r.code() != "PROVIDER_NOT_CONFIGURED" {
+		t.Errorf("before: %d %s", r.status, r.body)
+	}
+	has(t, one.put(t, "/settings/providers/plaid", `{"client_id":"client-of-the-household","secret":"not-the-right-secret"}`), 200, `"source":"stored"`)
+	has(t, two.post(t, "/settings/providers/plaid/test"), 200, `"ok":false`, `"code":"INVALID_API_KEYS"`)
+	has(t, one.put(t, "/settings/providers/plaid", `{"secret":"canary-of-the-household"}`), 200, `"masked":"****hold"`, `"last_test":null`)
+	has(t, two.post(t, "/settings/providers/plaid/test"), 200, `"ok":true`)
+	has(t, one.send(t, exchange{method: http.MethodGet, path: "/api/v1/settings/providers", key: one.key}), 200, `"last_test":{"ok":true`)
+	connection := two.link(t, body)
+	two.holdsBook(t, book)
+
+	has(t, one.send(t, exchange{method: http.MethodDelete, path: "/api/v1/settings/providers/plaid", key: one.key}), 204)
+	has(t, two.post(t, "/settings/providers/plaid/test"), 422, "PROVIDER_NOT_CONFIGURED")
+	if got := two.sync(t, connection); !strings.Contains(got, `"state":"failed"`) {
+		t.Errorf("a sync without its provider: %s", got)
+	}
+	has(t, two.send(t, exchange{method: http.MethodGet, path: "/api/v1/connections/" + connection + "/status", key: two.key}), 200, `"status":"error"`, `"status_reason":"PROVIDER_NOT_CONFIGURED"`, `"status":"error","added"`)
+
+	has(t, one.put(t, "/settings/providers/plaid", `{"client_id":"client-of-the-household","secret":"canary-of-the-household"}`), 200)
+	if got := two.sync(t, connection); !strings.Contains(got, `"state":"succeeded"`) {
+		t.Errorf("a sync with its provider again: %s", got)
+	}
+	two.holdsBook(t, book)
+
+	leaks, err := pg.Values[string](t.Context(), one.DB, `
+		select 'provider_setting' from provider_setting p where position('canary' in p::text) > 0 or position('canary' in encode(p.fields, 'escape')) > 0
+		union all select 'idempotency' from idempotency i where position('canary' in i::text) > 0 union all select 'job' from job j where position('canary' in j::text) > 0`)
+	if err != nil || len(leaks) > 0 {
+		t.Errorf("the secret can be read in %v, %v", leaks, err)
+	}
+	moved, err := pg.Value[string](t.Context(), one.DB, `insert into provider_setting (provider, fields, version) select 'teller', fields, 9 from provider_setting where provider = 'plaid' returning provider`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r := two.post(t, "/settings/providers/"+moved+"/test"); r.status != 500 {
+		t.Errorf("a sealed value that was moved opened: %d %s", r.status, r.body)
+	}
+}
+
+// What the environment says wins, is marked, and cannot be changed through the API; Teller's certificate is what a test looks at.
+func TestTheEnvironmentWins(t *testing.T) {
+	t.Parallel()
+	tl, err := banksim.NewTeller(banksim.TellerOptions{Household: household.Options{Seed: 7, Transactions: 50, Years: 1}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(tl.Close)
+	dir := t.TempDir()
+	file := func(name string, pem []byte) string {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, pem, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	c := app.Config{
+		EncryptionKey: seal.NewSecret(testRing), TellerApplication: "app_of_the_server", TellerEnvironment: "development", TellerURL: tl.URL(),
+		TellerCertificate: file("cert.pem", tl.Certificate()), TellerKey: file("key.pem", tl.Key()), TellerCA: file("ca.pem", tl.CA()),
+	}
+	w := newWorldOn(t, pgtest.URL(t), c)
+	has(t, w.send(t, exchange{method: http.MethodGet, path: "/api/v1/settings/providers/teller", key: w.key}), 200, `"source":"env"`, `"configured":true`, `"application_id":{"set":true,"masked":"****rver"}`, `"private_key":{"set":true,"masked":"****"}`)
+	has(t, w.put(t, "/settings/providers/teller", `{"application_id":"app_2"}`), 409, "COFFER_TELLER_")
+	has(t, w.post(t, "/settings/providers/teller/test"), 200, `"ok":true`)
+
+	c.TellerApplication, c.TellerCertificate, c.TellerKey = "", "", ""
+	w = newWorldOn(t, pgtest.URL(t), c)
+	has(t, w.put(t, "/settings/providers/teller", `{"application_id":"app_2","environment":"production"}`), 400, "certificate")
+	has(t, w.put(t, "/settings/providers/teller", `{"application_id":"app_2"}`), 200, `"environment":"sandbox"`)
+	has(t, w.post(t, "/settings/providers/teller/test"), 200, `"ok":false`, `"code":"bad_request"`)
+}
+
+// An agent must not give itself more than a person gave it.
+func TestAgentsChangeNoSettings(t *testing.T) {
+	t.Parallel()
+	w := newWorldOn(t, pgtest.URL(t), app.Config{EncryptionKey: seal.NewSecret(testRing)})
+	agent := w.newKey(t, auth.CreateKey{Name: "agent", Scope: "full_access", ActorType: op.Agent})
+	for path, x := range map[string][2]string{
+		"/settings": {"PATCH", `{"household_name":"Mine"}`}, "/settings/agents": {"PATCH", `{"writes_per_day":null}`}, "/settings/models": {"PUT", `{"provider":"anthropic","key":"sk-1234567890"}`},
+		"/settings/providers/plaid": {"PUT", `{"client_id":"c","secret":"s"}`}, "/api-keys/" + agent.ShortID: {"PATCH", `{"max_writes_per_day":null}`},
+	} {
+		if r := w.send(t, exchange{method: x[0], path: "/api/v1" + path, key: agent.Secret, body: x[1]}); r.code() != "FORBIDDEN" {
+			t.Errorf("%s %s by an agent: %d %s", x[0], path, r.status, r.body)
+		}
+		if x[1] != "" && !strings.HasPrefix(path, "/api-keys") {
+			if r := w.send(t, exchange{method: x[0], path: "/api/v1" + path, key: w.key, body: x[1]}); r.status != 200 {
+				t.Errorf("%s %s by a person: %d %s", x[0], path, r.status, r.body)
+			}
+		}
+	}
+	if r := w.send(t, exchange{method: "PATCH", path: "/api/v1/settings/agents", key: w.key, body: `{"monthly_ceiling_usd":-1}`}); r.code() != "VALIDATION_ERROR" {
+		t.Errorf("a ceiling below zero: %d %s", r.status, r.body)
+	}
+}
+
+// Every column that holds a sealed value is among those that a rotation goes through.
+func TestRotationKnowsEverySealedColumn(t *testing.T) {
+	t.Parallel()
+	w := newWorldOn(t, pgtest.URL(t), app.Config{EncryptionKey: seal.NewSecret(testRing)})
+	has(t, w.put(t, "/settings/providers/plaid", `{"client_id":"client","secret":"secret"}`), 200)
+	has(t, w.put(t, "/settings/models", `{"provider":"anthropic","key":"sk-ant-0123456789"}`), 200)
+	ring, err := seal.NewRing("ZmVkY2JhOTg3NjU0MzIxMGZlZGNiYTk4NzY1NDMyMTA=", testRing)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range app.SealedColumns() {
+		if _, err := w.DB.Reseal(t.Context(), ring, c); err != nil {
+			t.Error(err)
+		}
+	}
+	for _, query := range []string{`select fields from provider_setting`, `select key from model_setting`} {
+		stored, err := pg.Value[[]byte](t.Context(), w.DB, query)
+		if err != nil || ring.Stale(stored) {
+			t.Errorf("%s: not wrapped anew, %v", query, err)
+		}
+	}
+}
+
+// A key changes no more transactions in a day than it may, whoever else writes at the same time and on whichever server; what a person does is not counted.
+func TestWriteBudgets(t *testing.T) {
+	t.Parallel()
+	database := pgtest.URL(t)
+	one := newWorldOn(t, database, app.Config{})
+	one.fillBooks(t)
+	two := newWorldOn(t, database, app.Config{})
+	ids, err := pg.Values[string](t.Context(), one.DB, `select short_id from transaction order by date`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	few := one.newKey(t, auth.CreateKey{Name: "few", Scope: "full_access", ActorType: op.Agent, MaxWritesPerDay: new(3)}).Secret
+	free := one.newKey(t, auth.CreateKey{Name: "free", Scope: "full_access", ActorType: op.Agent}).Secret
+	tag := func(w *world, key string, tag string, transactions ...string) reply {
+		var ops []string
+		for _, x := range transactions {
+			ops = append(ops, fmt.Sprintf(`{"transaction_id":%q,"tags_to_add":[%q]}`, x, tag))
+		}
+		return w.send(t, exchange{method: "POST", path: "/api/v1/transactions/update", key: key, body: `{"operations":[` + strings.Join(ops, ",") + `]}`})
+	}
+	if r := tag(one, few, "too-many", ids[:4]...); r.code() != "RATE_LIMITED" || r.header.Get("Retry-After") == "" {
+		t.Errorf("four at once: %d %s %v", r.status, r.body, r.header)
+	}
+	replies := make(chan reply, 6)
+	for i := range 6 {
+		go func() { replies <- tag([]*world{one, two}[i%2], few, "racing", ids[i]) }()
+	}
+	done := 0
+	for range 6 {
+		switch r := <-replies; {
+		case r.status == 200:
+			done++
+		case r.code() != "RATE_LIMITED":
+			t.Errorf("%d %s", r.status, r.body)
+		}
+	}
+	tagged, err := pg.Value[int](t.Context(), one.DB, `select count(*) from transaction_tag tt join tag g on g.id = tt.tag_id where g.slug in ('racing', 'too-many') and tt.present`)
+	if err != nil || done != 3 || tagged != 3 {
+		t.Errorf("%d calls went through and %d transactions were changed, of 3 that may be: %v", done, tagged, err)
+	}
+	if r := tag(two, few, "racing", ids[0]); r.status != 200 && r.code() != "RATE_LIMITED" {
+		t.Errorf("%d %s", r.status, r.body)
+	}
+	// What changes nothing costs nothing, and another key has a budget of its own, as far as the household lets its agents go.
+	if r := one.send(t, exchange{method: "PATCH", path: "/api/v1/settings/agents", key: one.key, body: `{"writes_per_day":5}`}); r.status != 200 {
+		t.Fatalf("%d %s", r.status, r.body)
+	}
+	if r := tag(two, free, "more", ids[:2]...); r.status != 200 {
+		t.Errorf("within the household's limit: %d %s", r.status, r.body)
+	}
+	if r := tag(one, free, "more", ids[3]); r.code() != "RATE_LIMITED" || !strings.Contains(r.body, "together") {
+		t.Errorf("beyond the household's limit: %d %s", r.status, r.body)
+	}
+	if r := tag(one, one.key, "mine", ids...); r.status != 200 {
+		t.Errorf("a person: %d %s", r.status, r.body)
+	}
+	if _, err := one.DB.Exec(t.Context(), `update write_budget set day = day - 1`); err != nil {
+		t.Fatal(err)
+	}
+	if r := tag(one, few, "tomorrow", ids[:3]...); r.status != 200 {
+		t.Errorf("the next day: %d %s", r.status, r.body)
+	}
+}

@@ -1,0 +1,347 @@
+package archive_test
+
+import (
+	"archive/zip"
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"log/slog"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"coffer/internal/app"
+	"coffer/internal/archive"
+	"coffer/internal/household"
+	"coffer/internal/ledger/ledgertest"
+	"coffer/internal/pg"
+	"coffer/internal/pg/pgtest"
+	"coffer/internal/seal"
+)
+
+const sealKey = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8="
+
+// house is the service on that database, without a server.
+func house(t testing.TB, database string) *app.App {
+	t.Helper()
+	a, err := app.Build(t.Context(), app.Config{DatabaseURL: seal.NewSecret(database), DatabaseMaxConns: 8, EncryptionKey: seal.NewSecret(sealKey)}, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(a.DB.Close)
+	return a
+}
+
+// lived is a household with so many transactions, and something in every table that people and agents fill.
+func lived(t testing.TB, transactions int) *app.App {
+	t.Helper()
+	a := house(t, pgtest.URL(t))
+	if err := a.Seed(t.Context(), household.New(household.Options{Transactions: transactions, Years: 3, Seed: 7}), io.Discard); err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range furnishing {
+		if _, err := a.DB.Exec(t.Context(), s); err != nil {
+			t.Fatalf("%s: %v", s, err)
+		}
+	}
+	return a
+}
+
+// furnishing is what a generated household does not have by itself.
+var furnishing = []string{
+	`insert into counterparty (id, short_id, name, category_id) select gen_random_uuid(), 'cp' || lpad(n::text, 6, '0'), E'Größe "' || n || E'" \\ ☕', (select id from category where slug like '%' order by id limit 1) from generate_series(1, 20) n`,
+	`update counterparty set canonical_id = (select id from counterparty where short_id = 'cp000001') where short_id = 'cp000020'`,
+	`update transaction set counterparty_id = (select id from counterparty where short_id = 'cp000003'), counterparty_source = 'user' where id in (select id from transaction order by id limit 50)`,
+	`update transaction set category_source = 'user', category_id = (select id from category order by id desc limit 1) where id in (select id from transaction order by id offset 20 limit 30)`,
+	`update transaction set deleted_at = now(), deleted_source = 'user' where id in (select id from transaction order by id offset 60 limit 5)`,
+	`update transaction set linked_id = (select id from transaction order by id offset 71 limit 1), excluded = true where id = (select id from transaction order by id offset 70 limit 1)`,
+	`insert into comment (id, short_id, transaction_id, content, author_type, author_name) select gen_random_uuid(), 'cm' || lpad(n::text, 6, '0'), (select id from transaction order by id offset n limit 1), E'=cmd|'' /C calc''!A0\n"quoted" \\ ' || n, 'user', 'me' from generate_series(1, 30) n`,
+	`insert into change (id, short_id, cause, summary, actor_type, actor_name, transactions, entries) select gen_random_uuid(), 'ch' || lpad(n::text, 6, '0'), 'api', 'x', 'user', 'me', 1, 1 from generate_series(1, 10) n`,
+	`update change set reverts = (select id from change where short_id = 'ch000001') where short_id = 'ch000002'`,
+	`insert into entry (change_id, subject, subject_id, field, before, after) select (select id from change where short_id = 'ch000003'), 'transaction', t.id, 'category', null, 'groceries' from transaction t order by t.id limit 100`,
+	`insert into rule_hit (rule_id, run_id, hits, hit_at) select id, gen_random_uuid(), 3, now() from rule`,
+	`update connection set credentials = '\x0102'::bytea, cursor = 'c' where provider <> 'csv'`,
+	`insert into quarantine (id, short_id, connection_id, provider_id, reason, raw) select gen_random_uuid(), 'qu000001', id, 'x', 'no date', '\x01'::bytea from connection order by id limit 1`,
+	`insert into sync_log (id, short_id, connection_id, trigger, job_id) select gen_random_uuid(), 'sl000001', id, 'manual', gen_random_uuid() from connection order by id limit 1`,
+	`insert into account_link (id, short_id, primary_id, mirror_id, kind, confidence) select gen_random_uuid(), 'al000001', (array_agg(id order by id))[1], (array_agg(id order by id))[2], 'mirror', 'confirmed' from account`,
+	`insert into link_match (id, short_id, account_link_id, primary_id, mirror_id, day_difference) select gen_random_uuid(), 'lm000001', (select id from account_link), (array_agg(id order by id))[1], (array_agg(id order by id))[2], 1 from transaction`,
+	`insert into transaction_alias (account_id, provider_id, transaction_id) select account_id, 'old', id from transaction order by id limit 1`,
+}
+
+func canonical(t testing.TB, db *pg.DB) string {
+	t.Helper()
+	c, err := ledgertest.Canonical(t.Context(), db, nil, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c[strings.LastIndexByte(c, '\n')+1:]
+}
+
+func written(t testing.TB, a *app.App, format string) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	if err := a.Archive.Write(t.Context(), &b, format, nil); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+func load(ctx context.Context, a *app.App, file []byte) error {
+	_, err := a.Archive.Import(ctx, bytes.NewReader(file), int64(len(file)), nil)
+	return err
+}
+
+// What is exported comes back as it was: the same canonical hash, and the same rows in every table that is exported. Without its secrets.
+func TestExportAndImport(t *testing.T) {
+	t.Parallel()
+	n := 3000
+	if os.Getenv("COFFER_TEST_LONG") != "" {
+		n = 100_000
+	}
+	from := lived(t, n)
+	file := written(t, from, "archive")
+	to := house(t, pgtest.URL(t))
+	if canonical(t, to.DB) == canonical(t, from.DB) {
+		t.Fatal("the control: an empty household has the hash of a full one")
+	}
+	if err := load(t.Context(), to, file); err != nil {
+		t.Fatal(err)
+	}
+	if canonical(t, to.DB) != canonical(t, from.DB) {
+		t.Error("the canonical hash is another one")
+	}
+	first, second := contents(t, file), contents(t, written(t, to, "archive"))
+	for name, text := range first {
+		same := second[name] == text
+		if changed := name == "manifest.json" || name == "SHA256SUMS" || name == "data/connection.ndjson"; same == changed && name != "SHA256SUMS" {
+			t.Errorf("%s: the same is %v", name, same)
+		}
+	}
+	live, err := pg.Value[int](t.Context(), to.DB, `select count(*) from connection where provider <> 'csv' and status <> 'disconnected' or credentials is not null`)
+	if err != nil || live > 0 {
+		t.Errorf("%d connections look alive: %v", live, err)
+	}
+	if strings.Contains(first["data/connection.ndjson"], "credentials") || strings.Contains(first["data/quarantine.ndjson"], "raw") || first["data/token.ndjson"] != "" {
+		t.Error("secrets are in the export")
+	}
+	// What comes next finds its place behind what was imported, and the references are back.
+	next, err := pg.Value[bool](t.Context(), to.DB, `select nextval(pg_get_serial_sequence('entry', 'id')) > max(id) from entry`)
+	if err != nil || !next {
+		t.Errorf("the sequence of entries stands before the last one: %v", err)
+	}
+	for _, db := range []*pg.DB{from.DB, to.DB} {
+		if _, err := db.Exec(t.Context(), `delete from account`); err == nil {
+			t.Error("accounts can be deleted below their transactions")
+		}
+	}
+	// The reading side refuses what is not empty.
+	if err := load(t.Context(), to, file); err == nil || !strings.Contains(err.Error(), "not empty") {
+		t.Errorf("a second import: %v", err)
+	}
+}
+
+func contents(t testing.TB, file []byte) map[string]string {
+	t.Helper()
+	z, err := zip.NewReader(bytes.NewReader(file), int64(len(file)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := map[string]string{}
+	for _, f := range z.File {
+		r, err := f.Open()
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, err := io.ReadAll(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		out[f.Name] = string(b)
+	}
+	return out
+}
+
+func zipped(t testing.TB, files map[string]string) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	z := zip.NewWriter(&b)
+	for name, text := range files {
+		w, err := z.Create(name)
+		if err == nil {
+			_, err = io.WriteString(w, text)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+// An archive that someone changed with a zip program, whose checksums are therefore right, is refused; and nothing of it stays.
+func TestImportRefuses(t *testing.T) {
+	t.Parallel()
+	from := lived(t, 300)
+	good := contents(t, written(t, from, "archive"))
+	to := house(t, pgtest.URL(t))
+	before := canonical(t, to.DB)
+	change := func(edit func(map[string]string)) []byte {
+		files := maps.Clone(good)
+		edit(files)
+		return zipped(t, files)
+	}
+	manifest := func(edit func(m *archive.Manifest)) []byte {
+		return change(func(f map[string]string) {
+			var m archive.Manifest
+			if err := json.Unmarshal([]byte(f["manifest.json"]), &m); err != nil {
+				t.Fatal(err)
+			}
+			edit(&m)
+			resum(t, f, &m)
+		})
+	}
+	for name, file := range map[string][]byte{
+		"no zip": []byte("hello"),
+		"a changed amount": change(func(f map[string]string) {
+			f["data/transaction.ndjson"] = strings.Replace(f["data/transaction.ndjson"], `"amount":`, `"amount":1`, 1)
+		}),
+		"a file less": change(func(f map[string]string) { delete(f, "data/tag.ndjson") }),
+		"a file more": change(func(f map[string]string) { f["data/token.ndjson"] = "" }),
+		"no sums":     change(func(f map[string]string) { delete(f, "SHA256SUMS") }),
+		"a changed manifest": change(func(f map[string]string) {
+			f["manifest.json"] = strings.Replace(f["manifest.json"], `"export"`, `"backup"`, 1)
+		}),
+		"a newer schema":       manifest(func(m *archive.Manifest) { m.Schema = 99999 }),
+		"a backup":             manifest(func(m *archive.Manifest) { m.Kind = archive.Backup }),
+		"an unknown column":    manifest(func(m *archive.Manifest) { m.Tables[0].Columns = append(m.Tables[0].Columns, "shoe_size") }),
+		"fewer rows than said": manifest(func(m *archive.Manifest) { m.Tables[0].Rows++ }),
+		"a dangling reference": change(func(f map[string]string) {
+			f["data/category.ndjson"] = ""
+			var m archive.Manifest
+			if err := json.Unmarshal([]byte(f["manifest.json"]), &m); err != nil {
+				t.Fatal(err)
+			}
+			i := slices.IndexFunc(m.Tables, func(c archive.Content) bool { return c.Table == "category" })
+			m.Tables[i].Rows = 0
+			resum(t, f, &m)
+		}),
+	} {
+		if err := load(t.Context(), to, file); err == nil {
+			t.Errorf("%s: taken in", name)
+		} else {
+			t.Logf("%s: %v", name, err)
+		}
+		if canonical(t, to.DB) != before {
+			t.Fatalf("%s: something stayed", name)
+		}
+	}
+	if err := load(t.Context(), to, manifest(func(*archive.Manifest) {})); err != nil {
+		t.Errorf("the control, with nothing changed: %v", err)
+	}
+}
+
+// resum makes the sums right again, as someone would who knows how.
+func resum(t testing.TB, f map[string]string, m *archive.Manifest) {
+	t.Helper()
+	var sums strings.Builder
+	for i, c := range m.Tables {
+		m.Tables[i].SHA256 = sum(f[c.File])
+		sums.WriteString(m.Tables[i].SHA256 + "  " + c.File + "\n")
+	}
+	b, err := json.Marshal(m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f["manifest.json"] = string(b)
+	f["SHA256SUMS"] = sums.String() + sum(string(b)) + "  manifest.json\n"
+}
+
+// A backup comes back as it was, in every table; without its key it does not open, and of corruptions every one is noticed.
+func TestBackupAndRestore(t *testing.T) {
+	t.Parallel()
+	from := lived(t, 2000)
+	path := filepath.Join(t.TempDir(), "coffer.age")
+	lock := archive.Lock{Passphrase: "correct horse battery staple"}
+	if _, err := from.Archive.Backup(t.Context(), path, lock, nil); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := from.Archive.Backup(t.Context(), path, lock, nil); err == nil {
+		t.Error("a backup was written over another")
+	}
+	to := house(t, pgtest.URL(t))
+	if _, err := to.Archive.Restore(t.Context(), path, archive.Lock{Passphrase: "wrong"}, nil); err == nil {
+		t.Fatal("opened with a wrong passphrase")
+	}
+	whole, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, canary := range []string{"transaction", "manifest", "ndjson"} {
+		if bytes.Contains(whole, []byte(canary)) {
+			t.Errorf("%q stands in the backup in clear", canary)
+		}
+	}
+	if _, err := to.Archive.Restore(t.Context(), path, lock, nil); err != nil {
+		t.Fatal(err)
+	}
+	if canonical(t, to.DB) != canonical(t, from.DB) {
+		t.Error("the canonical hash is another one")
+	}
+	tables, err := pg.Values[string](t.Context(), from.DB, `select tablename::text from pg_tables where schemaname = 'public' and tablename not in ('goose_db_version', 'export', 'export_part') order by 1`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range tables {
+		rows := `select coalesce(string_agg(x::text, E'\n' order by x::text), '') from ` + name + ` x`
+		want, err1 := pg.Value[string](t.Context(), from.DB, rows)
+		got, err2 := pg.Value[string](t.Context(), to.DB, rows)
+		if err1 != nil || err2 != nil || got != want {
+			t.Errorf("%s is another one: %v %v", name, err1, err2)
+		}
+	}
+}
+
+func TestBackupForRecipients(t *testing.T) {
+	t.Parallel()
+	from := lived(t, 200)
+	dir := t.TempDir()
+	identity, recipient := ageKey(t)
+	key := filepath.Join(dir, "key.txt")
+	if err := os.WriteFile(key, []byte(identity), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(dir, "coffer.age")
+	if _, err := from.Archive.Backup(t.Context(), path, archive.Lock{Recipients: []string{recipient}}, nil); err != nil {
+		t.Fatal(err)
+	}
+	to := house(t, pgtest.URL(t))
+	other, _ := ageKey(t)
+	wrong := filepath.Join(dir, "wrong.txt")
+	if err := os.WriteFile(wrong, []byte(other), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := to.Archive.Restore(t.Context(), path, archive.Lock{Identities: wrong}, nil); err == nil {
+		t.Error("opened with another's key")
+	}
+	if _, err := to.Archive.Restore(t.Context(), path, archive.Lock{Identities: key}, nil); err != nil {
+		t.Error(err)
+	}
+	if canonical(t, to.DB) != canonical(t, from.DB) {
+		t.Error("the canonical hash is another one")
+	}
+	for name, lock := range map[string]archive.Lock{"nothing": {}, "both": {Passphrase: "x", Recipients: []string{recipient}}, "nonsense": {Recipients: []string{"age1x"}}} {
+		if _, err := from.Archive.Backup(t.Context(), filepath.Join(dir, "no.age"), lock, nil); err == nil {
+			t.Errorf("written with %s to lock it", name)
+		}
+	}
+	left, err := os.ReadDir(dir)
+	if err != nil || len(left) != 3 {
+		t.Errorf("files were left behind: %v %v", left, err)
+	}
+}

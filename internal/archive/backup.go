@@ -1,0 +1,157 @@
+package archive
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime/debug"
+
+	"coffer/internal/errs"
+	"filippo.io/age"
+)
+
+// A Lock is what a backup is encrypted for: a passphrase, or the public keys of those who may open it.
+type Lock struct {
+	Passphrase string
+	Recipients []string // age1…
+	Identities string   // what age-keygen wrote, to open it
+}
+
+// scryptWork is how hard a passphrase is to guess: 2^17 costs 128 MiB and some tenths of a second, once a backup.
+const scryptWork = 17
+
+// recipients are who can open the backup, and spare opens it for the check after writing. Where public keys are given nobody here could open it,
+// so a key that lives as long as the call is added to them.
+func (l Lock) recipients() (to []age.Recipient, spare age.Identity, err error) {
+	switch {
+	case l.Passphrase != "" && len(l.Recipients) > 0:
+		return nil, nil, errs.New(errs.ValidationError, "give a passphrase or recipients, not both")
+	case l.Passphrase != "":
+		to, err := age.NewScryptRecipient(l.Passphrase)
+		if err != nil {
+			return nil, nil, fmt.Errorf("passphrase: %w", err)
+		}
+		to.SetWorkFactor(scryptWork)
+		spare, err := age.NewScryptIdentity(l.Passphrase)
+		return []age.Recipient{to}, spare, err
+	case len(l.Recipients) == 0:
+		return nil, nil, errs.New(errs.ValidationError, "a backup is always encrypted: set COFFER_BACKUP_PASSPHRASE, or say with --recipient for whom (age-keygen makes a pair of keys)")
+	}
+	for _, text := range l.Recipients {
+		r, err := age.ParseX25519Recipient(text)
+		if err != nil {
+			return nil, nil, errs.New(errs.ValidationError, "a recipient is the public key that age-keygen prints; it begins with age1")
+		}
+		to = append(to, r)
+	}
+	once, err := age.GenerateX25519Identity()
+	if err != nil {
+		return nil, nil, fmt.Errorf("make a key: %w", err)
+	}
+	return append(to, once.Recipient()), once, nil
+}
+
+// identities are what opens a backup.
+func (l Lock) identities() ([]age.Identity, error) {
+	if l.Identities != "" {
+		f, err := os.Open(l.Identities)
+		if err != nil {
+			return nil, errs.New(errs.ValidationError, "cannot read the identity: %v", err)
+		}
+		defer f.Close() //nolint:errcheck // only read
+		found, err := age.ParseIdentities(f)
+		if err != nil {
+			return nil, errs.New(errs.ValidationError, "an identity is the file that age-keygen wrote: %v", err)
+		}
+		return found, nil
+	}
+	if l.Passphrase == "" {
+		return nil, errs.New(errs.ValidationError, "say how the backup is opened: set COFFER_BACKUP_PASSPHRASE, or name the file of age-keygen with --identity")
+	}
+	one, err := age.NewScryptIdentity(l.Passphrase)
+	if err != nil {
+		return nil, fmt.Errorf("passphrase: %w", err)
+	}
+	return []age.Identity{one}, nil
+}
+
+// Backup writes the whole database into a new file, encrypted, and reads it back: decrypted, every hash compared. Only then does the file get its name; a backup that failed leaves none.
+func (a *Archive) Backup(ctx context.Context, path string, lock Lock, moved progress) (Manifest, error) {
+	to, spare, err := lock.recipients()
+	if err != nil {
+		return Manifest{}, err
+	}
+	if _, err := os.Stat(path); err == nil {
+		return Manifest{}, errs.New(errs.Conflict, "%s is there already; give a name that is not", path)
+	}
+	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*") // for its owner alone
+	if err != nil {
+		return Manifest{}, errs.New(errs.ValidationError, "cannot write there: %v", err)
+	}
+	defer os.Remove(f.Name()) //nolint:errcheck // gone when all went well
+	defer f.Close()           //nolint:errcheck // closed below when all went well
+	sealed, err := age.Encrypt(f, to...)
+	if err != nil {
+		return Manifest{}, fmt.Errorf("encrypt: %w", err)
+	}
+	m, err := a.write(ctx, sealed, Backup, moved)
+	if err != nil {
+		return Manifest{}, err
+	}
+	if err := sealed.Close(); err != nil {
+		return Manifest{}, fmt.Errorf("encrypt: %w", err)
+	}
+	if err := f.Sync(); err != nil {
+		return Manifest{}, fmt.Errorf("write %s: %w", path, err)
+	}
+	debug.FreeOSMemory() // a passphrase's first use holds 128 MiB, and the check needs as much
+	if err := verify(f, spare); err != nil {
+		return Manifest{}, fmt.Errorf("the backup was written, but reads back wrong; is the disk all right? %w", err)
+	}
+	if err := os.Link(f.Name(), path); err != nil { // and not rename: of two at once one must be told
+		return Manifest{}, errs.New(errs.Conflict, "cannot name the backup %s: %v", path, err)
+	}
+	return m, f.Close()
+}
+
+func verify(f *os.File, identities ...age.Identity) error {
+	plain, size, err := decrypt(f, identities...)
+	if err != nil {
+		return err
+	}
+	_, err = open(plain, size, Backup)
+	return err
+}
+
+// decrypt opens a backup. Each part of it is checked when it is read.
+func decrypt(f *os.File, identities ...age.Identity) (io.ReaderAt, int64, error) {
+	info, err := f.Stat()
+	if err != nil {
+		return nil, 0, fmt.Errorf("read backup: %w", err)
+	}
+	plain, size, err := age.DecryptReaderAt(f, info.Size(), identities...)
+	if err != nil {
+		return nil, 0, errs.Wrap(err, errs.ValidationError, "the backup does not open: the passphrase or identity is another one, or the file is damaged")
+	}
+	return plain, size, nil
+}
+
+// Restore brings a backup into an empty database. It is there whole or not at all.
+func (a *Archive) Restore(ctx context.Context, path string, lock Lock, moved progress) (Manifest, error) {
+	identities, err := lock.identities()
+	if err != nil {
+		return Manifest{}, err
+	}
+	f, err := os.Open(path) //nolint:gosec // the person at the keyboard names a file of theirs
+	if err != nil {
+		return Manifest{}, errs.New(errs.ValidationError, "cannot read the backup: %v", err)
+	}
+	defer f.Close() //nolint:errcheck // only read
+	plain, size, err := decrypt(f, identities...)
+	if err != nil {
+		return Manifest{}, err
+	}
+	return a.bring(ctx, plain, size, Backup, moved)
+}

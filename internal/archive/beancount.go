@@ -1,0 +1,72 @@
+package archive
+
+import (
+	"bufio"
+	"fmt"
+	"strings"
+	"unicode"
+)
+
+// beancount writes a ledger that Beancount reads. At its end it asserts every account's balance, so that bean-check also checks ours.
+type beancount struct{}
+
+var beancountRoots = roots{"Assets", "Liabilities", "Expenses", "Income", "Equity"}
+
+// beancountPart is a part of an account's name: it begins with a capital or a digit, and goes on with letters, digits and dashes.
+func beancountPart(s string) string {
+	words := strings.FieldsFunc(s, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.Is(unicode.Nd, r) })
+	name := []rune(strings.Join(words, "-"))
+	if len(name) == 0 {
+		return "Unnamed"
+	}
+	name[0] = unicode.ToUpper(name[0])
+	if !unicode.Is(unicode.Lu, name[0]) && !unicode.Is(unicode.Nd, name[0]) { // a script without capitals
+		return "X" + string(name)
+	}
+	return string(name)
+}
+
+var beancountEscape = strings.NewReplacer(`\`, `\\`, `"`, `\"`)
+
+func beancountText(s string) string { return `"` + beancountEscape.Replace(plain(s)) + `"` }
+
+func (beancount) head(w *bufio.Writer, b *book) {
+	b.name(beancountRoots, beancountPart)
+	fmt.Fprint(w, "; Written by coffer. Amounts are the accounts': money in is positive, what is owed negative.\n; Pending transactions carry !, which the banks' balances do not count.\noption \"title\" \"coffer\"\n")
+	for _, c := range b.currencies {
+		fmt.Fprintf(w, "option \"operating_currency\" \"%s\"\n", c)
+	}
+	if b.first == nil {
+		return
+	}
+	fmt.Fprintln(w)
+	for _, path := range b.paths(beancountRoots, beancountPart) {
+		fmt.Fprintf(w, "%s open %s\n", b.first, path)
+	}
+	for _, a := range b.accounts {
+		if a.Opening != nil && a.Before != nil {
+			fmt.Fprintf(w, "\n%s * \"opening balance\"\n  %s  %s %s\n  %s\n", a.Before, a.path, *a.Opening, a.Currency, beancountRoots.equity+":"+beancountPart("opening"))
+		}
+	}
+}
+
+func (beancount) entry(w *bufio.Writer, b *book, e *entry) {
+	mark := "*"
+	if e.Pending {
+		mark = "!"
+	}
+	fmt.Fprintf(w, "\n%s %s %s %s", e.Date, mark, beancountText(e.payee()), beancountText(e.Name))
+	for _, tag := range e.Tags {
+		fmt.Fprintf(w, " #%s", strings.ReplaceAll(tag, ":", "/"))
+	}
+	fmt.Fprintf(w, "\n  coffer: \"%s\"\n  %s  %s %s\n  %s  %s %s\n", e.ShortID, b.account[e.AccountID].path, e.In, e.Currency, b.other(beancountRoots, beancountPart, e), e.Out, e.Currency)
+}
+
+func (beancount) tail(w *bufio.Writer, b *book) {
+	fmt.Fprintln(w)
+	for _, a := range b.accounts {
+		if a.After != nil && a.Closing != nil {
+			fmt.Fprintf(w, "%s balance %s  %s %s\n", a.After, a.path, *a.Closing, a.Currency)
+		}
+	}
+}

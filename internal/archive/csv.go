@@ -1,0 +1,57 @@
+package archive
+
+import (
+	"context"
+	"encoding/csv"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"coffer/internal/pg"
+)
+
+// cell is a text as a cell of a table. A program that computes would take a text that begins so for a formula, and run what a stranger wrote; an apostrophe tells it not to.
+func cell(s string) string {
+	s = plain(s)
+	if s != "" && strings.ContainsRune("=+-@\t\r", rune(s[0])) {
+		return "'" + s
+	}
+	return s
+}
+
+// writeCSV writes the transactions as one table.
+func (a *Archive) writeCSV(ctx context.Context, w io.Writer, moved progress) error {
+	return snapshot(ctx, a.db, func(tx pg.Tx) error {
+		b, err := readBook(ctx, tx)
+		if err != nil {
+			return err
+		}
+		out := csv.NewWriter(w)
+		if err := out.Write([]string{"id", "date", "amount", "iso_currency_code", "account_id", "account", "name", "merchant_name", "counterparty", "category", "primary_category", "tags", "pending", "excluded"}); err != nil {
+			return fmt.Errorf("write csv: %w", err)
+		}
+		err = each(ctx, tx, moved, func(e *entry) error {
+			owner, filed, primary, other := b.account[e.AccountID], "", "", ""
+			if e.CategoryID != nil {
+				c := b.category[*e.CategoryID]
+				filed, primary = c.Name, c.Name
+				if c.Parent != nil {
+					primary = *c.Parent
+				}
+			}
+			if e.Counterparty != nil {
+				other = *e.Counterparty
+			}
+			return out.Write([]string{
+				e.ShortID, e.Date.String(), e.Out, e.Currency, owner.ID.Short(), cell(owner.Name), cell(e.Name), cell(e.Merchant), cell(other), cell(filed), cell(primary),
+				cell(strings.Join(e.Tags, " ")), strconv.FormatBool(e.Pending), strconv.FormatBool(e.Excluded),
+			})
+		})
+		if err != nil {
+			return err
+		}
+		out.Flush()
+		return out.Error()
+	})
+}

@@ -1,0 +1,144 @@
+package archive_test
+
+import (
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"strings"
+	"testing"
+
+	"coffer/internal/app"
+	"coffer/internal/id"
+	"coffer/internal/op"
+	"coffer/internal/pg"
+)
+
+// erase runs the op as the service does.
+func erase(t *testing.T, a *app.App, member string, dry bool) (string, error) {
+	t.Helper()
+	for _, o := range a.Ops() {
+		if o.Name == "user.erase" {
+			answer, err := a.Runner.Call(t.Context(), o, op.Call{
+				Actor: op.Actor{Type: op.User, ID: id.New(), Name: "admin", Scope: op.Full}, Surface: op.REST, Args: map[string]any{"id": member, "dry_run": dry}, RequestID: "test",
+			})
+			return string(answer.Body), err
+		}
+	}
+	t.Fatal("there is no op user.erase")
+	return "", nil
+}
+
+func everything(ctx context.Context, t *testing.T, db *pg.DB) map[string]string {
+	t.Helper()
+	tables, err := pg.Values[string](ctx, db, `select tablename::text from pg_tables where schemaname = 'public'`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := map[string]string{}
+	for _, name := range tables {
+		if out[name], err = pg.Value[string](ctx, db, `select coalesce(string_agg(x::text, E'\n' order by x::text), '') from `+name+` x`); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return out
+}
+
+// marks are secrets of the first member, wherever one can stand.
+var marks = []string{
+	`update member set name = 'CANARY-member', email = 'canary-1@example.com' where id = $1`,
+	`update connection set credentials = 'CANARY-credentials'::bytea where member_id = $1`,
+	`update connection c set institution_name = 'CANARY-bank' where member_id = $1 and not exists (select from account a where a.connection_id = c.id and a.owner_id <> $1)`,
+	`update account a set display_name = 'CANARY-account' from connection c where c.id = a.connection_id and coalesce(a.owner_id, c.member_id) = $1 and c.member_id = $1`,
+	`insert into descriptor (name, merchant_name, folded) values ('CANARY-wording', 'CANARY-merchant', 'CANARY-folded')`,
+	`update transaction set descriptor_id = (select id from descriptor where name = 'CANARY-wording') where id = (select t.id from transaction t join account a on a.id = t.account_id where a.display_name = 'CANARY-account' order by t.id limit 1) and $1::uuid is not null`,
+	`insert into comment (id, short_id, transaction_id, content, author_type, author_name) select gen_random_uuid(), 'ca000001', t.id, 'CANARY-theirs', 'user', 'other' from transaction t join descriptor d on d.id = t.descriptor_id where d.name = 'CANARY-wording' and $1::uuid is not null`,
+	`insert into comment (id, short_id, transaction_id, content, author_type, author_id, author_name) select gen_random_uuid(), 'ca000002', t.id, 'CANARY-elsewhere', 'user', $1, 'CANARY-author' from transaction t join account a on a.id = t.account_id where a.display_name is null order by t.id limit 1`,
+	`insert into change (id, short_id, cause, summary, actor_type, actor_id, actor_name, transactions, entries) values (gen_random_uuid(), 'ca000001', 'api', 'x', 'user', $1, 'CANARY-actor', 1, 1), (gen_random_uuid(), 'ca000002', 'api', 'x', 'user', $1, 'CANARY-actor', 1, 1), (gen_random_uuid(), 'ca000003', 'api', 'x', 'user', $1, 'CANARY-actor', 1, 1)`,
+	`update change set reverts = (select id from change where short_id = 'ca000002') where short_id = 'ca000003' and $1::uuid is not null`,
+	`insert into entry (change_id, subject, subject_id, field, ref, after) select c.id, 'transaction', o.transaction_id, 'comment', o.id, 'CANARY-entry' from comment o, change c where o.short_id = 'ca000002' and c.short_id in ('ca000002', 'ca000003') and $1::uuid is not null`,
+	`insert into entry (change_id, subject, subject_id, field, note) select c.id, 'transaction', o.transaction_id, 'category', 'CANARY-note' from comment o, change c where o.short_id = 'ca000002' and c.short_id = 'ca000001' and $1::uuid is not null`,
+	`insert into rule (id, short_id, name, conditions, actions, trigger, priority, created_by_type, created_by_id, created_by_name) values (gen_random_uuid(), 'ca000001', 'shared', '{}', '[{}]', 'always', 1, 'user', $1, 'CANARY-rules')`,
+	`insert into token (id, short_id, kind, hash, prefix, name, scope, actor_type, actor_name, member_id) values ('00000000-0000-7000-8000-00000000ca01', 'ca000001', 'api_key', '\x01', 'coffer_x', 'CANARY-key', 'full_access', 'user', 'CANARY-by-key', $1)`,
+	`insert into login (id, short_id, member_id, kind, identifier, proof) values (gen_random_uuid(), 'ca000001', $1, 'password', 'canary@example.com', 'CANARY-proof')`,
+	`insert into comment (id, short_id, transaction_id, content, author_type, author_id, author_name) select gen_random_uuid(), 'ca000003', transaction_id, 'CANARY-by-key', 'user', '00000000-0000-7000-8000-00000000ca01', 'CANARY-by-key' from comment where short_id = 'ca000002' and $1::uuid is not null`,
+	`insert into login (id, short_id, member_id, kind, identifier, proof) select gen_random_uuid(), 'ca000002', id, 'password', 'other@example.com', 'other' from member where id <> $1 and role = 'admin' order by id desc limit 1`,
+	`insert into idempotency (actor_id, key, fingerprint, status, etag, body) values ($1, 'CANARY-key', '', 200, '', '')`,
+}
+
+// Erasing takes all that is a member's, and nothing that is another's; a dry run says exactly what, and does nothing.
+func TestErase(t *testing.T) {
+	t.Parallel()
+	a := lived(t, 2000)
+	ctx := t.Context()
+	members, err := pg.Values[id.ID](ctx, a.DB, `select member_id from connection group by 1 order by 1`)
+	if err != nil || len(members) < 2 {
+		t.Fatalf("%v %v", members, err)
+	}
+	theirs := members[0]
+	for _, s := range marks {
+		args := []any{theirs}
+		if !strings.Contains(s, "$1") {
+			args = nil
+		}
+		if _, err := a.DB.Exec(ctx, s, args...); err != nil {
+			t.Fatalf("%s: %v", s, err)
+		}
+	}
+	others := func() [32]byte { // what is nobody's of the erased
+		rows, err := pg.Value[string](ctx, a.DB, `
+			select string_agg(concat_ws(' ', t.id, t.short_id, t.account_id, t.provider_id, t.date, t.amount, t.currency, t.category_id, t.category_source, t.counterparty_id, t.created_at, t.deleted_at) || d.name || d.merchant_name, E'\n' order by t.id) from transaction t join descriptor d on d.id = t.descriptor_id join account a on a.id = t.account_id left join connection c on c.id = a.connection_id
+			where coalesce(a.display_name, '') <> 'CANARY-account'`)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return sha256.Sum256([]byte(rows))
+	}
+	kept, before := others(), everything(ctx, t, a.DB)
+	control := 0
+	for _, text := range before {
+		control += strings.Count(strings.ToUpper(text), "CANARY")
+	}
+	if control < 15 {
+		t.Fatalf("the control: only %d marks are there", control)
+	}
+	would, err := erase(t, a, theirs.String(), true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range everything(ctx, t, a.DB) {
+		if text != before[name] {
+			t.Errorf("a dry run changed %s", name)
+		}
+	}
+	did, err := erase(t, a, theirs.String(), false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if strings.Replace(would, `"dry_run":true`, `"dry_run":false`, 1) != did {
+		t.Errorf("shown before:\n%s\ndone:\n%s", would, did)
+	}
+	t.Log(did)
+	for name, text := range everything(ctx, t, a.DB) {
+		if strings.Contains(strings.ToUpper(text), "CANARY") || strings.Contains(text, fmt.Sprintf("\\x%x", "CANARY-credentials")) {
+			t.Errorf("%s still has a mark of the erased", name)
+		}
+		if strings.Contains(text, theirs.String()) {
+			t.Errorf("%s still has the id of the erased", name)
+		}
+	}
+	if others() != kept {
+		t.Error("something of the others changed")
+	}
+	if _, err := erase(t, a, theirs.String(), false); err == nil {
+		t.Error("erased twice")
+	}
+	// The last admin stays, and nothing happens to what is theirs.
+	if _, err := a.DB.Exec(ctx, `update member set role = 'viewer' where id <> $1`, members[1]); err != nil {
+		t.Fatal(err)
+	}
+	for _, dry := range []bool{true, false} {
+		if _, err := erase(t, a, members[1].String(), dry); err == nil || !strings.Contains(err.Error(), "last admin") {
+			t.Errorf("the last admin, dry run %v: %v", dry, err)
+		}
+	}
+}

@@ -1,0 +1,212 @@
+package archive
+
+import (
+	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"strconv"
+	"time"
+
+	"coffer/internal/errs"
+	"coffer/internal/id"
+	"coffer/internal/job"
+	"coffer/internal/op"
+	"coffer/internal/pg"
+)
+
+const (
+	exportKind = "archive.export"
+	linkLife   = 15 * time.Minute
+	partSize   = 1 << 20
+)
+
+// CreateExport is the input of CreateExport.
+type CreateExport struct {
+	Format string `json:"format,omitempty" enum:"archive,csv,hledger,beancount" default:"archive" doc:"archive is the whole household, to be brought into another with coffer import; the others are the ledger alone"`
+}
+
+// A request is what the job is asked for.
+type request struct {
+	Export id.ID  `json:"export_id"`
+	Format string `json:"format"`
+	Actor  id.ID  `json:"actor_id"`
+}
+
+// A done is what the job stores of its end. The link is not in it: only with the credential of who asked can it be told.
+type done struct {
+	Export  id.ID   `json:"export_id"`
+	Actor   id.ID   `json:"actor_id"`
+	Expires pg.Time `json:"expires_at"`
+}
+
+// A Link is where an export can be fetched, once.
+type Link struct {
+	URL     *string `json:"url"` // null for everybody but who asked
+	Expires pg.Time `json:"expires_at"`
+}
+
+// token is what opens the link. It follows from the caller's credential, which is stored nowhere, so that the same caller can be shown it again and a reader of the database cannot know it.
+func token(actor op.Actor, export id.ID) string {
+	mac := hmac.New(sha256.New, actor.Bond[:])
+	mac.Write([]byte("export " + export.String()))
+	return base64.RawURLEncoding.EncodeToString(mac.Sum(nil))
+}
+
+// CreateExport takes the writing of a file on as a job.
+func (a *Archive) CreateExport(ctx context.Context, tx pg.Tx, in CreateExport) (job.Job, error) {
+	actor := op.ActorOf(ctx)
+	if actor.Bond == (op.Actor{}).Bond {
+		return job.Job{}, errs.New(errs.ValidationError, "a link needs a caller with a key; on the server's machine coffer export writes the file itself")
+	}
+	r := request{Export: id.New(), Format: in.Format, Actor: actor.ID}
+	hash := sha256.Sum256([]byte(token(actor, r.Export)))
+	if _, err := pg.Exec(ctx, tx, `insert into export (id, format, token_hash) values ($1, $2, $3)`, r.Export, r.Format, hash[:]); err != nil {
+		return job.Job{}, err
+	}
+	return a.jobs.Enqueue(ctx, tx, exportKind, r, job.Options{})
+}
+
+// Kinds is archive's long work.
+func (a *Archive) Kinds() []job.Kind {
+	return []job.Kind{{Name: exportKind, Unit: "rows", Work: a.runExport, Show: a.show, Retries: 2}}
+}
+
+// show makes the link for who asked; everybody else learns only that there is one.
+func (a *Archive) show(actor op.Actor, stored json.RawMessage) any {
+	var d done
+	if json.Unmarshal(stored, &d) != nil {
+		return nil
+	}
+	l := Link{Expires: d.Expires}
+	if actor.ID.Equal(d.Actor) && actor.Bond != (op.Actor{}).Bond {
+		l.URL = new(a.base + "/exports/" + token(actor, d.Export))
+	}
+	return l
+}
+
+// runExport writes the file, piece by piece. It is of one moment, so a run that was broken off begins again.
+func (a *Archive) runExport(ctx context.Context, r *job.Run) (any, error) {
+	var in request
+	if err := r.Args(&in); err != nil {
+		return nil, err
+	}
+	err := r.Batch(ctx, func(ctx context.Context, tx pg.Tx) (job.Step, error) {
+		_, err := pg.Exec(ctx, tx, `delete from export_part where export_id = $1`, in.Export)
+		return job.Step{}, err
+	})
+	if err != nil {
+		return nil, err
+	}
+	w := &parts{ctx: ctx, run: r, export: in.Export}
+	if err := a.Write(ctx, w, in.Format, func(rows int64) { w.rows += rows }); err != nil {
+		return nil, err
+	}
+	if err := w.flush(); err != nil {
+		return nil, err
+	}
+	out := done{Export: in.Export, Actor: in.Actor}
+	err = r.Batch(ctx, func(ctx context.Context, tx pg.Tx) (step job.Step, err error) {
+		out.Expires, err = pg.Value[pg.Time](ctx, tx, `
+			update export set bytes = $2, expires_at = clock_timestamp() + make_interval(secs => $3) where id = $1 returning expires_at`, in.Export, w.bytes, linkLife.Seconds())
+		return job.Step{}, err
+	})
+	return out, err
+}
+
+// parts is a writer into the database, a piece at a time, each committed with the job's progress.
+type parts struct {
+	ctx    context.Context //nolint:containedctx // a writer has no other way to know it
+	run    *job.Run
+	export id.ID
+	held   []byte
+	number int
+	bytes  int64
+	rows   int64 // written and not yet reported
+}
+
+// Write implements io.Writer.
+func (p *parts) Write(b []byte) (int, error) {
+	p.held = append(p.held, b...)
+	for len(p.held) >= partSize {
+		if err := p.store(p.held[:partSize]); err != nil {
+			return 0, err
+		}
+		p.held = append(p.held[:0], p.held[partSize:]...)
+	}
+	return len(b), nil
+}
+
+func (p *parts) flush() error { return p.store(p.held) }
+
+func (p *parts) store(content []byte) error {
+	p.number++
+	p.bytes += int64(len(content))
+	return p.run.Batch(p.ctx, func(ctx context.Context, tx pg.Tx) (job.Step, error) {
+		_, err := pg.Exec(ctx, tx, `insert into export_part (export_id, number, content) values ($1, $2, $3)`, p.export, p.number, content)
+		step := job.Step{Done: p.rows}
+		p.rows = 0
+		return step, err
+	})
+}
+
+// A file is an export that someone came for.
+type file struct {
+	ID     id.ID  `db:"id"`
+	Format string `db:"format"`
+	Bytes  int64  `db:"bytes"`
+	Day    string `db:"day"`
+}
+
+var endings = map[string][2]string{
+	"archive": {"zip", "application/zip"}, "csv": {"csv", "text/csv; charset=utf-8"}, "hledger": {"journal", "text/plain; charset=utf-8"}, "beancount": {"beancount", "text/plain; charset=utf-8"},
+}
+
+// Download gives a file out to whoever comes with its link first. From then on the link is nobody's, however the download ends.
+func (a *Archive) Download(w http.ResponseWriter, r *http.Request) error {
+	if r.Method != http.MethodGet { // looking at a link must not use it up
+		return errs.New(errs.MethodNotAllowed, "this address takes GET")
+	}
+	ctx := r.Context()
+	hash := sha256.Sum256([]byte(r.PathValue("token")))
+	f, err := pg.One[file](ctx, a.db, `
+		update export set taken_at = clock_timestamp() where token_hash = $1 and taken_at is null and expires_at > clock_timestamp()
+		returning id, format, bytes, to_char(created_at, 'YYYY-MM-DD') as day`, hash[:])
+	if errors.Is(err, pg.ErrNoRow) {
+		return errs.New(errs.NotFound, "this link was used, has expired, or never was one; make another with POST /api/v1/exports")
+	}
+	if err != nil {
+		return err
+	}
+	h := w.Header()
+	h.Set("Content-Type", endings[f.Format][1])
+	h.Set("Content-Length", strconv.FormatInt(f.Bytes, 10))
+	h.Set("Content-Disposition", fmt.Sprintf(`attachment; filename="coffer-%s.%s"`, f.Day, endings[f.Format][0]))
+	control := http.NewResponseController(w)
+	for number, left := 1, f.Bytes; left > 0; number++ {
+		content, err := pg.Value[[]byte](ctx, a.db, `select content from export_part where export_id = $1 and number = $2`, f.ID, number)
+		if left -= int64(len(content)); err == nil && left == 0 {
+			_, err = pg.Exec(ctx, a.db, `delete from export where id = $1`, f.ID) // before the client has all: then it may be gone
+		}
+		if err != nil {
+			panic(http.ErrAbortHandler) // the answer has begun: cut, the client sees that it is not whole
+		}
+		_ = control.SetWriteDeadline(time.Now().Add(time.Minute)) // for each piece; not every writer has one
+		if _, err := w.Write(content); err != nil {
+			return nil //nolint:nilerr // the client has gone; what is left is swept
+		}
+	}
+	return nil
+}
+
+// Forget removes files that were fetched, or whose time is over. Every replica may do it.
+func (a *Archive) Forget(ctx context.Context) error {
+	_, err := pg.Exec(ctx, a.db, `
+		delete from export where id in (
+			select id from export where coalesce(taken_at + interval '1 hour', expires_at, created_at + interval '1 day') < clock_timestamp() limit 100 for update skip locked)`)
+	return err
+}

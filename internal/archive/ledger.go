@@ -1,0 +1,217 @@
+package archive
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"strings"
+	"unicode"
+
+	"coffer/internal/id"
+	"coffer/internal/pg"
+	"github.com/jackc/pgx/v5"
+)
+
+// A dialect is another program's way to write a ledger.
+type dialect interface {
+	head(w *bufio.Writer, b *book)
+	entry(w *bufio.Writer, b *book, e *entry)
+	tail(w *bufio.Writer, b *book)
+}
+
+// A book is what a ledger names beside its entries.
+type book struct {
+	accounts   []account
+	categories []category
+	currencies []string
+	first      *pg.Date // of all transactions
+	account    map[id.ID]*account
+	category   map[id.ID]*category
+}
+
+// An account is one of the household's, as a ledger has it. Amounts are the ledger's: money in is positive, and what is owed is negative.
+type account struct {
+	ID       id.ID    `db:"id"`
+	Name     string   `db:"name"`
+	Type     string   `db:"type"`
+	Currency string   `db:"currency"`
+	Opening  *string  `db:"opening"` // so that the posted entries add up to what the bank says; null where it says nothing
+	Closing  *string  `db:"closing"` // of all entries
+	Before   *pg.Date `db:"before"`  // the day before its first entry
+	After    *pg.Date `db:"after"`   // the day after its last one
+	path     string   // what the dialect calls it
+}
+
+// A category is what the other side of an entry is filed under.
+type category struct {
+	ID     id.ID   `db:"id"`
+	Name   string  `db:"name"`
+	Parent *string `db:"parent"`
+	Kind   string  `db:"kind"`
+	path   string
+}
+
+// An entry is a transaction: what the account lost or gained, and what for. Texts are a bank's or a person's and may hold anything.
+type entry struct {
+	ShortID      string   `db:"short_id"`
+	Date         pg.Date  `db:"date"`
+	In           string   `db:"money_in"`  // of the account
+	Out          string   `db:"money_out"` // the same with the other sign
+	Currency     string   `db:"currency"`
+	Name         string   `db:"name"`
+	Merchant     string   `db:"merchant_name"`
+	AccountID    id.ID    `db:"account_id"`
+	CategoryID   *id.ID   `db:"category_id"`
+	Counterparty *string  `db:"counterparty"`
+	Pending      bool     `db:"pending"`
+	Excluded     bool     `db:"excluded"`
+	Tags         []string `db:"tags"`
+}
+
+// payee is who got or gave the money, as well as anyone knows.
+func (e *entry) payee() string {
+	switch {
+	case e.Counterparty != nil:
+		return *e.Counterparty
+	case e.Merchant != "":
+		return e.Merchant
+	}
+	return e.Name
+}
+
+const entries = `
+	select t.short_id, t.date, (-t.amount)::text as money_in, t.amount::text as money_out, t.currency, d.name, d.merchant_name, t.account_id, t.category_id, p.name as counterparty, t.pending, t.excluded,
+		array(select g.slug from transaction_tag tt join tag g on g.id = tt.tag_id where tt.transaction_id = t.id and tt.present and g.deleted_at is null order by 1) as tags
+	from transaction t join descriptor d on d.id = t.descriptor_id left join counterparty p on p.id = t.counterparty_id
+	where t.deleted_at is null order by t.date, t.id`
+
+// writeLedger writes the books in another program's language. It streams, and everything is of one moment.
+func (a *Archive) writeLedger(ctx context.Context, w io.Writer, d dialect, moved progress) error {
+	return snapshot(ctx, a.db, func(tx pg.Tx) error {
+		b, err := readBook(ctx, tx)
+		if err != nil {
+			return err
+		}
+		out := bufio.NewWriterSize(w, 64<<10)
+		d.head(out, b)
+		err = each(ctx, tx, moved, func(e *entry) error {
+			d.entry(out, b, e)
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+		d.tail(out, b)
+		return out.Flush()
+	})
+}
+
+// each hands on every transaction that is not deleted, oldest first.
+func each(ctx context.Context, q pg.Querier, moved progress, f func(*entry) error) error {
+	rows, err := q.Query(ctx, entries)
+	if err != nil {
+		return fmt.Errorf("query: %w", err)
+	}
+	defer rows.Close()
+	n := int64(0)
+	for rows.Next() {
+		e, err := pgx.RowToStructByName[entry](rows)
+		if err != nil {
+			return fmt.Errorf("read transaction: %w", err)
+		}
+		if err := f(&e); err != nil {
+			return err
+		}
+		if n++; n == 1000 && moved != nil {
+			moved(n)
+			n = 0
+		}
+	}
+	if moved != nil {
+		moved(n)
+	}
+	return rows.Err()
+}
+
+// readBook reads accounts with their opening balances, and categories. What a bank calls the balance of a card or a loan is what is owed.
+// A bank's balance does not count what is pending, and neither does an opening.
+func readBook(ctx context.Context, tx pg.Tx) (*book, error) {
+	b := &book{account: map[id.ID]*account{}, category: map[id.ID]*category{}}
+	var err error
+	b.accounts, err = pg.All[account](ctx, tx, `
+		with owned as (
+			select a.id, coalesce(a.display_name, a.name) as name, a.type, a.currency, case when a.type in ('credit', 'loan') then -a.balance_current else a.balance_current end as balance,
+				coalesce(sum(t.amount) filter (where not t.pending and t.currency = a.currency), 0) as posted, coalesce(sum(t.amount) filter (where t.currency = a.currency), 0) as moved,
+				min(t.date) - 1 as before, max(t.date) + 1 as after
+			from account a left join transaction t on t.account_id = a.id and t.deleted_at is null group by a.id)
+		select id, name, type, currency, (balance + posted)::text as opening, (coalesce(balance + posted, 0) - moved)::text as closing, before, after from owned order by id`)
+	if err != nil {
+		return nil, err
+	}
+	b.categories, err = pg.All[category](ctx, tx, `
+		select c.id, c.display_name as name, p.display_name as parent, coalesce(c.kind, p.kind) as kind from category c left join category p on p.id = c.parent_id order by c.id`)
+	if err != nil {
+		return nil, err
+	}
+	b.currencies, err = pg.Values[string](ctx, tx, `select distinct currency from transaction where deleted_at is null union select currency from account order by 1`)
+	if err != nil {
+		return nil, err
+	}
+	for i := range b.accounts {
+		b.account[b.accounts[i].ID] = &b.accounts[i]
+	}
+	for i := range b.categories {
+		b.category[b.categories[i].ID] = &b.categories[i]
+	}
+	b.first, err = pg.Value[*pg.Date](ctx, tx, `select min(date) - 1 from transaction where deleted_at is null`)
+	return b, err
+}
+
+// roots are the words by which a dialect tells what kind of account one is.
+type roots struct{ assets, debts, spent, earned, equity string }
+
+// name gives every account and category a path of its own. Two that would get the same are told apart by their short ids.
+func (b *book) name(r roots, part func(string) string) {
+	taken := map[string]bool{}
+	give := func(path string, own id.ID) string {
+		if taken[strings.ToLower(path)] {
+			path += "-" + own.Short()
+		}
+		taken[strings.ToLower(path)] = true
+		return path
+	}
+	for i := range b.accounts {
+		a := &b.accounts[i]
+		root := r.assets
+		if a.Type == "credit" || a.Type == "loan" {
+			root = r.debts
+		}
+		a.path = give(root+":"+part(a.Name), a.ID)
+	}
+	kinds := map[string]string{"expense": r.spent, "income": r.earned, "transfer": r.equity + ":" + part("transfers")}
+	for i := range b.categories {
+		c := &b.categories[i]
+		path := kinds[c.Kind]
+		if c.Parent != nil {
+			path += ":" + part(*c.Parent)
+		}
+		c.path = give(path+":"+part(c.Name), c.ID)
+	}
+}
+
+// other is where the money went or came from. The mirror of another account's entry is no spending: it would count twice.
+func (b *book) other(r roots, part func(string) string, e *entry) string {
+	switch {
+	case e.Excluded:
+		return r.equity + ":" + part("mirrored")
+	case e.CategoryID == nil || b.category[*e.CategoryID] == nil:
+		return r.spent + ":" + part("uncategorized")
+	}
+	return b.category[*e.CategoryID].path
+}
+
+// plain is text on one line, without what cannot be seen.
+func plain(s string) string {
+	return strings.Join(strings.FieldsFunc(s, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) || r == unicode.ReplacementChar }), " ")
+}

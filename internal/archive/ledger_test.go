@@ -1,0 +1,265 @@
+package archive_test
+
+import (
+	"encoding/csv"
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"coffer/internal/app"
+	"coffer/internal/pg"
+)
+
+// program is a program that reads our ledgers. Where the gate runs it is installed; elsewhere its tests are skipped, and say so.
+func program(t *testing.T, name string) func(args ...string) (string, error) {
+	t.Helper()
+	path, err := exec.LookPath(name)
+	if err != nil {
+		if os.Getenv("CI") != "" {
+			t.Fatalf("%s is not installed; .ci/run installs it", name)
+		}
+		t.Skipf("%s is not installed: apt-get install hledger beancount", name)
+	}
+	return func(args ...string) (string, error) {
+		cmd := exec.CommandContext(t.Context(), path, args...)
+		cmd.Env = append(os.Environ(), "LC_ALL=C.UTF-8", "PYTHONUTF8=1")
+		out, err := cmd.CombinedOutput()
+		return string(out), err
+	}
+}
+
+// hostile are texts that a bank, a person or an agent could have written, each the name of an account, a category, a counterparty and a wording somewhere.
+var hostile = []string{
+	`=cmd|' /C calc'!A0`, "+1", "-1", "@SUM(A1)", "\tTab", "\rReturn", `"quoted" \ back\slash\`, "two  spaces", "a;b ; comment", "a | note", "(virtual)", "[balanced]", "* ! marks",
+	"colon:in:name", "date:2020-01-01", "{{}} {USD}", "@@ 5 USD", "= 100 USD", "naïve Größe ☕", "中文店", "שלום", "emoji 🏦🏦", "'", "#tag ^link", "P 2020-01-01 USD 1", "include /etc/passwd", "\n2020-01-01 * injected\n  a  1 USD\n  b",
+	"2020-01-01 open Assets:X", "lower", "Æther", "…", "۱۲۳", "Ⅷ", "ß", "ǆ", "🏦", "", "%s%d", "end comment", "comment", "\u202eright to left", "nul\u2028line", `\u0022`, "tag:x, y:z",
+}
+
+func furnishHostile(t *testing.T, a *app.App) {
+	t.Helper()
+	for _, s := range []string{
+		`update descriptor d set name = h.text, merchant_name = case when h.n % 2 = 0 then h.text else '' end from unnest($1::text[]) with ordinality h (text, n), (select id, row_number() over (order by id) as n from descriptor) x where x.id = d.id and x.n = h.n`,
+		`update account a set display_name = h.text from unnest($1::text[]) with ordinality h (text, n), (select id, row_number() over (order by id) as n from account) x where x.id = a.id and x.n = h.n - 2`,
+		`update category c set display_name = h.text from unnest($1::text[]) with ordinality h (text, n), (select id, row_number() over (order by id) as n from category) x where x.id = c.id and x.n = h.n and h.text <> ''`,
+		`insert into counterparty (id, short_id, name) select gen_random_uuid(), 'hh' || lpad(n::text, 6, '0'), text from unnest($1::text[]) with ordinality h (text, n) where text <> ''`,
+		`update transaction t set counterparty_id = c.id from (select id, row_number() over (order by id) as n from counterparty where short_id like 'hh%') c, (select id, row_number() over (order by id) as n from transaction) x where x.id = t.id and x.n % 97 = c.n and $1::text[] is not null`,
+	} {
+		if _, err := a.DB.Exec(t.Context(), s, hostile); err != nil {
+			t.Fatalf("%s: %v", s, err)
+		}
+	}
+	for _, s := range []string{
+		`insert into tag (id, short_id, slug, display_name) select gen_random_uuid(), 'tt' || lpad(n::text, 6, '0'), s, s from unnest(array['date', 'date:2020-01-01', 'type:x', 'a:b:c', 'date2:nonsense']) with ordinality h (s, n)`,
+		`insert into transaction_tag select t.id, g.id, true, 'user' from (select id from transaction order by id limit 20) t, tag g where g.short_id like 'tt%'`,
+	} {
+		if _, err := a.DB.Exec(t.Context(), s); err != nil {
+			t.Fatalf("%s: %v", s, err)
+		}
+	}
+}
+
+// A sum is what a ledger's account holds, as ours says it.
+type sumRow struct {
+	Name   string `db:"name"`
+	Amount string `db:"amount"`
+}
+
+// ourBalances is what the bank says of each account that it says something of, with what is owed negative, in any order.
+const ourBalances = `
+	select a.short_id as name, (case when a.type in ('credit', 'loan') then -a.balance_current else a.balance_current end)::text as amount from account a
+	where a.balance_current is not null and exists (select from transaction t where t.account_id = a.id and t.deleted_at is null) order by 2, 1`
+
+// ourSpending is what was posted or is pending for each kind of category, by currency.
+const ourSpending = `
+	select case when t.excluded then 'equity' when c.id is null then 'expenses' when coalesce(c.kind, p.kind) = 'expense' then 'expenses' when coalesce(c.kind, p.kind) = 'income' then 'income' else 'equity' end || ' ' || t.currency as name, sum(t.amount)::text as amount
+	from transaction t left join category c on c.id = t.category_id left join category p on p.id = c.parent_id where t.deleted_at is null group by 1 order by 1`
+
+func ledgerFile(t *testing.T, a *app.App, format, name string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), name)
+	if err := os.WriteFile(path, written(t, a, format), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// hledger reads the journal strictly, and its balances are ours.
+func TestHledger(t *testing.T) {
+	t.Parallel()
+	run := program(t, "hledger")
+	a := lived(t, 3000)
+	furnishHostile(t, a)
+	path := ledgerFile(t, a, "hledger", "coffer.journal")
+	if out, err := run("-f", path, "check", "--strict"); err != nil {
+		t.Fatalf("hledger check: %v\n%s", err, out)
+	}
+	balances := func(args ...string) [][]string {
+		out, err := run(append([]string{"-f", path, "balance", "--layout=bare", "-O", "csv", "--flat", "-N"}, args...)...)
+		if err != nil {
+			t.Fatalf("hledger balance: %v\n%s", err, out)
+		}
+		rows, err := csv.NewReader(strings.NewReader(out)).ReadAll()
+		if err != nil || len(rows) < 2 {
+			t.Fatalf("%v\n%s", err, out)
+		}
+		return rows[1:]
+	}
+	// Names are made safe, so accounts are compared by their amounts: as many of each as ours.
+	ours := bag(t, a, ourBalances)
+	for _, row := range balances("--cleared", "--empty", "^assets|^liabilities") {
+		if ours[row[2]]--; ours[row[2]] == 0 {
+			delete(ours, row[2])
+		}
+	}
+	for amount, n := range ours {
+		if n > 0 {
+			t.Errorf("%d accounts with %s are not in the journal", n, amount)
+		}
+	}
+	compare(t, a, func(yield func(name, amount string)) {
+		for _, row := range balances("--depth=1", "expenses", "income", "equity", "not:equity:opening") {
+			yield(row[0]+" "+row[1], row[2])
+		}
+	})
+}
+
+// bag counts how often each amount is in an answer.
+func bag(t *testing.T, a *app.App, query string) map[string]int {
+	t.Helper()
+	rows, err := pg.All[sumRow](t.Context(), a.DB, query)
+	if err != nil || len(rows) < 3 {
+		t.Fatalf("%d rows: %v", len(rows), err)
+	}
+	out := map[string]int{}
+	for _, r := range rows {
+		out[r.Amount]++
+	}
+	return out
+}
+
+// compare holds what a ledger says was spent, earned and moved against ours.
+func compare(t *testing.T, a *app.App, theirs func(func(name, amount string))) {
+	t.Helper()
+	rows, err := pg.All[sumRow](t.Context(), a.DB, ourSpending)
+	if err != nil || len(rows) < 3 {
+		t.Fatalf("%d rows: %v", len(rows), err)
+	}
+	ours := map[string]string{}
+	for _, r := range rows {
+		ours[r.Name] = r.Amount
+	}
+	theirs(func(name, amount string) {
+		if amount = strings.ReplaceAll(amount, ",", ""); ours[name] != amount && amount != "0" {
+			t.Errorf("%s: %s there, %s here", name, amount, ours[name])
+		}
+		delete(ours, name)
+	})
+	for name, amount := range ours {
+		if amount != "0.00" {
+			t.Errorf("%s: nothing there, %s here", name, amount)
+		}
+	}
+}
+
+// beanSums prints what Beancount adds up: for each account the cleared sum, for each root all of it.
+const beanSums = `
+import sys, json, collections
+from beancount import loader
+from beancount.core import data
+entries, errors, options = loader.load_file(sys.argv[1])
+accounts, roots = collections.defaultdict(int), collections.defaultdict(int)
+for e in data.filter_txns(entries):
+    for p in e.postings:
+        root = p.account.split(":")[0].lower()
+        if root in ("assets", "liabilities"):
+            if e.flag == "*":
+                accounts[p.account + " " + p.units.currency] += p.units.number
+        elif p.account != "Equity:Opening":
+            roots[root + " " + p.units.currency] += p.units.number
+print(json.dumps({"errors": len(errors), "accounts": {k: str(v) for k, v in accounts.items()}, "roots": {k: str(v) for k, v in roots.items()}}))
+`
+
+// bean-check is content, assertions of balances included, and Beancount's own sums are ours.
+func TestBeancount(t *testing.T) {
+	t.Parallel()
+	// Debian's own Python, which has the package.
+	check, python := program(t, "bean-check"), program(t, "/usr/bin/python3")
+	a := lived(t, 3000)
+	furnishHostile(t, a)
+	path := ledgerFile(t, a, "beancount", "coffer.beancount")
+	if out, err := check("--no-cache", path); err != nil || strings.TrimSpace(out) != "" {
+		t.Fatalf("bean-check: %v\n%s", err, out)
+	}
+	out, err := python("-c", beanSums, path)
+	var sums struct {
+		Errors          int
+		Accounts, Roots map[string]string
+	}
+	if err != nil || json.Unmarshal([]byte(out), &sums) != nil || sums.Errors > 0 {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	ours := bag(t, a, ourBalances)
+	for _, amount := range sums.Accounts {
+		if ours[amount]--; ours[amount] == 0 {
+			delete(ours, amount)
+		}
+	}
+	for amount, n := range ours {
+		if n > 0 {
+			t.Errorf("%d accounts with %s are not in the ledger", n, amount)
+		}
+	}
+	compare(t, a, func(yield func(name, amount string)) {
+		for name, amount := range sums.Roots {
+			yield(name, amount)
+		}
+	})
+	// The control: a ledger with one cent changed is refused.
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	i := strings.LastIndex(string(text), " balance ")
+	spoilt := string(text[:i]) + strings.Replace(string(text[i:]), ".", "9.", 1)
+	if err := os.WriteFile(path, []byte(spoilt), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := check("--no-cache", path); err == nil {
+		t.Error("the control: bean-check accepts a wrong balance")
+	}
+}
+
+// No cell of the table begins as a formula does, and the rest is as it is.
+func TestCSV(t *testing.T) {
+	t.Parallel()
+	a := lived(t, 1000)
+	furnishHostile(t, a)
+	rows, err := csv.NewReader(strings.NewReader(string(written(t, a, "csv")))).ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	n, err := pg.Value[int](t.Context(), a.DB, `select count(*) from transaction where deleted_at is null`)
+	if err != nil || len(rows) != n+1 {
+		t.Errorf("%d rows, want %d and a header: %v", len(rows), n, err)
+	}
+	neutralised := 0
+	for _, row := range rows[1:] {
+		for i, cell := range row {
+			if rows[0][i] != "amount" && cell != "" && strings.ContainsAny(cell[:1], "=+-@\t\r") {
+				t.Errorf("%s: %q", rows[0][i], cell)
+			}
+			if strings.HasPrefix(cell, "'=") {
+				neutralised++
+			}
+			if strings.ContainsAny(cell, "\n\r\t") {
+				t.Errorf("%s: %q has more than one line", rows[0][i], cell)
+			}
+		}
+	}
+	if neutralised == 0 {
+		t.Error("the control: no cell needed to be neutralised")
+	}
+}

@@ -1,0 +1,195 @@
+package archive
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+
+	"coffer/internal/errs"
+	"coffer/internal/pg"
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+)
+
+// Import brings an export into an empty household. It is there whole or not at all.
+func (a *Archive) Import(ctx context.Context, r io.ReaderAt, size int64, moved progress) (Manifest, error) {
+	return a.bring(ctx, r, size, Export, moved)
+}
+
+func (a *Archive) bring(ctx context.Context, r io.ReaderAt, size int64, k Kind, moved progress) (Manifest, error) {
+	in, err := open(r, size, k)
+	if err != nil {
+		return Manifest{}, err
+	}
+	err = pgx.BeginFunc(ctx, a.db.Pool, func(tx pgx.Tx) error { return in.load(ctx, tx, moved) })
+	if pe, ok := errors.AsType[*pgconn.PgError](err); ok && (pe.Code[:2] == "23" || pe.Code == "42703") {
+		err = errs.Wrap(err, errs.ValidationError, "this archive is of schema %d and does not fit this coffer's (%s): bring it into the coffer that made it (%s), and that one up to date", in.Schema, pe.ConstraintName, in.Coffer)
+	}
+	return in.Manifest, err
+}
+
+// load writes the archive's rows in place of those that a new household has, reads them again, and holds what it reads against the manifest before anything is committed.
+// Foreign keys are taken off meanwhile and made anew at the end, so that rows may come in any order and are checked all at once.
+func (a *reader) load(ctx context.Context, tx pg.Tx, moved progress) error {
+	if _, err := pg.Exec(ctx, tx, `set local statement_timeout = 0`); err != nil {
+		return err
+	}
+	all, err := tables(ctx, tx, a.Kind)
+	if err != nil {
+		return err
+	}
+	if err := a.empty(ctx, tx, all); err != nil {
+		return err
+	}
+	keys, err := foreignKeys(ctx, tx)
+	if err != nil {
+		return err
+	}
+	if err := keys.drop(ctx, tx); err != nil {
+		return err
+	}
+	for _, t := range all {
+		if err := t.clear(ctx, tx); err != nil {
+			return err
+		}
+	}
+	for _, c := range a.Tables {
+		i := slices.IndexFunc(all, func(t table) bool { return t.name == c.Table })
+		if i < 0 {
+			return errs.New(errs.ValidationError, "this archive holds the table %q, which this coffer does not know; bring this coffer up to date first", c.Table)
+		}
+		if err := a.fill(ctx, tx, all[i], c, moved); err != nil {
+			return err
+		}
+	}
+	if a.Kind == Export {
+		// Their credentials are not in the archive, so no sync can ever succeed: the contract's word for that is disconnected.
+		_, err := pg.Exec(ctx, tx, `
+			update connection set status = 'disconnected', status_reason = 'IMPORTED', status_message = 'This connection came from an export, which holds no credentials; link the bank anew to sync it again.', next_sync_at = null
+			where provider <> 'csv' and status <> 'disconnected'`)
+		if err != nil {
+			return err
+		}
+	}
+	for _, t := range all {
+		if err := t.settle(ctx, tx); err != nil {
+			return err
+		}
+	}
+	return keys.add(ctx, tx)
+}
+
+// empty refuses a household that has anything of its own, and keeps others from giving it something meanwhile.
+func (a *reader) empty(ctx context.Context, tx pg.Tx, all []table) error {
+	for _, t := range all {
+		if _, err := pg.Exec(ctx, tx, "lock table "+quote(t.name)+" in access exclusive mode"); err != nil {
+			return err
+		}
+	}
+	for _, t := range all {
+		foreign := "true"
+		if rows := seeded[t.name]; rows != "" {
+			foreign = "not (" + rows + ")"
+		}
+		full, err := pg.Value[bool](ctx, tx, "select exists (select from "+quote(t.name)+" where "+foreign+")")
+		if err != nil {
+			return err
+		}
+		if full {
+			return errs.New(errs.Conflict, "this household is not empty (it has rows in the table %q): bring the archive into a new, empty database", t.name)
+		}
+	}
+	return nil
+}
+
+// clear empties the table and keeps its triggers quiet: they would answer to rows that others have already answered to.
+func (t table) clear(ctx context.Context, tx pg.Tx) error {
+	for _, s := range []string{"alter table " + quote(t.name) + " disable trigger user", "delete from " + quote(t.name)} {
+		if _, err := pg.Exec(ctx, tx, s); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// fill writes the rows of a table, and reads them again.
+func (a *reader) fill(ctx context.Context, tx pg.Tx, t table, c Content, moved progress) error {
+	for _, name := range c.Columns {
+		if !slices.Contains(t.names(), name) {
+			return errs.New(errs.ValidationError, "this archive is of schema %d and has a column %q of %q that this coffer does not know: bring it into the coffer that made it (%s), and that one up to date", a.Schema, name, c.Table, a.Coffer)
+		}
+	}
+	into := t.fill(c.Columns)
+	err := a.batches(c, func(array []byte, rows int64) error {
+		_, err := pg.Exec(ctx, tx, into, string(array))
+		if moved != nil {
+			moved(rows)
+		}
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("fill %s: %w", t.name, err)
+	}
+	same := t
+	same.columns = slices.DeleteFunc(slices.Clone(t.columns), func(k column) bool { return !slices.Contains(c.Columns, k.Name) })
+	var again Content
+	if err := same.print(ctx, tx, io.Discard, &again, nil); err != nil {
+		return err
+	}
+	if again.SHA256 != c.SHA256 {
+		return fmt.Errorf("archive: what was stored of %s is not what was read", t.name)
+	}
+	return nil
+}
+
+// settle lets sequences go on behind the last number, triggers answer again, and the planner know the rows.
+func (t table) settle(ctx context.Context, tx pg.Tx) error {
+	statements := []string{"alter table " + quote(t.name) + " enable trigger user", "analyze " + quote(t.name)}
+	for _, c := range t.columns {
+		if c.Counted {
+			statements = append(statements, fmt.Sprintf("select setval(pg_get_serial_sequence('%s', '%s'), coalesce(max(%s), 0) + 1, false) from %s", t.name, c.Name, quote(c.Name), quote(t.name)))
+		}
+	}
+	for _, s := range statements {
+		if _, err := pg.Exec(ctx, tx, s); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// A foreignKey is a reference of one table to another.
+type foreignKey struct {
+	Table      string `db:"table_name"`
+	Name       string `db:"name"`
+	Definition string `db:"definition"`
+}
+
+type references []foreignKey
+
+func foreignKeys(ctx context.Context, q pg.Querier) (references, error) {
+	return pg.All[foreignKey](ctx, q, `
+		select c.relname::text as table_name, k.conname::text as name, pg_get_constraintdef(k.oid) as definition
+		from pg_constraint k join pg_class c on c.oid = k.conrelid join pg_namespace n on n.oid = c.relnamespace
+		where k.contype = 'f' and n.nspname = 'public' order by 1, 2`)
+}
+
+func (r references) drop(ctx context.Context, tx pg.Tx) error {
+	for _, k := range r {
+		if _, err := pg.Exec(ctx, tx, "alter table "+quote(k.Table)+" drop constraint "+quote(k.Name)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (r references) add(ctx context.Context, tx pg.Tx) error {
+	for _, k := range r {
+		if _, err := pg.Exec(ctx, tx, "alter table "+quote(k.Table)+" add constraint "+quote(k.Name)+" "+k.Definition); err != nil {
+			return fmt.Errorf("reference %s: %w", k.Name, err)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,174 @@
+package archive
+
+import (
+	"archive/zip"
+	"bufio"
+	"bytes"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"coffer/internal/errs"
+	"coffer/internal/pg"
+)
+
+const maxSmall = 16 << 20 // the manifest and the sums; ours have some kilobytes
+
+// damaged is what is said of a file that is not as it was written.
+func damaged(err error, where string) error {
+	return errs.Wrap(err, errs.ValidationError, "this archive is damaged or was changed (%s): take another copy of it", where)
+}
+
+var errSum = errors.New("the hash is another one")
+
+// A reader is an archive whose every byte was held against its sums.
+type reader struct {
+	Manifest
+	files map[string]*zip.File
+}
+
+// open reads an archive through, and answers it if it is whole: every file that the sums name is there once with that hash, and no other is.
+func open(r io.ReaderAt, size int64, want Kind) (*reader, error) {
+	z, err := zip.NewReader(r, size)
+	if err != nil {
+		return nil, errs.Wrap(err, errs.ValidationError, "this is no archive of coffer, or it is damaged: a zip file with a manifest is expected")
+	}
+	a := &reader{files: map[string]*zip.File{}}
+	for _, f := range z.File {
+		if a.files[f.Name] != nil {
+			return nil, damaged(errSum, f.Name+" twice")
+		}
+		a.files[f.Name] = f
+	}
+	sums, err := a.sums()
+	if err != nil {
+		return nil, err
+	}
+	for name, f := range a.files {
+		if name == sumsName {
+			continue
+		}
+		sum, err := hashOf(f)
+		if err == nil && sum != sums[name] {
+			err = errSum
+		}
+		if err != nil {
+			return nil, damaged(err, name)
+		}
+	}
+	text, err := a.small(manifestName)
+	if err == nil {
+		err = json.Unmarshal(text, &a.Manifest)
+	}
+	if err != nil {
+		return nil, damaged(err, manifestName)
+	}
+	if err := a.fits(want); err != nil {
+		return nil, err
+	}
+	return a, nil
+}
+
+// sums reads which file has which hash. A file that is named and is not there is noticed here.
+func (a *reader) sums() (map[string]string, error) {
+	text, err := a.small(sumsName)
+	if err != nil {
+		return nil, damaged(err, sumsName)
+	}
+	sums := map[string]string{}
+	for line := range strings.Lines(string(text)) {
+		sum, name, ok := strings.Cut(strings.TrimSuffix(line, "\n"), "  ")
+		if !ok || a.files[name] == nil || sums[name] != "" {
+			return nil, damaged(errSum, sumsName)
+		}
+		sums[name] = sum
+	}
+	return sums, nil
+}
+
+func (a *reader) small(name string) ([]byte, error) {
+	f := a.files[name]
+	if f == nil || f.UncompressedSize64 > maxSmall {
+		return nil, errors.New("it is missing, or too large")
+	}
+	r, err := f.Open()
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close() //nolint:errcheck // reading says what is wrong
+	return io.ReadAll(r)
+}
+
+func hashOf(f *zip.File) (string, error) {
+	r, err := f.Open()
+	if err != nil {
+		return "", err
+	}
+	defer r.Close() //nolint:errcheck // reading says what is wrong
+	h := sha256.New()
+	_, err = io.Copy(h, r) //nolint:gosec // nothing of it is kept
+	return fmt.Sprintf("%x", h.Sum(nil)), err
+}
+
+// fits says whether this program can take the archive in.
+func (a *reader) fits(want Kind) error {
+	switch {
+	case a.Format != formatName || a.Version > formatNumber || a.Schema > pg.Newest():
+		return errs.New(errs.ValidationError, "this archive is from a newer coffer (%s, schema %d; this one knows %d): bring this coffer up to date first", a.Coffer, a.Schema, pg.Newest())
+	case a.Kind != want && want == Export:
+		return errs.New(errs.ValidationError, "this is a backup, not an export: bring it back with coffer restore")
+	case a.Kind != want:
+		return errs.New(errs.ValidationError, "this is an export, not a backup: bring it in with coffer import")
+	}
+	for _, c := range a.Tables {
+		if a.files[c.File] == nil {
+			return damaged(errSum, c.File)
+		}
+	}
+	return nil
+}
+
+// batches hands the rows of a table on as JSON arrays of about a megabyte.
+func (a *reader) batches(c Content, f func(array []byte, rows int64) error) error {
+	r, err := a.files[c.File].Open()
+	if err != nil {
+		return damaged(err, c.File)
+	}
+	defer r.Close() //nolint:errcheck // reading says what is wrong
+	lines := bufio.NewReaderSize(r, 64<<10)
+	var batch bytes.Buffer
+	n, all := int64(0), int64(0)
+	for {
+		line, err := lines.ReadBytes('\n')
+		if err != nil && !errors.Is(err, io.EOF) {
+			return damaged(err, c.File)
+		}
+		if len(line) > 0 {
+			separator := byte(',')
+			if n == 0 {
+				separator = '['
+			}
+			batch.WriteByte(separator)
+			batch.Write(bytes.TrimSuffix(line, []byte("\n")))
+			n++
+		}
+		if ended := err != nil; n > 0 && (ended || batch.Len() > 1<<20) {
+			batch.WriteByte(']')
+			if err := f(batch.Bytes(), n); err != nil {
+				return err
+			}
+			batch.Reset()
+			all, n = all+n, 0
+		}
+		if err != nil {
+			break
+		}
+	}
+	if all != c.Rows {
+		return damaged(errSum, c.File)
+	}
+	return nil
+}

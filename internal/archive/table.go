@@ -1,0 +1,146 @@
+package archive
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"coffer/internal/pg"
+	"github.com/jackc/pgx/v5"
+)
+
+// A Kind is what an archive is for.
+type Kind string
+
+const (
+	// Export is for people and other programs: everything that the household knows, and nothing that opens a door.
+	Export Kind = "export"
+	// Backup is the database as it is, sealed columns included; it leaves the house only encrypted.
+	Backup Kind = "backup"
+)
+
+// taken names every table that goes into an export. A table that is neither here nor in kept nor in never fails a test, so that whoever adds one decides.
+var taken = []string{
+	"account", "account_balance", "account_link", "category", "category_mapping", "change", "comment", "connection", "counterparty", "descriptor", "entry", "link_match", "member", "model_setting", "naming",
+	"quarantine", "report", "rule", "rule_hit", "rulebook", "setting", "sync_log", "tag", "touched", "transaction", "transaction_alias", "transaction_tag",
+}
+
+// kept names what stays in the house when someone exports, by table or table.column, and why. A backup has it.
+var kept = map[string]string{
+	"connection.credentials": "opens accounts at banks; after an import a bank is linked anew",
+	"model_setting.key":      "lets whoever has it use a model at the household's cost",
+	"quarantine.raw":         "sealed with a key that is not exported",
+	"idempotency":            "answers of the last 24 hours, readable only by whoever got them",
+	"instance":               "keys of this installation itself",
+	"job":                    "work of this installation, kept for 30 days",
+	"link_session":           "members on the way to a bank's sign-in",
+	"client":                 "programs that members let in, at this installation's address",
+	"consent":                "what members granted them; after an import they ask again",
+	"login":                  "the ways in of members; after an import each is given one anew",
+	"provider_setting":       "secrets of data providers",
+	"token":                  "keys and sessions: they let callers in",
+	"upload":                 "files on their way in",
+	"webhook_event":          "what data providers told this installation, kept for 90 days",
+	"write_budget":           "what keys of this installation wrote today",
+}
+
+// never names what no archive holds, and why.
+var never = map[string]string{
+	"goose_db_version": "the manifest says which schema it is",
+	"export":           "files that were made from the rest",
+	"export_part":      "files that were made from the rest",
+	"attempt":          "how often someone tried to sign in, within a day",
+	"ticket":           "links and challenges that are good for minutes",
+	"device":           "programs that wait for a key, for minutes",
+}
+
+// seeded says of tables that a new household has rows in which of them those are. A household with other rows, or with rows elsewhere, is not empty.
+var seeded = map[string]string{
+	"category": "is_system", "category_mapping": "true", "instance": "true", "member": "id = '019a3c5e-4000-7000-8000-000000000001'", "naming": "true", "rule": "is_system", "rulebook": "true", "setting": "true", "tag": "is_system",
+}
+
+// A column is a part of a table, as the catalog has it.
+type column struct {
+	Table   string `db:"table_name"`
+	Name    string `db:"column_name"`
+	Counted bool   `db:"counted"` // numbered by a sequence
+	Text    bool   `db:"text"`
+	Key     *int   `db:"key"` // place in the primary key
+}
+
+// A table is what an archive holds of one.
+type table struct {
+	name    string
+	columns []column
+}
+
+// tables reads from the catalog what an archive of that kind holds, in the order of names. Generated columns are left out: the database makes them anew.
+func tables(ctx context.Context, q pg.Querier, k Kind) ([]table, error) {
+	columns, err := pg.All[column](ctx, q, `
+		select c.relname::text as table_name, a.attname::text as column_name, a.attidentity <> '' as counted, a.attcollation <> 0 as text, array_position(i.indkey::smallint[], a.attnum) as key
+		from pg_class c join pg_namespace n on n.oid = c.relnamespace join pg_attribute a on a.attrelid = c.oid left join pg_index i on i.indrelid = c.oid and i.indisprimary
+		where n.nspname = 'public' and c.relkind in ('r', 'p') and a.attnum > 0 and not a.attisdropped and a.attgenerated = ''
+		order by c.relname, a.attnum`)
+	if err != nil {
+		return nil, fmt.Errorf("read the catalog: %w", err)
+	}
+	var out []table
+	for _, c := range columns {
+		if !holds(k, c.Table, c.Name) {
+			continue
+		}
+		if len(out) == 0 || out[len(out)-1].name != c.Table {
+			out = append(out, table{name: c.Table})
+		}
+		last := &out[len(out)-1]
+		last.columns = append(last.columns, c)
+	}
+	return out, nil
+}
+
+func holds(k Kind, table, column string) bool {
+	if never[table] != "" {
+		return false
+	}
+	return k == Backup || slices.Contains(taken, table) && kept[table] == "" && kept[table+"."+column] == ""
+}
+
+func quote(names ...string) string {
+	quoted := make([]string, len(names))
+	for i, n := range names {
+		quoted[i] = pgx.Identifier{n}.Sanitize()
+	}
+	return strings.Join(quoted, ", ")
+}
+
+func (t table) names() []string {
+	names := make([]string, len(t.columns))
+	for i, c := range t.columns {
+		names[i] = c.Name
+	}
+	return names
+}
+
+// lines is the statement that reads the table, a JSON object for each row, in an order that is the same in every database: text is ordered by its bytes, whatever the locale.
+func (t table) lines() string {
+	key := make([]string, 0, 3)
+	for place := range len(t.columns) + 1 {
+		for _, c := range t.columns {
+			if c.Key != nil && *c.Key == place {
+				by := quote(c.Name)
+				if c.Text {
+					by += ` collate "C"`
+				}
+				key = append(key, by)
+			}
+		}
+	}
+	return "select row_to_json(x)::text from (select " + quote(t.names()...) + " from " + quote(t.name) + " order by " + strings.Join(key, ", ") + ") x"
+}
+
+// fill is the statement that writes rows of those columns, given as a JSON array.
+func (t table) fill(columns []string) string {
+	names := quote(columns...)
+	return "insert into " + quote(t.name) + " (" + names + ") overriding system value select " + names + " from json_populate_recordset(null::" + quote(t.name) + ", $1::json)"
+}

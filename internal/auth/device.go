@@ -1,0 +1,176 @@
+package auth
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"errors"
+	"strings"
+	"time"
+
+	"coffer/internal/errs"
+	"coffer/internal/id"
+	"coffer/internal/op"
+	"coffer/internal/pg"
+)
+
+// The device grant: a program on another machine shows a code, an admin types it into a page and grants a key, and the program, which has been asking meanwhile, fetches it.
+const (
+	DeviceLife  = 10 * time.Minute
+	DevicePause = 5 * time.Second
+)
+
+// userLetters have no vowels, so that no code is a word, and none that are taken for another.
+const userLetters = "BCDFGHJKLMNPQRSTVWXZ"
+
+// An Asking is a program that asks for a key.
+type Asking struct {
+	ID        id.ID   `db:"id"`
+	UserCode  string  `db:"user_code"`
+	Client    string  `db:"client"`
+	Scope     string  `db:"scope"`
+	Address   string  `db:"address"`
+	CreatedAt pg.Time `db:"created_at"`
+}
+
+const askingColumns = `id, user_code, client, scope, address, created_at`
+
+// Ask takes a program's request for a key. It answers the code that the program keeps, and in Asking the one that it shows.
+func (a *Auth) Ask(ctx context.Context, client, scope, address string) (Asking, string, error) {
+	if err := a.Knock(ctx, "device", address); err != nil {
+		return Asking{}, "", err
+	}
+	code := id.Base62(ticketRandom)
+	hash := sha256.Sum256([]byte(code))
+	for range 5 {
+		asking, err := pg.One[Asking](ctx, a.db, `
+			insert into device (id, hash, user_code, client, scope, address, pause, expires_at)
+			values (@id, @hash, @code, @client, @scope, @address, @pause, now() + make_interval(secs => @life)) returning `+askingColumns, pg.Args{
+			"id": id.New(), "hash": hash[:], "code": userCode(), "client": client, "scope": scope, "address": address,
+			"pause": int(DevicePause.Seconds()), "life": DeviceLife.Seconds(),
+		})
+		if err == nil || !pg.Violates(err, "device_user_code") {
+			return asking, code, err
+		}
+	}
+	return Asking{}, "", errs.New(errs.Unavailable, "no free code was found; try again")
+}
+
+// userCode is eight letters, shown in two groups.
+func userCode() string {
+	b := make([]byte, 0, 8)
+	for one := make([]byte, 1); len(b) < 8; {
+		_, _ = rand.Read(one)          // never fails
+		if n := int(one[0]); n < 240 { // a multiple of twenty, so that all letters are equally likely
+			b = append(b, userLetters[n%20])
+		}
+	}
+	return string(b[:4]) + "-" + string(b[4:])
+}
+
+// Asked is the program that shows this code, as long as nobody has decided. How the code is written does not matter.
+func (a *Auth) Asked(ctx context.Context, code string) (Asking, error) {
+	asking, err := pg.One[Asking](ctx, a.db, `select `+askingColumns+` from device where user_code = $1 and state = 'pending' and expires_at > now()`, spelled(code))
+	if errors.Is(err, pg.ErrNoRow) {
+		return Asking{}, errs.New(errs.NotFound, "no program waits with this code; codes last ten minutes, and the program shows it")
+	}
+	return asking, err
+}
+
+func spelled(code string) string {
+	var b strings.Builder
+	for _, r := range strings.ToUpper(code) {
+		if strings.ContainsRune(userLetters, r) {
+			b.WriteRune(r)
+		}
+	}
+	if b.Len() != 8 {
+		return ""
+	}
+	return b.String()[:4] + "-" + b.String()[4:]
+}
+
+// Decide lets an admin grant a key of that scope to the program with this code, or "" to refuse it.
+func (a *Auth) Decide(ctx context.Context, actor op.Actor, code, scope string) (Asking, error) {
+	if actor.Role != op.RoleAdmin || actor.Session == nil {
+		return Asking{}, errs.New(errs.Forbidden, "only an admin who is signed in can let a program in")
+	}
+	state := "approved"
+	if scope == "" {
+		state = "denied"
+	}
+	asking, err := pg.One[Asking](ctx, a.db, `
+		update device set state = $2, member_id = $3, scope = coalesce(nullif($4, ''), scope)
+		where user_code = $1 and state = 'pending' and expires_at > now() returning `+askingColumns, spelled(code), state, actor.Member, scope)
+	if errors.Is(err, pg.ErrNoRow) {
+		return Asking{}, errs.New(errs.NotFound, "this was decided already, or is too old; let the program begin again")
+	}
+	return asking, err
+}
+
+// A Grant is where a program's request stands.
+type Grant string
+
+// Where a request stands, in the words of RFC 8628.
+const (
+	Granted  Grant = ""
+	Pending  Grant = "authorization_pending"
+	TooFast  Grant = "slow_down"
+	Denied   Grant = "access_denied"
+	Expired  Grant = "expired_token"
+	NoneSuch Grant = "invalid_grant"
+)
+
+// Fetch is a program asking whether it was let in. The key is made at the moment when it is fetched, by the one who fetches it first: no usable key ever waits in the database.
+func (a *Auth) Fetch(ctx context.Context, code string) (key NewKey, at Grant, err error) {
+	hash := sha256.Sum256([]byte(code))
+	err = a.db.InTx(ctx, func(tx pg.Tx) error {
+		type granted struct {
+			Client string `db:"client"`
+			Scope  string `db:"scope"`
+			Member id.ID  `db:"member_id"`
+		}
+		g, err := pg.One[granted](ctx, tx, `update device set state = 'used' where hash = $1 and state = 'approved' and expires_at > now() returning client, scope, member_id`, hash[:])
+		if errors.Is(err, pg.ErrNoRow) {
+			at, err = a.poll(ctx, tx, hash[:])
+			return err
+		}
+		if err != nil {
+			return err
+		}
+		key, err = a.Create(ctx, tx, CreateKey{Name: g.Client, Scope: g.Scope, ActorType: op.User})
+		if err == nil {
+			_, err = pg.Exec(ctx, tx, `update token set member_id = $2 where id = $1`, key.ID, g.Member)
+		}
+		return err
+	})
+	return key, at, err
+}
+
+// poll says why there is no key yet. Who asks sooner than allowed must from then on wait five seconds longer.
+func (a *Auth) poll(ctx context.Context, tx pg.Tx, hash []byte) (Grant, error) {
+	type asked struct {
+		State   string `db:"state"`
+		Expired bool   `db:"expired"`
+		Fast    bool   `db:"fast"`
+	}
+	d, err := pg.One[asked](ctx, tx, `
+		with before as (select id, state, expires_at <= now() as expired, coalesce(polled_at > now() - make_interval(secs => pause - 0.5), false) as fast from device where hash = $1 for update)
+		update device d set polled_at = now(), pause = d.pause + case when before.fast then 5 else 0 end
+		from before where d.id = before.id returning before.state, before.expired, before.fast`, hash)
+	switch {
+	case errors.Is(err, pg.ErrNoRow):
+		return NoneSuch, nil
+	case err != nil:
+		return "", err
+	case d.State == "used":
+		return NoneSuch, nil
+	case d.Expired:
+		return Expired, nil
+	case d.State == "denied":
+		return Denied, nil
+	case d.Fast && d.State == "pending":
+		return TooFast, nil
+	}
+	return Pending, nil
+}

@@ -1,0 +1,66 @@
+package auth
+
+import (
+	"context"
+	"errors"
+
+	"coffer/internal/errs"
+	"coffer/internal/id"
+	"coffer/internal/op"
+	"coffer/internal/pg"
+)
+
+// Ways in whose proof is checked elsewhere, by a device or by an issuer; what is stored here says whose they are.
+
+// Passkeys are what was written down of a member's passkeys.
+func (a *Auth) Passkeys(ctx context.Context, member id.ID) ([]string, error) {
+	return pg.Values[string](ctx, a.db, `select proof from login where member_id = $1 and kind = 'passkey' order by id`, member)
+}
+
+// AddPasskey gives the member who is signed in a passkey.
+func (a *Auth) AddPasskey(ctx context.Context, actor op.Actor, label string, credential []byte, proof string) error {
+	return a.db.InTx(ctx, func(tx pg.Tx) error {
+		_, err := a.addLogin(ctx, tx, *actor.Member, Passkey, label, proof, credential)
+		return err
+	})
+}
+
+// PasskeyOwner is the member whose passkey has that id.
+func (a *Auth) PasskeyOwner(ctx context.Context, credential []byte) (User, error) {
+	return a.whose(ctx, `select member_id from login where kind = 'passkey' and credential = $1`, credential)
+}
+
+// UsePasskey writes down what a passkey said of itself when it was used, its counter above all.
+func (a *Auth) UsePasskey(ctx context.Context, credential []byte, proof string) error {
+	_, err := pg.Exec(ctx, a.db, `update login set proof = $2, last_used_at = clock_timestamp() where kind = 'passkey' and credential = $1`, credential, proof)
+	return err
+}
+
+// Vouched is the member for whom an issuer vouches. An issuer's word for someone who was never joined to it here is not enough.
+func (a *Auth) Vouched(ctx context.Context, issuer, subject string) (User, error) {
+	u, err := a.whose(ctx, `update login set last_used_at = clock_timestamp() where kind = 'oidc' and identifier = $1 returning member_id`, issuer+" "+subject)
+	if errs.Is(err, errs.InvalidLogin) {
+		err = errs.New(errs.InvalidLogin, "no member of this household has this account as a way in; sign in otherwise and join it at /account, or ask an admin")
+	}
+	return u, err
+}
+
+// Join lets the member who is signed in sign in through an issuer from now on.
+func (a *Auth) Join(ctx context.Context, member id.ID, issuer, subject string) error {
+	return a.db.InTx(ctx, func(tx pg.Tx) error {
+		_, err := a.addLogin(ctx, tx, member, OIDC, issuer+" "+subject, "", nil)
+		return err
+	})
+}
+
+func (a *Auth) whose(ctx context.Context, sql string, arg any) (User, error) {
+	member, err := pg.Value[id.ID](ctx, a.db, sql, arg)
+	var u User
+	if err == nil {
+		u, err = a.FindUser(ctx, a.db, member.String())
+	}
+	if errors.Is(err, pg.ErrNoRow) {
+		return User{}, errs.New(errs.InvalidLogin, "this is no way in of any member")
+	}
+	return u, err
+}

@@ -1,0 +1,70 @@
+package auth
+
+import (
+	"context"
+
+	"coffer/internal/errs"
+	"coffer/internal/id"
+	"coffer/internal/op"
+	"coffer/internal/pg"
+)
+
+// What members may do with their own account, whatever their role.
+
+// A Home is what a member sees of their own account.
+type Home struct {
+	User     User
+	Session  Session
+	Logins   []Login
+	Sessions []Session
+}
+
+// Home is the account of the member who is signed in.
+func (a *Auth) Home(ctx context.Context, actor op.Actor) (Home, error) {
+	s, u, err := a.CurrentSession(ctx, actor)
+	if err != nil {
+		return Home{}, err
+	}
+	own := ListLogins{UserID: u.ID.String(), Limit: 100}
+	logins, err := a.Logins(ctx, a.db, own)
+	if err != nil {
+		return Home{}, err
+	}
+	sessions, err := a.Sessions(ctx, a.db, own)
+	return Home{u, s, logins.Logins, sessions.Sessions}, err
+}
+
+// ChangePassword lets a member change the password, who must know the one until now: a browser that was left open is not enough.
+func (a *Auth) ChangePassword(ctx context.Context, actor op.Actor, old, fresh, address string) error {
+	type way struct {
+		ID         id.ID  `db:"id"`
+		Identifier string `db:"identifier"`
+	}
+	l, err := pg.One[way](ctx, a.db, `select id, identifier from login where member_id = $1 and kind = 'password'`, actor.Member)
+	if err != nil {
+		return pg.Found(err, "password", "an admin gives a member one")
+	}
+	if _, err := a.SignIn(ctx, l.Identifier, old, address); err != nil {
+		if errs.Is(err, errs.InvalidLogin) {
+			err = errs.New(errs.InvalidLogin, "this is not the password until now")
+		}
+		return err
+	}
+	proof, err := a.NewPassword(ctx, fresh)
+	if err != nil {
+		return err
+	}
+	ctx = op.WithActor(ctx, actor)
+	return a.db.InTx(ctx, func(tx pg.Tx) error {
+		_, err := a.PatchLogin(ctx, tx, PatchLogin{UserID: actor.Member.String(), LoginID: l.ID.String(), Password: &fresh}, proof)
+		return err
+	})
+}
+
+// EndOwnSession signs a member out in another place.
+func (a *Auth) EndOwnSession(ctx context.Context, actor op.Actor, session string) error {
+	return a.db.InTx(ctx, func(tx pg.Tx) error {
+		_, err := a.RevokeSession(ctx, tx, SessionRef{UserID: actor.Member.String(), SessionID: session})
+		return err
+	})
+}

@@ -1,0 +1,136 @@
+package auth
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"time"
+
+	"coffer/internal/errs"
+	"coffer/internal/id"
+	"coffer/internal/op"
+	"coffer/internal/pg"
+)
+
+// How long a session lasts: until it was idle this long, and in any case until it is that old.
+const (
+	SessionIdle = 12 * time.Hour
+	SessionLife = 14 * 24 * time.Hour
+)
+
+// SessionCookie is where a browser keeps a session. Its prefix makes browsers insist on HTTPS (or a loopback address) and on this very host.
+const SessionCookie = "__Host-coffer"
+
+const sessionRandom = 43 // base62 characters: 256 bits
+
+// A Session is a member's stay after signing in, as the member may see it.
+type Session struct {
+	ID         id.ID    `json:"id" db:"id"`
+	ShortID    string   `json:"short_id,omitempty" db:"short_id" required:"true"`
+	UserID     id.ID    `json:"user_id" db:"member_id"`
+	Name       string   `json:"name" db:"name" doc:"The browser, as it calls itself"`
+	CreatedAt  pg.Time  `json:"created_at" db:"created_at"`
+	LastUsedAt *pg.Time `json:"last_used_at" db:"last_used_at" doc:"To the minute"`
+	ExpiresAt  pg.Time  `json:"expires_at" db:"expires_at" doc:"Sooner when it is not used"`
+}
+
+const sessionColumns = `id, short_id, member_id, name, created_at, last_used_at, expires_at`
+
+// OpenSession makes a session for a member who has just proven who they are, and answers the text that the browser keeps. Every sign-in makes a new one, so that none can be planted.
+func (a *Auth) OpenSession(ctx context.Context, member id.ID, browser string) (s Session, secret string, err error) {
+	secret = id.Base62(sessionRandom)
+	hash := sha256.Sum256([]byte(secret))
+	err = a.db.InTx(ctx, func(tx pg.Tx) error {
+		return pg.Redraw(ctx, tx, "token_short_id", func(tx pg.Tx) (err error) {
+			fresh := id.New()
+			s, err = pg.One[Session](ctx, tx, `
+				insert into token (id, short_id, kind, hash, prefix, name, scope, actor_type, member_id, expires_at)
+				values (@id, @short, 'session', @hash, '', @name, 'full_access', 'user', @member, now() + make_interval(secs => @life))
+				returning `+sessionColumns, pg.Args{
+				"id": fresh, "short": fresh.Short(), "hash": hash[:], "name": browser, "member": member, "life": SessionLife.Seconds(),
+			})
+			return err
+		})
+	})
+	return s, secret, err
+}
+
+// Session says who presents this session, as Key does for keys: a text that cannot be one costs no query, and every other one costs one.
+func (a *Auth) Session(ctx context.Context, presented string) (op.Actor, error) {
+	ended := errs.New(errs.InvalidLogin, "this session has ended; sign in again")
+	if len(presented) != sessionRandom || !id.IsBase62(presented) {
+		return op.Actor{}, ended
+	}
+	hash := sha256.Sum256([]byte(presented))
+	c, err := pg.One[credential](ctx, a.db, `
+		select t.id, t.scope, t.actor_type, m.name as actor_name, t.member_id, m.role,
+			t.expires_at <= now() or coalesce(t.last_used_at, t.created_at) <= now() - make_interval(secs => $2) as expired,
+			t.revoked_at is not null or m.deleted_at is not null as revoked
+		from token t join member m on m.id = t.member_id where t.hash = $1 and t.kind = 'session'`, hash[:], SessionIdle.Seconds())
+	if errors.Is(err, pg.ErrNoRow) || err == nil && (c.Revoked || c.Expired) {
+		return op.Actor{}, ended
+	}
+	if err != nil {
+		return op.Actor{}, err
+	}
+	a.touch(c.ID)
+	actor := c.actor(presented)
+	actor.ID, actor.Session = *c.MemberID, &c.ID
+	return actor, nil
+}
+
+// CurrentSession is the session that the actor came with, and who it is of.
+func (a *Auth) CurrentSession(ctx context.Context, actor op.Actor) (Session, User, error) {
+	s, err := pg.One[Session](ctx, a.db, `select `+sessionColumns+` from token where id = $1`, actor.Session)
+	if err != nil {
+		return Session{}, User{}, err
+	}
+	u, err := a.FindUser(ctx, a.db, s.UserID.String())
+	return s, u, err
+}
+
+// CloseSession ends the session that the actor came with.
+func (a *Auth) CloseSession(ctx context.Context, actor op.Actor) error {
+	if actor.Session == nil {
+		return nil
+	}
+	_, err := pg.Exec(ctx, a.db, `update token set revoked_at = coalesce(revoked_at, now()), updated_at = now() where id = $1`, actor.Session)
+	return err
+}
+
+// Sessions is a page of a member's sessions, newest first.
+type Sessions struct {
+	Sessions   []Session `json:"sessions"`
+	NextCursor string    `json:"next_cursor" doc:"Empty on the last page"`
+	HasMore    bool      `json:"has_more"`
+}
+
+// Sessions are where a member is signed in now.
+func (a *Auth) Sessions(ctx context.Context, q pg.Querier, in ListLogins) (Sessions, error) {
+	rows, next, err := ofMember(ctx, a, q, in, "sessions", func(member id.ID, before *string, limit int) ([]Session, error) {
+		return pg.All[Session](ctx, q, `
+			select `+sessionColumns+` from token
+			where member_id = $1 and kind = 'session' and revoked_at is null and expires_at > now() and coalesce(last_used_at, created_at) > now() - make_interval(secs => $4)
+				and ($2::uuid is null or id < $2::uuid) order by id desc limit $3`, member, before, limit, SessionIdle.Seconds())
+	}, func(s Session) id.ID { return s.ID })
+	return Sessions{rows, next, next != ""}, err
+}
+
+// SessionRef names a session.
+type SessionRef struct {
+	UserID    string `json:"user_id" minLength:"1" doc:"The member's UUID or short id"`
+	SessionID string `json:"session_id" minLength:"1" doc:"The session's UUID or short id"`
+}
+
+// RevokeSession signs a member out in one place.
+func (a *Auth) RevokeSession(ctx context.Context, tx pg.Tx, in SessionRef) (op.Deleted, error) {
+	u, err := a.User(ctx, tx, UserRef{in.UserID})
+	if err != nil {
+		return op.Deleted{}, err
+	}
+	args := append([]any{u.ID}, pg.RefTo(in.SessionID).IDArgs()...)
+	ended, err := pg.Value[id.ID](ctx, tx, `
+		update token set revoked_at = coalesce(revoked_at, clock_timestamp()), updated_at = clock_timestamp()
+		where member_id = $1 and kind = 'session' and (id = $2 or short_id = $3) returning id`, args...)
+	return op.Deleted{Deleted: true, ID: ended}, pg.Found(err, "session", "GET /api/v1/users/{user_id}/sessions lists them")
+}

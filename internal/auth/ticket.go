@@ -1,0 +1,126 @@
+package auth
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"time"
+
+	"coffer/internal/errs"
+	"coffer/internal/id"
+	"coffer/internal/op"
+	"coffer/internal/pg"
+)
+
+// The kinds of tickets: what may be used once, and soon.
+const (
+	SetupTicket   = "setup"
+	PasskeyTicket = "passkey"
+	OIDCTicket    = "oidc"
+)
+
+const ticketRandom = 43 // base62 characters: 256 bits
+
+// A Ticket is what someone holds between two steps. Data is the issuer's own and is stored as it is, so no secret belongs into it.
+type Ticket struct {
+	Member *id.ID `db:"member_id"`
+	Data   []byte `db:"data"`
+}
+
+// Issue makes a ticket of that kind and answers its text.
+func (a *Auth) Issue(ctx context.Context, kind string, t Ticket, life time.Duration) (string, error) {
+	secret := id.Base62(ticketRandom)
+	hash := sha256.Sum256([]byte(secret))
+	_, err := pg.Exec(ctx, a.db, `
+		insert into ticket (hash, kind, member_id, data, expires_at) values ($1, $2, $3, coalesce($4, ''::bytea), now() + make_interval(secs => $5))`,
+		hash[:], kind, t.Member, t.Data, life.Seconds())
+	return secret, err
+}
+
+// Holds says whether the text is a ticket of that kind that can still be used.
+func (a *Auth) Holds(ctx context.Context, kind, secret string) error {
+	hash := sha256.Sum256([]byte(secret))
+	ok, err := pg.Value[bool](ctx, a.db, `select exists (select from ticket where hash = $1 and kind = $2 and expires_at > now())`, hash[:], kind)
+	if err == nil && !ok {
+		return errUsedUp
+	}
+	return err
+}
+
+var errUsedUp = errs.New(errs.NotFound, "this was used already, or is too old; begin again")
+
+// Redeem uses a ticket up. Of several who present it at once one gets it.
+func (a *Auth) Redeem(ctx context.Context, kind, secret string) (Ticket, error) {
+	return redeem(ctx, a.db, kind, secret)
+}
+
+func redeem(ctx context.Context, q pg.Querier, kind, secret string) (Ticket, error) {
+	hash := sha256.Sum256([]byte(secret))
+	t, err := pg.One[Ticket](ctx, q, `delete from ticket where hash = $1 and kind = $2 and expires_at > now() returning member_id, data`, hash[:], kind)
+	if errors.Is(err, pg.ErrNoRow) {
+		return Ticket{}, errUsedUp
+	}
+	return t, err
+}
+
+// A FirstAdmin is who sets the household up.
+type FirstAdmin struct{ Name, Email, Password string }
+
+// SetUp makes the first member who can sign in. With a ticket it is used up; the operator on the server's machine needs none.
+// The member that every household begins with, if nobody has made it theirs, becomes this one.
+func (a *Auth) SetUp(ctx context.Context, in FirstAdmin, ticket string) (User, error) {
+	switch {
+	case in.Name == "" || len(in.Name) > 200:
+		return User{}, errs.Field("name", "length", "must have from 1 to 200 characters")
+	case !isEmail(in.Email):
+		return User{}, errs.Field("email", "pattern", "must be an e-mail address")
+	}
+	if ticket != "" {
+		if err := a.Holds(ctx, SetupTicket, ticket); err != nil {
+			return User{}, err
+		}
+	}
+	proof, err := a.NewPassword(ctx, in.Password)
+	if err != nil {
+		return User{}, err
+	}
+	var u User
+	err = a.db.InTx(ctx, func(tx pg.Tx) (err error) {
+		if ticket != "" {
+			if _, err := redeem(ctx, tx, SetupTicket, ticket); err != nil {
+				return err
+			}
+		}
+		u, err = a.firstAdmin(ctx, tx, in)
+		if err != nil {
+			return err
+		}
+		if _, err := a.addLogin(ctx, tx, u.ID, Password, in.Email, proof, nil); err != nil {
+			return err
+		}
+		_, err = pg.Exec(ctx, tx, `delete from ticket where kind = 'setup'`)
+		return err
+	})
+	return u, err
+}
+
+func (a *Auth) firstAdmin(ctx context.Context, tx pg.Tx, in FirstAdmin) (User, error) {
+	admins, err := pg.All[User](ctx, tx, `select `+userColumns+` from member where deleted_at is null and role = 'admin' order by id for update`)
+	if err != nil {
+		return User{}, err
+	}
+	done, err := pg.Value[bool](ctx, tx, `select exists (select from login l join member m on m.id = l.member_id where m.role = 'admin' and m.deleted_at is null)`)
+	if err != nil {
+		return User{}, err
+	}
+	if done {
+		return User{}, errs.New(errs.Conflict, "an admin can sign in already; let them add other members, or change a password with: coffer login-method update")
+	}
+	if len(admins) > 0 && admins[0].Email == nil && admins[0].Name == seededName {
+		return a.PatchUser(ctx, tx, PatchUser{ID: admins[0].ID.String(), Name: &in.Name, Email: op.Null[string]{Set: true, Value: &in.Email}})
+	}
+	return a.CreateUser(ctx, tx, CreateUser{Name: in.Name, Email: &in.Email, Role: op.RoleAdmin})
+}
+
+// seededName is what the member is called that every household begins with.
+const seededName = "Household"

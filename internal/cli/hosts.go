@@ -1,0 +1,143 @@
+package cli
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"coffer/internal/errs"
+)
+
+// hosts are the servers that this person has keys for, in a file of the user's own that nobody else can read.
+type hosts struct {
+	Current string          `json:"current"` // where commands run when nothing else is said
+	Keys    map[string]host `json:"hosts"`
+	path    string
+}
+
+// A host is a server that someone logged in to.
+type host struct {
+	Key   string `json:"key"`
+	Scope string `json:"scope"`
+}
+
+// loadHosts reads the file, which need not exist.
+func loadHosts() (*hosts, error) {
+	dir, err := os.UserConfigDir()
+	if err != nil {
+		return nil, errs.Wrap(err, errs.Unavailable, "there is no place for settings: neither HOME nor XDG_CONFIG_HOME is set")
+	}
+	h := &hosts{Keys: map[string]host{}, path: filepath.Join(dir, "coffer", "hosts.json")}
+	raw, err := os.ReadFile(h.path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return h, nil
+	}
+	if err != nil {
+		return nil, errs.Wrap(err, errs.Unavailable, "%s cannot be read", h.path)
+	}
+	if err := json.Unmarshal(raw, h); err != nil {
+		return nil, errs.Wrap(err, errs.Unavailable, "%s is not what coffer wrote; mend it or delete it", h.path)
+	}
+	if h.Keys == nil {
+		h.Keys = map[string]host{}
+	}
+	return h, nil
+}
+
+// save writes the file anew, whole or not at all, readable by its owner alone.
+func (h *hosts) save() error {
+	raw, err := json.MarshalIndent(h, "", "  ")
+	if err != nil {
+		return fmt.Errorf("print hosts: %w", err)
+	}
+	if err := os.MkdirAll(filepath.Dir(h.path), 0o700); err != nil {
+		return errs.Wrap(err, errs.Unavailable, "%s cannot be made", filepath.Dir(h.path))
+	}
+	f, err := os.CreateTemp(filepath.Dir(h.path), "hosts-*") // with mode 0600
+	if err != nil {
+		return errs.Wrap(err, errs.Unavailable, "%s cannot be written", h.path)
+	}
+	_, err = f.Write(append(raw, '\n'))
+	if err == nil {
+		err = f.Sync()
+	}
+	if e := f.Close(); err == nil {
+		err = e
+	}
+	if err == nil {
+		err = os.Rename(f.Name(), h.path)
+	}
+	if err != nil {
+		_ = os.Remove(f.Name()) // nothing more can be done about it
+		return errs.Wrap(err, errs.Unavailable, "%s cannot be written", h.path)
+	}
+	return nil
+}
+
+// names are the servers, sorted.
+func (h *hosts) names() []string { return slices.Sorted(maps.Keys(h.Keys)) }
+
+// find is the server that someone means by its address, or by a part of it that only one has.
+func (h *hosts) find(name string) (string, error) {
+	if at, err := serverURL(name); err == nil {
+		if _, ok := h.Keys[at]; ok {
+			return at, nil
+		}
+	}
+	var found []string
+	for _, at := range h.names() {
+		if strings.Contains(at, name) {
+			found = append(found, at)
+		}
+	}
+	switch len(found) {
+	case 1:
+		return found[0], nil
+	case 0:
+		return "", errs.New(errs.NotFound, "you are not logged in to %q; coffer login status lists where you are", name)
+	}
+	return "", errs.New(errs.ValidationError, "%q could be any of %s; say more of it", name, strings.Join(found, ", "))
+}
+
+// serverURL is a server's address in the one form under which keys are kept.
+func serverURL(s string) (string, error) {
+	if !strings.Contains(s, "://") {
+		scheme := "https://"
+		if strings.HasPrefix(s, "localhost") || strings.HasPrefix(s, "127.0.0.1") {
+			scheme = "http://"
+		}
+		s = scheme + s
+	}
+	u, err := url.Parse(s)
+	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" || u.User != nil {
+		return "", errs.New(errs.ValidationError, "the server's address is not a URL; it looks like https://coffer.example.com")
+	}
+	return u.Scheme + "://" + strings.ToLower(u.Host) + strings.TrimSuffix(u.Path, "/"), nil
+}
+
+// Where says where commands run, "" for on the database, and with which key. What is given wins: --server or COFFER_SERVER, and COFFER_API_KEY. Else it is what coffer login stored, each server's key for that server alone;
+// but where a database is given and no server, commands run on that, for whoever works on the server's machine.
+func (c *CLI) Where() (server, key string, err error) {
+	if c.Server != "" && c.Key != "" || c.Server == "" && (c.Database || c.Key != "") {
+		return c.Server, c.Key, nil
+	}
+	h, err := loadHosts()
+	if err != nil {
+		return "", "", err
+	}
+	server = c.Server
+	if server == "" {
+		server = h.Current
+	}
+	if at, err := serverURL(server); err == nil {
+		key = h.Keys[at].Key
+	}
+	return server, key, nil
+}

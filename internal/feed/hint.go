@@ -1,0 +1,153 @@
+package feed
+
+import (
+	"context"
+	"errors"
+
+	"coffer/internal/bank"
+	"coffer/internal/errs"
+	"coffer/internal/id"
+	"coffer/internal/pg"
+)
+
+const (
+	consentExpiring = "CONSENT_EXPIRING"
+	expiringAdvice  = "The bank's consent ends soon: sign in at the bank again before then. Until then syncs go on."
+)
+
+// Webhooker is the provider of that name, if its webhooks can be told from forged ones.
+func (f *Feed) Webhooker(ctx context.Context, name string) (bank.Webhooker, error) {
+	p, err := f.configured(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	w, ok := p.(bank.Webhooker)
+	if !ok {
+		return nil, errs.New(errs.ProviderNotConfig, "%s sends no webhooks", name)
+	}
+	return w, nil
+}
+
+// A Hint is what a provider said about one of its connections, and how it came to us.
+type Hint struct {
+	Provider string
+	Trigger  string // of a sync that follows: webhook or replay
+	Event    bank.Event
+}
+
+// Heard is what came of a hint.
+type Heard struct {
+	Connection *id.ID // nil where it is about none that we have
+	Synced     bool   // a sync was taken on, or the one that waits was joined
+	Message    string // what was done, or why nothing was
+}
+
+// ErrStranger says that a hint names a connection that is not ours.
+var ErrStranger = errs.New(errs.NotFound, "no connection here is known to the provider by that name; once the bank is linked the event can be replayed")
+
+// Hear does what a hint asks for: the contract's table of states, and a sync where there is news.
+func (f *Feed) Hear(ctx context.Context, tx pg.Tx, h Hint) (Heard, error) {
+	if h.Event.Effect == bank.SessionDone {
+		return Heard{Message: "the link session was looked after"}, nil
+	}
+	if h.Event.ConnectionID == "" {
+		return Heard{Message: "the event is about no connection; there is nothing to do"}, nil
+	}
+	c, err := pg.Value[id.ID](ctx, tx, `select id from connection where provider = $1 and provider_id = $2 for update`, h.Provider, h.Event.ConnectionID)
+	if errors.Is(err, pg.ErrNoRow) {
+		return Heard{}, ErrStranger
+	}
+	if err != nil {
+		return Heard{}, err
+	}
+	l, err := lockLink(ctx, tx, c)
+	if err != nil {
+		return Heard{}, err
+	}
+	out := Heard{Connection: &c, Message: "the event asks for nothing"}
+	if l.Status == "disconnected" && h.Event.Effect != bank.Nothing {
+		out.Message = "the connection is disconnected for good; nothing was done"
+		return out, nil
+	}
+	switch h.Event.Effect {
+	case bank.Sync:
+		return f.news(ctx, tx, out, l, h.Trigger)
+	case bank.Repaired:
+		if l, err = loginRepaired(ctx, tx, l); err != nil {
+			return Heard{}, err
+		}
+		return f.news(ctx, tx, out, l, h.Trigger)
+	case bank.NeedsReauth:
+		out.Message = "the connection waits for the member to sign in at the bank again"
+		return out, needsReauth(ctx, tx, c, h.Event)
+	case bank.Expiring:
+		out.Message = "the bank's consent ends soon; the connection says so"
+		return out, expiring(ctx, tx, c, h.Event)
+	case bank.Revoked:
+		out.Message = "access was revoked at the bank: the connection is disconnected and its credentials are erased"
+		return out, revoked(ctx, tx, c, h.Event)
+	case bank.NewAccounts:
+		out.Message = "the bank has accounts that the connection does not include; the connection says so"
+		_, err := pg.Exec(ctx, tx, `update connection set new_accounts_available = true, updated_at = clock_timestamp() where id = $1`, c)
+		return out, err
+	case bank.AccountGone:
+		out.Message = "an account is no longer shared; what is stored of it stays"
+	}
+	return out, nil
+}
+
+// news takes a sync on where the connection may be synced without a person's asking.
+func (f *Feed) news(ctx context.Context, tx pg.Tx, out Heard, l link, trigger string) (Heard, error) {
+	if err := l.syncable(trigger); err != nil {
+		out.Message = "not synced: " + errs.Public(err, "").Message
+		return out, nil
+	}
+	if _, err := f.order(ctx, tx, order{l.ID, trigger}); err != nil {
+		return Heard{}, err
+	}
+	out.Synced, out.Message = true, "a sync was taken on"
+	return out, nil
+}
+
+// needsReauth stops syncs until the member has signed in. Where that is known already, the first reason stays.
+func needsReauth(ctx context.Context, tx pg.Tx, c id.ID, e bank.Event) error {
+	_, err := pg.Exec(ctx, tx, `
+		update connection set status = 'pending_reauth', status_reason = $2, status_message = $3, next_sync_at = null, updated_at = clock_timestamp()
+		where id = $1 and status in ('active', 'error')`, c, e.Code, e.Advice)
+	return err
+}
+
+func expiring(ctx context.Context, tx pg.Tx, c id.ID, e bank.Event) error {
+	var at *pg.Time
+	if !e.ExpiresAt.IsZero() {
+		at = new(pg.At(e.ExpiresAt))
+	}
+	_, err := pg.Exec(ctx, tx, `
+		update connection set
+			consent_expires_at = coalesce(@at, consent_expires_at), updated_at = clock_timestamp(),
+			status_reason = case status when 'active' then @reason else status_reason end, status_message = case status when 'active' then @advice else status_message end
+		where id = @id`, pg.Args{"id": c, "at": at, "reason": consentExpiring, "advice": expiringAdvice})
+	return err
+}
+
+// loginRepaired is the way back from pending_reauth when the provider says so; consent is as long as before. In the other states the login was not known to be broken, and a sync shows how it is.
+func loginRepaired(ctx context.Context, tx pg.Tx, l link) (link, error) {
+	if l.Status != "pending_reauth" {
+		return l, nil
+	}
+	_, err := pg.Exec(ctx, tx, `
+		update connection set
+			status = 'active', consecutive_failures = 0, next_sync_at = clock_timestamp() + interval '15 minutes', updated_at = clock_timestamp(),
+			status_reason = case when consent_expires_at > clock_timestamp() then @reason end, status_message = case when consent_expires_at > clock_timestamp() then @advice end
+		where id = @id`, pg.Args{"id": l.ID, "reason": consentExpiring, "advice": expiringAdvice})
+	l.Status = "active"
+	return l, err
+}
+
+// revoked ends a connection for good.
+func revoked(ctx context.Context, tx pg.Tx, c id.ID, e bank.Event) error {
+	_, err := pg.Exec(ctx, tx, `
+		update connection set status = 'disconnected', status_reason = $2, status_message = $3, credentials = null, next_sync_at = null, updated_at = clock_timestamp() where id = $1`,
+		c, e.Code, e.Advice)
+	return err
+}

@@ -1,0 +1,189 @@
+package feed
+
+import (
+	"context"
+
+	"coffer/internal/bank"
+	"coffer/internal/errs"
+	"coffer/internal/id"
+	"coffer/internal/journal"
+	"coffer/internal/ledger"
+	"coffer/internal/money"
+	"coffer/internal/op"
+	"coffer/internal/pg"
+	"coffer/internal/rulebook"
+	"coffer/internal/seal"
+)
+
+// A Quarantined is a row of a bank that could not be read. What it says is not shown: it is kept sealed, to be read again.
+type Quarantined struct {
+	ID           id.ID   `json:"id" db:"id"`
+	ShortID      string  `json:"short_id,omitempty" db:"short_id" required:"true"`
+	ConnectionID id.ID   `json:"connection_id" db:"connection_id"`
+	AccountID    *id.ID  `json:"account_id" db:"account_id" doc:"null where the row names none that is known"`
+	ProviderID   *string `json:"provider_reference" db:"provider_id" doc:"The bank's own id of the row, if it could be read"`
+	Reason       string  `json:"reason" db:"reason" doc:"What could not be read: shape, id, account, date, amount or currency"`
+	Retryable    bool    `json:"retryable" db:"retryable" doc:"The row was kept and can be read again"`
+	FirstSeenAt  pg.Time `json:"first_seen_at" db:"first_seen_at"`
+	LastSeenAt   pg.Time `json:"last_seen_at" db:"last_seen_at"`
+}
+
+const quarantineRows = `
+	select id, short_id, connection_id, account_id, nullif(provider_id, '') as provider_id, reason, raw is not null as retryable, first_seen_at, last_seen_at from quarantine`
+
+// ListQuarantine asks for a page of rows that could not be read.
+type ListQuarantine struct {
+	ConnectionID *string `json:"connection_id,omitempty" minLength:"1" doc:"Only of this connection: UUID or short id"`
+	Cursor       string  `json:"cursor,omitempty" maxLength:"1024" doc:"next_cursor of the page before"`
+	Limit        int     `json:"limit,omitempty" minimum:"1" maximum:"500" default:"50" doc:"How many on a page"`
+}
+
+// A Quarantine is a page of rows that could not be read, newest first.
+type Quarantine struct {
+	Rows       []Quarantined `json:"quarantine"`
+	NextCursor string        `json:"next_cursor" doc:"Empty on the last page"`
+	HasMore    bool          `json:"has_more"`
+}
+
+// Quarantine is a page of rows that could not be read.
+func (f *Feed) Quarantine(ctx context.Context, q pg.Querier, in ListQuarantine) (Quarantine, error) {
+	filters := in
+	filters.Cursor, filters.Limit = "", 0
+	pager, err := f.db.Pager(ctx, "quarantine", filters)
+	if err != nil {
+		return Quarantine{}, err
+	}
+	var of *id.ID
+	if in.ConnectionID != nil {
+		c, err := f.Connection(ctx, q, ConnectionRef{*in.ConnectionID})
+		if err != nil {
+			return Quarantine{}, err
+		}
+		of = &c.ID
+	}
+	rows, next, err := pg.ByID(pager, in.Cursor, in.Limit, func(before *string, limit int) ([]Quarantined, error) {
+		return pg.All[Quarantined](ctx, q, quarantineRows+` where ($1::uuid is null or connection_id = $1) and ($2::uuid is null or id < $2) order by id desc limit $3`, of, before, limit)
+	}, func(r Quarantined) id.ID { return r.ID })
+	return Quarantine{rows, next, next != ""}, err
+}
+
+// A QuarantineRef names a row that could not be read.
+type QuarantineRef struct {
+	ID string `json:"id" minLength:"1" doc:"The quarantined row's UUID or short id"`
+}
+
+func noQuarantined(err error) error {
+	return pg.Found(err, "quarantined row", "GET /api/v1/sync/quarantine lists them")
+}
+
+// A Reread is what came of reading a row again.
+type Reread struct {
+	TransactionID id.ID  `json:"transaction_id" doc:"The transaction that the row is"`
+	ChangeID      *id.ID `json:"change_id" doc:"The change that a revert undoes; null where nothing but the transaction itself came of it"`
+	Added         bool   `json:"added" doc:"It was not there before"`
+}
+
+// reread reads a row again, with the provider as it is now. Nothing is asked of the bank.
+func (f *Feed) reread(ctx context.Context, q pg.Querier, in QuarantineRef) (bank.Transaction, error) {
+	type kept struct {
+		ID       id.ID           `db:"id"`
+		Provider string          `db:"provider"`
+		Raw      []byte          `db:"raw"`
+		Account  *string         `db:"account"`
+		Currency *money.Currency `db:"currency"`
+	}
+	row, err := pg.One[kept](ctx, q, `
+		select q.id, c.provider, q.raw, a.provider_id as account, a.currency
+		from quarantine q join connection c on c.id = q.connection_id left join account a on a.id = q.account_id where q.id = $1 or q.short_id = $2`, pg.RefTo(in.ID).IDArgs()...)
+	if err != nil {
+		return bank.Transaction{}, noQuarantined(err)
+	}
+	if row.Raw == nil {
+		return bank.Transaction{}, errs.New(errs.Conflict, "what the bank sent was not kept, so it cannot be read again; sync the connection, and drop this row if it does not come back")
+	}
+	provider, err := f.configured(ctx, row.Provider)
+	if err != nil {
+		return bank.Transaction{}, err
+	}
+	reader, ok := provider.(bank.Rereader)
+	if !ok {
+		return bank.Transaction{}, errs.New(errs.Conflict, "rows of this provider cannot be read again; sync the connection")
+	}
+	raw, err := f.ring.Open(seal.Place{Table: "quarantine", Column: "raw", Row: row.ID.String()}, row.Raw)
+	if err != nil {
+		return bank.Transaction{}, err
+	}
+	var account bank.Account
+	if row.Account != nil {
+		account.ProviderID, account.Currency = *row.Account, *row.Currency
+	}
+	t, reason := reader.Reread(raw, account)
+	if reason != "" {
+		return bank.Transaction{}, errs.New(errs.Conflict, "the row still cannot be read: its %s is not what it must be; a newer coffer may read it, or drop it with DELETE", reason)
+	}
+	return t, nil
+}
+
+// RetryQuarantined puts a row that can be read now into the books, as the page of a sync would: merged, through the rules, one change.
+func (f *Feed) RetryQuarantined(ctx context.Context, tx pg.Tx, in QuarantineRef, t bank.Transaction) (Reread, error) {
+	row, err := f.lockQuarantined(ctx, tx, in.ID)
+	if err != nil {
+		return Reread{}, err
+	}
+	if _, err := lockLink(ctx, tx, row.ConnectionID); err != nil { // a sync that is under way writes first or after
+		return Reread{}, err
+	}
+	account, err := pg.Value[id.ID](ctx, tx, `select id from account where connection_id = $1 and provider_id = $2`, row.ConnectionID, t.AccountID)
+	if err != nil {
+		return Reread{}, orConflict(err, "the row can be read now, but is of an account that the connection does not have; sync the connection first")
+	}
+	m, err := f.books.Merge(ctx, tx, func(yield func(ledger.Incoming) bool) { yield(incoming(account, t)) })
+	if err != nil {
+		return Reread{}, err
+	}
+	ruled, _, err := f.rules.Pass(ctx, tx, rulebook.Page{Run: row.ID, Created: m.Inserted, Changed: m.Changed})
+	if err != nil {
+		return Reread{}, err
+	}
+	out := Reread{Added: len(m.Inserted) > 0}
+	if out.ChangeID, err = journal.Record(ctx, tx, journal.Note{Cause: journal.Sync, Summary: "Read a quarantined row again"}, append(m.Entries, ruled...)); err != nil {
+		return Reread{}, err
+	}
+	if err := release(ctx, tx, row.ConnectionID, []string{t.ProviderID}); err != nil {
+		return Reread{}, err
+	}
+	if _, err := pg.Exec(ctx, tx, `delete from quarantine where id = $1`, row.ID); err != nil { // it may have had no id that could be read
+		return Reread{}, err
+	}
+	out.TransactionID, err = pg.Value[id.ID](ctx, tx, `
+		select id from transaction where account_id = $1 and provider_id = $2 union all select transaction_id from transaction_alias where account_id = $1 and provider_id = $2 limit 1`, account, t.ProviderID)
+	return out, err
+}
+
+func orConflict(err error, message string) error {
+	if errs.Is(pg.Found(err, "account", ""), errs.NotFound) {
+		return errs.New(errs.Conflict, "%s", message)
+	}
+	return err
+}
+
+func (f *Feed) lockQuarantined(ctx context.Context, tx pg.Tx, ref string) (Quarantined, error) {
+	row, err := pg.One[Quarantined](ctx, tx, quarantineRows+` where id = $1 or short_id = $2 for update`, pg.RefTo(ref).IDArgs()...)
+	return row, noQuarantined(err)
+}
+
+// DropQuarantined forgets a row. If the bank sends it again and it cannot be read then, it comes back.
+func (f *Feed) DropQuarantined(ctx context.Context, tx pg.Tx, in QuarantineRef) (op.Deleted, error) {
+	row, err := f.lockQuarantined(ctx, tx, in.ID)
+	if err != nil {
+		return op.Deleted{}, err
+	}
+	_, err = pg.Exec(ctx, tx, `delete from quarantine where id = $1`, row.ID)
+	return op.Deleted{Deleted: true, ID: row.ID}, err
+}
+
+// release lets rows go that the bank has sent since in a form that can be read, or taken back: what stays is newer than what is stored.
+func release(ctx context.Context, tx pg.Tx, connection id.ID, providerIDs []string) error {
+	_, err := pg.Exec(ctx, tx, `delete from quarantine where connection_id = $1 and provider_id = any($2) and provider_id <> ''`, connection, providerIDs)
+	return err
+}

@@ -1,0 +1,339 @@
+package feed
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"net"
+	"net/url"
+	"strings"
+	"time"
+
+	"coffer/internal/bank"
+	"coffer/internal/errs"
+	"coffer/internal/id"
+	"coffer/internal/op"
+	"coffer/internal/pg"
+	"coffer/internal/seal"
+)
+
+// sessionLife is how long a member has to sign in at the bank.
+const sessionLife = 30 * time.Minute
+
+// Publish tells the feed under which address its pages and webhooks are reached. It is called while the service is put together, never later.
+func (f *Feed) Publish(pages, webhooks string) {
+	f.pages, f.webhooks = strings.TrimSuffix(pages, "/"), strings.TrimSuffix(webhooks, "/")
+}
+
+// StartLink is the input of StartLink.
+type StartLink struct {
+	Provider    string  `json:"provider" enum:"plaid,teller" doc:"Who reads the bank"`
+	UserID      *string `json:"user_id,omitempty" minLength:"1" doc:"The member whose bank it is: UUID or short id; without it the oldest admin"`
+	RedirectURL *string `json:"redirect_url,omitempty" minLength:"8" maxLength:"2000" doc:"Where the browser goes in the end: https, or http on this machine"`
+}
+
+// A LinkSession is the way to a bank's sign-in.
+type LinkSession struct {
+	Token          string                     `json:"token" doc:"Names the session; whoever has it can link a bank for this household, for half an hour"`
+	URL            string                     `json:"url" doc:"The page where the member links the bank; it needs no key"`
+	ExpiresAt      pg.Time                    `json:"expires_at"`
+	ProviderConfig map[string]json.RawMessage `json:"provider_config" doc:"What the provider's own widget is started with, for a page that runs it itself; hosted_url is the provider's own page"`
+}
+
+// begun is a session as its provider made it.
+type begun struct {
+	token   string // ours
+	session bank.Session
+}
+
+// askSession starts a session with the provider.
+func (f *Feed) askSession(ctx context.Context, q pg.Querier, in StartLink) (begun, error) {
+	if err := checkRedirect(in.RedirectURL); err != nil {
+		return begun{}, err
+	}
+	var member id.ID
+	var err error
+	if in.UserID == nil {
+		member, err = pg.Value[id.ID](ctx, q, `select id from member where deleted_at is null and role = 'admin' order by created_at, id limit 1`)
+	} else {
+		u, wrong := f.auth.FindUser(ctx, q, *in.UserID)
+		member, err = u.ID, pg.Named(wrong, "user_id", "user", "GET /api/v1/users lists them")
+	}
+	if err != nil {
+		return begun{}, err
+	}
+	provider, linker, err := f.linker(ctx, in.Provider)
+	if err != nil {
+		return begun{}, err
+	}
+	return f.begin(ctx, provider, member, linker.Session)
+}
+
+// begin starts a session on the provider's own page where it has one: then no script of a stranger runs in ours. An account that may not use it gets the widget.
+func (f *Feed) begin(ctx context.Context, p bank.Provider, member id.ID, start func(context.Context, bank.LinkRequest) (bank.Session, error)) (begun, error) {
+	b := begun{token: id.Base62(tokenLength)}
+	r := bank.LinkRequest{User: member.String()}
+	if f.webhooks != "" {
+		r.Webhook = f.webhooks + "/webhooks/" + p.Name()
+	}
+	if _, ok := p.(bank.Hoster); ok {
+		h := r
+		h.Hosted, h.Redirect = true, f.pages+"/link/"+b.token
+		var err error
+		b.session, err = start(ctx, h)
+		_, embeds := p.(bank.Embedder)
+		if e, told := errors.AsType[*bank.Error](err); !told || e.Class != bank.Ours || !embeds {
+			return b, err
+		}
+	}
+	var err error
+	b.session, err = start(ctx, r)
+	return b, err
+}
+
+func checkRedirect(to *string) error {
+	if to == nil {
+		return nil
+	}
+	u, err := url.Parse(*to)
+	if err == nil && u.Host != "" && u.User == nil && (u.Scheme == "https" || u.Scheme == "http" && local(u.Hostname())) {
+		return nil
+	}
+	return errs.Field("redirect_url", "pattern", "must be a whole https address, or http on this machine")
+}
+
+func local(host string) bool {
+	ip := net.ParseIP(host)
+	return host == "localhost" || ip != nil && ip.IsLoopback()
+}
+
+// StartLink stores a session and answers where the member goes.
+func (f *Feed) StartLink(ctx context.Context, tx pg.Tx, in StartLink, b begun) (LinkSession, error) {
+	member, err := f.owner(ctx, tx, in.UserID)
+	if err != nil {
+		return LinkSession{}, err
+	}
+	return f.keep(ctx, tx, session{Purpose: "new", Provider: in.Provider, MemberID: member, RedirectURL: in.RedirectURL}, b)
+}
+
+// StartReauth is the input of StartReauth.
+type StartReauth struct {
+	ID          string  `json:"id" minLength:"1" doc:"The connection's UUID or short id"`
+	RedirectURL *string `json:"redirect_url,omitempty" minLength:"8" maxLength:"2000" doc:"Where the browser goes in the end: https, or http on this machine"`
+}
+
+// askRelink starts a session with the provider in which the member signs in again.
+func (f *Feed) askRelink(ctx context.Context, q pg.Querier, in StartReauth) (begun, error) {
+	if err := checkRedirect(in.RedirectURL); err != nil {
+		return begun{}, err
+	}
+	c, provider, secret, err := f.repairable(ctx, q, in.ID)
+	if err != nil {
+		return begun{}, err
+	}
+	relinker, ok := provider.(bank.Relinker)
+	if !ok {
+		return begun{}, errs.New(errs.ConnNotSyncable, "%s has no way to sign in again; remove this connection and link the bank anew", provider.Traits().Title)
+	}
+	return f.begin(ctx, provider, c.UserID, func(ctx context.Context, r bank.LinkRequest) (bank.Session, error) {
+		r.Accounts = c.NewAccountsAvailable
+		return relinker.Relink(ctx, secret, r)
+	})
+}
+
+// repairable is a connection whose member can sign in again.
+func (f *Feed) repairable(ctx context.Context, q pg.Querier, ref string) (Connection, bank.Provider, bank.Credentials, error) {
+	c, err := f.Connection(ctx, q, ConnectionRef{ref})
+	if err != nil {
+		return Connection{}, nil, nil, err
+	}
+	if c.Provider == "csv" {
+		return Connection{}, nil, nil, errs.New(errs.ConnNotSyncable, "this connection takes files; nobody signs in for it")
+	}
+	if c.Status == "disconnected" {
+		return Connection{}, nil, nil, errs.New(errs.ConnNotSyncable, "this connection is disconnected for good; link the bank anew")
+	}
+	sealed, err := pg.Value[[]byte](ctx, q, `select credentials from connection where id = $1`, c.ID)
+	if err != nil {
+		return Connection{}, nil, nil, err
+	}
+	if sealed == nil {
+		return Connection{}, nil, nil, errs.New(errs.ConnNotSyncable, "this connection has no login at a bank; link the bank anew")
+	}
+	provider, err := f.configured(ctx, c.Provider)
+	if err != nil {
+		return Connection{}, nil, nil, err
+	}
+	secret, err := f.open(link{ID: c.ID, Credentials: sealed})
+	return c, provider, secret, err
+}
+
+// StartReauth stores a session in which the member of a connection signs in again.
+func (f *Feed) StartReauth(ctx context.Context, tx pg.Tx, in StartReauth, b begun) (LinkSession, error) {
+	c, err := f.lockConnection(ctx, tx, in.ID)
+	if err != nil {
+		return LinkSession{}, err
+	}
+	return f.keep(ctx, tx, session{Purpose: "reauth", Provider: c.Provider, MemberID: c.UserID, ConnectionID: &c.ID, RedirectURL: in.RedirectURL}, b)
+}
+
+// A secret is what is sealed of a session.
+type secret struct {
+	Token  string            `json:"token"` // the provider's
+	URL    string            `json:"url"`   // of the provider's own page
+	Config map[string]any    `json:"config"`
+	Given  []json.RawMessage `json:"given,omitempty"` // what the member gave, until a person says that it is no mistake
+	Linked []exchanged       `json:"linked,omitempty"`
+}
+
+// exchanged is a bank that can be exchanged for only once.
+type exchanged struct {
+	Credentials     []byte `json:"credentials"`
+	ConnectionID    string `json:"connection_id"`
+	InstitutionID   string `json:"institution_id"`
+	InstitutionName string `json:"institution_name"`
+}
+
+// A session is a stored one.
+type session struct {
+	ID           id.ID   `db:"id"`
+	Purpose      string  `db:"purpose"`
+	Provider     string  `db:"provider"`
+	MemberID     id.ID   `db:"member_id"`
+	ConnectionID *id.ID  `db:"connection_id"`
+	Sealed       []byte  `db:"secret"`
+	Hosted       bool    `db:"hosted"`
+	RedirectURL  *string `db:"redirect_url"`
+	State        string  `db:"state"`
+	ErrorCode    *string `db:"error_code"`
+	ErrorMessage *string `db:"error_message"`
+	ExpiresAt    pg.Time `db:"expires_at"`
+	Expired      bool    `db:"expired"`
+}
+
+const sessionRows = `
+	select id, purpose, provider, member_id, connection_id, secret, hosted, redirect_url, state, error_code, error_message, expires_at, expires_at < clock_timestamp() as expired
+	from link_session`
+
+func secretPlace(session id.ID) seal.Place {
+	return seal.Place{Table: "link_session", Column: "secret", Row: session.String()}
+}
+
+func hashed(parts ...string) []byte {
+	sum := sha256.Sum256([]byte(strings.Join(parts, "\x00")))
+	return sum[:]
+}
+
+const tokenLength = 32
+
+// keep stores a session. Its token is nowhere but in the answer.
+func (f *Feed) keep(ctx context.Context, tx pg.Tx, s session, b begun) (LinkSession, error) {
+	made, token := b.session, b.token
+	s.ID, s.Hosted = id.New(), made.URL != ""
+	sealed, err := f.sealSecret(s.ID, secret{Token: made.Token, URL: made.URL, Config: made.Config})
+	if err != nil {
+		return LinkSession{}, err
+	}
+	life := sessionLife
+	if left := time.Until(made.ExpiresAt); !made.ExpiresAt.IsZero() && left < life {
+		life = left
+	}
+	out := LinkSession{Token: token, URL: f.pages + "/link/" + token, ProviderConfig: map[string]json.RawMessage{}}
+	for name, value := range made.Config {
+		if out.ProviderConfig[name], err = json.Marshal(value); err != nil {
+			return LinkSession{}, err
+		}
+	}
+	if s.Hosted {
+		if out.ProviderConfig["hosted_url"], err = json.Marshal(made.URL); err != nil {
+			return LinkSession{}, err
+		}
+	}
+	out.ExpiresAt, err = pg.Value[pg.Time](ctx, tx, `
+		insert into link_session (id, token_hash, purpose, provider, member_id, connection_id, provider_hash, secret, hosted, redirect_url, look_at, expires_at)
+		values (@id, @token, @purpose, @provider, @member, @connection, @session, @secret, @hosted, @redirect,
+			clock_timestamp() + make_interval(secs => case when @hosted then 5 else @life end), clock_timestamp() + make_interval(secs => @life))
+		returning expires_at`, pg.Args{
+		"id": s.ID, "token": hashed(token), "purpose": s.Purpose, "provider": s.Provider, "member": s.MemberID, "connection": s.ConnectionID, "session": hashed(s.Provider, made.Token),
+		"secret": sealed, "hosted": s.Hosted, "redirect": s.RedirectURL, "life": life.Seconds(),
+	})
+	return out, err
+}
+
+func (f *Feed) sealSecret(at id.ID, v secret) ([]byte, error) {
+	plain, err := json.Marshal(v)
+	if err != nil {
+		return nil, err
+	}
+	return f.ring.Seal(secretPlace(at), plain)
+}
+
+func (f *Feed) openSecret(s session) (secret, error) {
+	if f.ring == nil {
+		return secret{}, errs.New(errs.EncryptionKeyNeeded, "COFFER_ENCRYPTION_KEY is not set on this server, so the session cannot be opened")
+	}
+	var v secret
+	plain, err := f.ring.Open(secretPlace(s.ID), s.Sealed)
+	if err == nil {
+		err = json.Unmarshal(plain, &v)
+	}
+	return v, err
+}
+
+// A LinkToken names a session.
+type LinkToken struct {
+	Token string `json:"token" minLength:"1" maxLength:"100" doc:"What POST /connections/link-session answered"`
+}
+
+// A LinkOutcome is how a session stands.
+type LinkOutcome struct {
+	State        string     `json:"state" enum:"pending,done,failed"`
+	ConnectionID *id.ID     `json:"connection_id" doc:"What was linked, once it is done; the first where the member chose several banks"`
+	Error        *LinkFault `json:"error" doc:"Why it failed; of a pending one, what a person must decide on its page"`
+}
+
+// A LinkFault is what stands in the way of a session.
+type LinkFault struct {
+	Code    string `json:"code" doc:"A stable code"`
+	Message string `json:"message" doc:"What a person can do"`
+}
+
+// LinkOutcome is how a session stands. Whoever waits for it asks again every few seconds.
+func (f *Feed) LinkOutcome(ctx context.Context, q pg.Querier, in LinkToken) (LinkOutcome, error) {
+	s, err := findSession(ctx, q, in.Token)
+	return s.outcome(), err
+}
+
+func (s session) outcome() LinkOutcome {
+	out := LinkOutcome{State: s.State}
+	if s.State == "done" {
+		out.ConnectionID = s.ConnectionID
+	}
+	if s.ErrorCode != nil && s.ErrorMessage != nil {
+		out.Error = &LinkFault{*s.ErrorCode, *s.ErrorMessage}
+	}
+	return out
+}
+
+// findSession is the session of a token, for a day after its end.
+func findSession(ctx context.Context, q pg.Querier, token string) (session, error) {
+	s, err := pg.One[session](ctx, q, sessionRows+` where token_hash = $1 and expires_at > clock_timestamp() - interval '1 day'`, hashed(token))
+	return s, pg.Found(err, "link session", "it has ended, or never was; start a new one")
+}
+
+// sessionOps are the part of the menu that links banks.
+func (f *Feed) sessionOps() []*op.Op {
+	return []*op.Op{
+		op.Calling(op.Spec{
+			Name: "connection.session", Route: "POST /connections/link-session", Summary: "Starts linking a bank: answers the page where its member signs in, and what the provider's widget needs.",
+		}, f.askSession, f.StartLink),
+		op.Reading(op.Spec{Name: "connection.outcome", Route: "GET /connections/link-session/{token}", Summary: "Shows how linking a bank went."}, f.LinkOutcome),
+		op.Calling(op.Spec{
+			Name: "connection.reauth", Route: "POST /connections/{id}/reauth-session", Summary: "Lets a member sign in at the bank again: answers the page, and what the provider's widget needs.",
+		}, f.askRelink, f.StartReauth),
+		op.Calling(op.Spec{
+			Name: "connection.repaired", Route: "POST /connections/{id}/reauth-complete", Summary: "Says that the member has signed in again; the connection is active and syncs.",
+		}, f.askRepaired, f.Repaired),
+	}
+}

@@ -1,0 +1,396 @@
+package feed
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"time"
+
+	"coffer/internal/bank"
+	"coffer/internal/errs"
+	"coffer/internal/id"
+	"coffer/internal/op"
+	"coffer/internal/pg"
+	"coffer/internal/text"
+)
+
+// Codes of sessions that did not end well, beside those of providers.
+const (
+	codeExpired   = "SESSION_EXPIRED"
+	codeLeft      = "SESSION_LEFT"
+	codeDuplicate = "SEEMS_LINKED" // not the end: a person decides
+)
+
+// A Visit is a session as its page shows it.
+type Visit struct {
+	LinkOutcome
+	Reauth      bool
+	Provider    string // as people know it
+	HostedURL   string // the provider's own page
+	Widget      bank.Widget
+	Config      map[string]any // what the widget is started with
+	Institution text.Untrusted
+	RedirectURL string
+	Decide      bool // the bank seems to be linked already
+}
+
+// Visit is the session of a token for its page. Of a hosted one the provider is asked how it went.
+func (f *Feed) Visit(ctx context.Context, token string) (Visit, error) {
+	s, err := findSession(ctx, f.db, token)
+	if err != nil {
+		return Visit{}, err
+	}
+	if s.State == "pending" && (s.Hosted || s.Expired) {
+		_ = f.look(ctx, s) // that a provider does not answer now is for the next look; the page shows what is known
+		if s, err = findSession(ctx, f.db, token); err != nil {
+			return Visit{}, err
+		}
+	}
+	v := Visit{LinkOutcome: s.outcome(), Reauth: s.Purpose == "reauth", Decide: s.State == "pending" && s.ErrorCode != nil}
+	if s.RedirectURL != nil {
+		v.RedirectURL = *s.RedirectURL
+	}
+	if s.ConnectionID != nil {
+		if v.Institution, err = pg.Value[text.Untrusted](ctx, f.db, `select coalesce(institution_name, '') from connection where id = $1`, *s.ConnectionID); err != nil {
+			return Visit{}, err
+		}
+	}
+	provider, err := f.configured(ctx, s.Provider)
+	if err != nil {
+		return v, err
+	}
+	v.Provider = provider.Traits().Title
+	if s.State == "pending" {
+		sec, err := f.openSecret(s)
+		if err != nil {
+			return Visit{}, err
+		}
+		v.HostedURL, v.Config = sec.URL, sec.Config
+		if e, ok := provider.(bank.Embedder); ok {
+			v.Widget = e.Widget()
+		}
+	}
+	return v, nil
+}
+
+// Complete ends a session with what the provider's widget gave. What it gave before, held back because the bank seems to be linked already, is taken with anyway.
+// A session that has ended stays as it is: twice is harmless.
+func (f *Feed) Complete(ctx context.Context, token string, given json.RawMessage, anyway bool) error {
+	s, err := findSession(ctx, f.db, token)
+	if err != nil || s.State != "pending" {
+		return err
+	}
+	if s.Expired {
+		return f.look(ctx, s)
+	}
+	var all []json.RawMessage
+	if given != nil {
+		all = append(all, given)
+	}
+	return f.finish(ctx, s, all, anyway)
+}
+
+// Abandon ends a session because the person at its page does not want it.
+func (f *Feed) Abandon(ctx context.Context, token string) error {
+	s, err := findSession(ctx, f.db, token)
+	if err != nil || s.State != "pending" {
+		return err
+	}
+	return f.failSession(ctx, s.ID, codeLeft, "the bank was not linked; start again to link it")
+}
+
+// FinishSession looks after the session that a provider names, as its webhooks do. One that is unknown or has ended is left alone.
+func (f *Feed) FinishSession(ctx context.Context, provider, name string) error {
+	open, err := pg.All[session](ctx, f.db, sessionRows+` where provider = $1 and provider_hash = $2 and state = 'pending'`, provider, hashed(provider, name))
+	for _, s := range open {
+		err = errors.Join(err, f.look(ctx, s))
+	}
+	return err
+}
+
+// SweepSessions looks after sessions that are open: hosted ones are asked for, and what nobody finished ends. Every replica may do it: they skip each other's rows.
+func (f *Feed) SweepSessions(ctx context.Context) (int, error) {
+	open, err := pg.All[session](ctx, f.db, `
+		update link_session set look_at = clock_timestamp() + interval '4 seconds'
+		where id in (select id from link_session where state = 'pending' and look_at <= clock_timestamp() order by look_at limit 20 for update skip locked)
+		returning id, purpose, provider, member_id, connection_id, secret, hosted, redirect_url, state, error_code, error_message, expires_at, expires_at < clock_timestamp() as expired`)
+	for _, s := range open {
+		err = errors.Join(err, f.look(ctx, s))
+	}
+	return len(open), err
+}
+
+// ForgetSessions removes sessions that ended a week ago.
+func (f *Feed) ForgetSessions(ctx context.Context) error {
+	_, err := pg.Exec(ctx, f.db, `delete from link_session where id in (select id from link_session where expires_at < now() - interval '7 days' limit 1000)`)
+	return err
+}
+
+// look asks how a hosted session went, and ends what is past its time.
+func (f *Feed) look(ctx context.Context, s session) error {
+	if s.Hosted && s.ErrorCode == nil {
+		provider, err := f.configured(ctx, s.Provider)
+		if err != nil {
+			return err
+		}
+		sec, err := f.openSecret(s)
+		if err != nil {
+			return err
+		}
+		hoster, ok := provider.(bank.Hoster)
+		if !ok {
+			return errs.New(errs.ProviderNotConfig, "%s has no page of its own any more; start linking again", s.Provider)
+		}
+		o, err := hoster.Outcome(ctx, sec.Token)
+		switch {
+		case err != nil && !s.Expired:
+			return err
+		case err == nil && o.Done && s.Purpose == "new" && len(o.Given) == 0 && len(sec.Linked) == 0:
+			return f.failSession(ctx, s.ID, codeLeft, "the member left before sharing any account; start again to link the bank")
+		case err == nil && o.Done:
+			return f.finish(ctx, s, o.Given, false)
+		}
+	}
+	if !s.Expired {
+		return nil
+	}
+	return f.failSession(ctx, s.ID, codeExpired, "nobody finished signing in at the bank in time; start again")
+}
+
+// exchangeTime is how long providers may take; a claim lasts longer, so that two never exchange the same.
+const (
+	exchangeTime = 90 * time.Second
+	claimTime    = 2 * time.Minute
+)
+
+// finish exchanges what the member gave and commits what came of it together with the session's end. Only one does it at a time; whoever comes second finds it done, or under way.
+func (f *Feed) finish(ctx context.Context, s session, given []json.RawMessage, anyway bool) error {
+	n, err := pg.Exec(ctx, f.db, `
+		update link_session set claimed_until = clock_timestamp() + make_interval(secs => $2)
+		where id = $1 and state = 'pending' and (claimed_until is null or claimed_until < clock_timestamp())`, s.ID, claimTime.Seconds())
+	if err != nil || n == 0 {
+		return err
+	}
+	ctx = op.Acting(ctx, op.Actor{Type: op.System, Name: "coffer"}) // whoever opened the page said nothing about themselves
+	asking, cancel := context.WithTimeout(ctx, exchangeTime)
+	defer cancel()
+	if s.Purpose == "reauth" {
+		err = f.finishReauth(asking, s, given)
+	} else {
+		err = f.finishNew(asking, s, given, anyway)
+	}
+	if err == nil {
+		return nil
+	}
+	if e, told := errors.AsType[*bank.Error](err); told && e.Class != bank.Later {
+		return f.failSession(ctx, s.ID, e.Code, e.Advice)
+	}
+	if errs.Is(err, errs.Conflict) {
+		e := errs.Public(err, "")
+		return f.failSession(ctx, s.ID, string(e.Code), e.Message)
+	}
+	_, freed := pg.Exec(context.WithoutCancel(ctx), f.db, `update link_session set claimed_until = null where id = $1`, s.ID)
+	return errors.Join(err, freed)
+}
+
+// finishNew makes connections of what the member gave.
+func (f *Feed) finishNew(ctx context.Context, s session, given []json.RawMessage, anyway bool) error {
+	provider, linker, err := f.linker(ctx, s.Provider)
+	if err != nil {
+		return err
+	}
+	stored, err := pg.Value[[]byte](ctx, f.db, `select secret from link_session where id = $1`, s.ID) // someone may have exchanged since
+	if err != nil {
+		return err
+	}
+	s.Sealed = stored
+	sec, err := f.openSecret(s)
+	if err != nil {
+		return err
+	}
+	if len(given) == 0 {
+		given = sec.Given
+	}
+	if glimpser, ok := provider.(bank.Glimpser); ok && !anyway && len(sec.Linked) == 0 {
+		for _, g := range given {
+			institution, accounts := glimpser.Glimpse(g)
+			if held, err := f.holdDuplicate(ctx, s, sec, given, institution, accounts); err != nil || held {
+				return err
+			}
+		}
+	}
+	for len(sec.Linked) < len(given) {
+		linked, err := linker.Exchange(ctx, sec.Token, given[len(sec.Linked)])
+		if err != nil {
+			return err
+		}
+		sec.Linked = append(sec.Linked, exchanged{linked.Credentials, linked.ConnectionID, linked.InstitutionID, linked.InstitutionName.Plain()})
+		if err := f.putSecret(ctx, s.ID, sec); err != nil { // it cannot be exchanged again
+			return err
+		}
+	}
+	if len(sec.Linked) == 0 {
+		return errs.New(errs.ValidationError, "the page gave nothing that links a bank; try again")
+	}
+	banks := make([]opened, len(sec.Linked))
+	_, glimpsed := provider.(bank.Glimpser)
+	for i, l := range sec.Linked {
+		banks[i].linked = bank.Linked{Credentials: l.Credentials, ConnectionID: l.ConnectionID, InstitutionID: l.InstitutionID, InstitutionName: text.Name(l.InstitutionName)}
+		if banks[i].accounts, err = provider.Accounts(ctx, l.Credentials); err != nil {
+			return err
+		}
+		if !glimpsed && !anyway {
+			if held, err := f.holdDuplicate(ctx, s, sec, given, l.InstitutionID, banks[i].accounts); err != nil || held {
+				return err
+			}
+		}
+	}
+	return f.db.InTx(ctx, func(tx pg.Tx) error {
+		if state, err := pg.Value[string](ctx, tx, `select state from link_session where id = $1 for update`, s.ID); err != nil || state != "pending" {
+			return err
+		}
+		var first *id.ID
+		for _, b := range banks {
+			c, err := f.connect(ctx, tx, s.MemberID, s.Provider, nil, b)
+			if err != nil {
+				return err
+			}
+			if first == nil {
+				first = &c
+			}
+		}
+		return endSession(ctx, tx, s.ID, first)
+	})
+}
+
+func endSession(ctx context.Context, tx pg.Tx, session id.ID, connection *id.ID) error {
+	_, err := pg.Exec(ctx, tx, `
+		update link_session set state = 'done', connection_id = $2, secret = null, error_code = null, error_message = null, claimed_until = null where id = $1`, session, connection)
+	return err
+}
+
+func (f *Feed) failSession(ctx context.Context, session id.ID, code, advice string) error {
+	_, err := pg.Exec(ctx, f.db, `
+		update link_session set state = 'failed', secret = null, error_code = $2, error_message = $3, claimed_until = null where id = $1 and state = 'pending'`, session, code, advice)
+	return err
+}
+
+func (f *Feed) putSecret(ctx context.Context, session id.ID, v secret) error {
+	sealed, err := f.sealSecret(session, v)
+	if err != nil {
+		return err
+	}
+	_, err = pg.Exec(ctx, f.db, `update link_session set secret = $2 where id = $1 and state = 'pending'`, session, sealed)
+	return err
+}
+
+// holdDuplicate holds a session back where an account of the same bank with the same name and digits is linked already: at some banks a second link ends the first.
+func (f *Feed) holdDuplicate(ctx context.Context, s session, sec secret, given []json.RawMessage, institution string, accounts []bank.Account) (bool, error) {
+	names, masks := make([]string, len(accounts)), make([]string, len(accounts))
+	for i, a := range accounts {
+		names[i], masks[i] = a.Name.Plain(), a.Mask
+	}
+	found, err := pg.Values[string](ctx, f.db, `
+		select c.short_id from connection c join account a on a.connection_id = c.id
+		where c.status <> 'disconnected' and c.provider = $1 and c.institution_id = $2
+			and (a.name, coalesce(a.mask, '')) in (select n, m from unnest($3::text[], $4::text[]) as given (n, m))
+		limit 1`, s.Provider, institution, names, masks)
+	if err != nil || len(found) == 0 {
+		return false, err
+	}
+	sec.Given = given
+	sealed, err := f.sealSecret(s.ID, sec)
+	if err != nil {
+		return false, err
+	}
+	_, err = pg.Exec(ctx, f.db, `
+		update link_session set secret = $2, error_code = $3, error_message = $4, claimed_until = null where id = $1 and state = 'pending'`,
+		s.ID, sealed, codeDuplicate, "accounts with the same names and digits are linked already, by connection "+found[0]+"; say on the page whether to link them a second time")
+	return true, err
+}
+
+// finishReauth makes a connection work again whose member has signed in.
+func (f *Feed) finishReauth(ctx context.Context, s session, given []json.RawMessage) error {
+	if s.ConnectionID == nil {
+		return errors.New("a session to sign in again without a connection")
+	}
+	c, provider, credentials, err := f.repairable(ctx, f.db, s.ConnectionID.String())
+	if err != nil {
+		return err
+	}
+	if linker, ok := provider.(bank.Linker); ok && !s.Hosted && len(given) > 0 && !isEmpty(given[0]) {
+		sec, err := f.openSecret(s)
+		if err != nil {
+			return err
+		}
+		linked, err := linker.Exchange(ctx, sec.Token, given[0])
+		if err != nil {
+			return err
+		}
+		same, err := pg.Value[bool](ctx, f.db, `select coalesce(provider_id = $2, false) from connection where id = $1`, c.ID, linked.ConnectionID)
+		if err != nil {
+			return err
+		}
+		if !same {
+			return errs.New(errs.Conflict, "that was another bank login than this connection's; sign in with the one that was linked")
+		}
+	}
+	if _, err := provider.Accounts(ctx, credentials); err != nil {
+		return err
+	}
+	return f.db.InTx(ctx, func(tx pg.Tx) error {
+		if state, err := pg.Value[string](ctx, tx, `select state from link_session where id = $1 for update`, s.ID); err != nil || state != "pending" {
+			return err
+		}
+		if _, err := f.repair(ctx, tx, c.ID); err != nil {
+			return err
+		}
+		return endSession(ctx, tx, s.ID, &c.ID)
+	})
+}
+
+// isEmpty says whether a widget gave nothing, as Plaid's does where the credentials stay the same.
+func isEmpty(given json.RawMessage) bool {
+	var v map[string]json.RawMessage
+	return json.Unmarshal(given, &v) != nil || len(v) == 0
+}
+
+// askRepaired makes sure that the bank lets coffer in again.
+func (f *Feed) askRepaired(ctx context.Context, q pg.Querier, in ConnectionRef) (bool, error) {
+	_, provider, credentials, err := f.repairable(ctx, q, in.ID)
+	if err != nil {
+		return false, err
+	}
+	_, err = provider.Accounts(ctx, credentials)
+	if e, told := errors.AsType[*bank.Error](err); told && e.Class == bank.Reauth {
+		return false, errs.Wrap(err, errs.ConnNotSyncable, "the bank still asks the member to sign in; POST /api/v1/connections/{id}/reauth-session answers the page")
+	}
+	return err == nil, err
+}
+
+// Repaired makes a connection active whose member has signed in again, and takes a sync on.
+func (f *Feed) Repaired(ctx context.Context, tx pg.Tx, in ConnectionRef, _ bool) (Connection, error) {
+	c, err := f.lockConnection(ctx, tx, in.ID)
+	if err != nil {
+		return Connection{}, err
+	}
+	if c.Status == "disconnected" {
+		return Connection{}, errs.New(errs.ConnNotSyncable, "this connection is disconnected for good; link the bank anew")
+	}
+	return f.repair(ctx, tx, c.ID)
+}
+
+// repair is what follows when the login of a connection works again.
+func (f *Feed) repair(ctx context.Context, tx pg.Tx, connection id.ID) (Connection, error) {
+	_, err := pg.Exec(ctx, tx, `
+		update connection set status = 'active', status_reason = null, status_message = null, consent_expires_at = null, new_accounts_available = false, consecutive_failures = 0,
+			next_sync_at = clock_timestamp() + interval '15 minutes', updated_at = clock_timestamp()
+		where id = $1 and status <> 'disconnected'`, connection)
+	if err != nil {
+		return Connection{}, err
+	}
+	if _, err := f.order(ctx, tx, order{connection, "manual"}); err != nil {
+		return Connection{}, err
+	}
+	return f.Connection(ctx, tx, ConnectionRef{connection.String()})
+}

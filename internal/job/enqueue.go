@@ -1,0 +1,213 @@
+package job
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"coffer/internal/id"
+	"coffer/internal/op"
+	"coffer/internal/pg"
+)
+
+// A batch is jobs of one kind on their way in.
+type batch struct {
+	kind   Kind
+	orders []Order
+	args   []string // printed
+	jobs   []Job    // as they are answered
+	open   []int    // orders that have no job yet
+}
+
+func newBatch(k Kind, orders []Order) (*batch, error) {
+	b := &batch{kind: k, orders: orders, args: make([]string, len(orders)), jobs: make([]Job, len(orders)), open: make([]int, len(orders))}
+	for i, o := range orders {
+		printed, err := json.Marshal(o.Args)
+		if err != nil {
+			return nil, fmt.Errorf("print the job's arguments: %w", err)
+		}
+		b.args[i], b.open[i] = string(printed), i
+	}
+	return b, nil
+}
+
+// insert makes the open jobs whose key no live one has, and tells workers of those that are due.
+func (b *batch) insert(ctx context.Context, tx pg.Tx, j *Jobs) error {
+	n := len(b.open)
+	ids, shorts, args := make([]id.ID, n), make([]string, n), make([]string, n)
+	keys, moments, priorities := make([]*string, n), make([]*pg.Time, n), make([]int, n)
+	var made []row
+	err := pg.Redraw(ctx, tx, "job_short_id", func(tx pg.Tx) (err error) {
+		for i, at := range b.open {
+			o := b.orders[at]
+			ids[i] = id.New()
+			shorts[i], args[i], priorities[i] = ids[i].Short(), b.args[at], o.priority()
+			if o.Unique != "" {
+				keys[i] = &o.Unique
+			}
+			if !o.RunAt.IsZero() {
+				moments[i] = new(pg.At(o.RunAt))
+			}
+		}
+		who := requester(op.ActorOf(ctx))
+		made, err = pg.All[row](ctx, tx, `
+			insert into job (id, short_id, kind, unique_key, priority, args, unit, actor_type, actor_id, actor_name, actor_scope, actor_key, run_at)
+			select v.id, v.short_id, @kind, v.unique_key, v.priority, v.args::jsonb, @unit, @type, @actor, @name, @scope, @key, coalesce(v.run_at, now())
+			from unnest(@ids::uuid[], @shorts::text[], @keys::text[], @priorities::int[], @args::text[], @moments::timestamptz[]) v (id, short_id, unique_key, priority, args, run_at)
+			order by v.unique_key, v.id -- two who ask for the same keys wait for each other in one order
+			on conflict (kind, unique_key) where state in ('queued', 'running') do nothing
+			returning id, short_id, kind, state, done, total, unit, result, error_code, error_message, created_at, started_at, finished_at`, pg.Args{
+			"kind": b.kind.Name, "unit": b.kind.Unit, "ids": ids, "shorts": shorts, "keys": keys, "priorities": priorities, "args": args, "moments": moments,
+			"type": who.Type, "actor": who.ID, "name": who.Name, "scope": who.Scope, "key": who.Key,
+		})
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	at := make(map[id.ID]int, n)
+	for i, u := range ids {
+		at[u] = b.open[i]
+	}
+	var now []due
+	filled := map[int]bool{}
+	for _, r := range made {
+		i := at[r.ID]
+		b.jobs[i], filled[i] = j.record(ctx, r), true
+		if !b.orders[i].RunAt.After(time.Now()) {
+			now = append(now, due{r.ID, b.orders[i].priority()})
+		}
+	}
+	b.close(filled)
+	return j.dispatch(ctx, tx, now)
+}
+
+func (b *batch) close(filled map[int]bool) {
+	var left []int
+	for _, i := range b.open {
+		if !filled[i] {
+			left = append(left, i)
+		}
+	}
+	b.open = left
+}
+
+func (o Options) priority() int {
+	if o.Priority == 0 {
+		return normal
+	}
+	return o.Priority
+}
+
+// An again is the job that shall follow one that runs, in the row of that one.
+type again struct {
+	Args     json.RawMessage `json:"args"`
+	Priority int             `json:"priority"`
+	asker
+}
+
+// An asker is whoever a job is run for, as it is stored.
+type asker struct {
+	Type  string `json:"actor_type"`
+	ID    *id.ID `json:"actor_id"`
+	Name  string `json:"actor_name"`
+	Scope int    `json:"actor_scope"`
+	Key   *id.ID `json:"actor_key"`
+}
+
+func requester(a op.Actor) asker {
+	out := asker{Type: a.Type, Name: a.Name, Scope: int(a.Scope), Key: a.Key}
+	if !a.ID.IsZero() {
+		out.ID = &a.ID
+	}
+	return out
+}
+
+// A live is a job that can be joined.
+type live struct {
+	row
+	Key string `db:"unique_key"`
+}
+
+// join answers the live jobs that the open orders join. What shall follow a job that runs is written into its row; whoever asked last is who it is run for.
+func (b *batch) join(ctx context.Context, tx pg.Tx, j *Jobs) error {
+	var keys, after, next []string
+	who := requester(op.ActorOf(ctx))
+	for _, at := range b.open {
+		o := b.orders[at]
+		keys = append(keys, o.Unique)
+		if !o.Again {
+			continue
+		}
+		printed, err := json.Marshal(again{json.RawMessage(b.args[at]), o.priority(), who})
+		if err != nil {
+			return fmt.Errorf("print what follows the job: %w", err)
+		}
+		after, next = append(after, o.Unique), append(next, string(printed))
+	}
+	if len(after) > 0 { // a job that ends at this moment is not found, and is made anew
+		_, err := pg.Exec(ctx, tx, `
+			update job set again = v.next::jsonb from unnest($2::text[], $3::text[]) v (unique_key, next)
+			where job.kind = $1 and job.unique_key = v.unique_key and job.state = 'running'`, b.kind.Name, after, next)
+		if err != nil {
+			return err
+		}
+	}
+	if len(keys) == 0 {
+		return nil
+	}
+	// What began since the statement before is young enough to see what the call is about.
+	found, err := pg.All[live](ctx, tx, `
+		select id, short_id, kind, state, done, total, unit, result, error_code, error_message, created_at, started_at, finished_at, unique_key
+		from job where kind = $1 and unique_key = any($2) and state in ('queued', 'running')`, b.kind.Name, keys)
+	if err != nil {
+		return err
+	}
+	byKey := make(map[string]Job, len(found))
+	for _, l := range found {
+		byKey[l.Key] = j.record(ctx, l.row)
+	}
+	filled := map[int]bool{}
+	for _, i := range b.open {
+		if now, ok := byKey[b.orders[i].Unique]; ok {
+			b.jobs[i], filled[i] = now, true
+		}
+	}
+	b.close(filled)
+	return nil
+}
+
+// follow makes, for jobs that ended in this transaction, those that were asked for while they ran.
+func (j *Jobs) follow(ctx context.Context, tx pg.Tx, ended ...id.ID) error {
+	if len(ended) == 0 {
+		return nil
+	}
+	waiting, err := pg.Values[id.ID](ctx, tx, `select id from job where id = any($1) and again is not null`, ended)
+	if err != nil || len(waiting) == 0 {
+		return err
+	}
+	var made []due
+	err = pg.Redraw(ctx, tx, "job_short_id", func(tx pg.Tx) (err error) {
+		ids, shorts := make([]id.ID, len(waiting)), make([]string, len(waiting))
+		for i := range waiting {
+			ids[i] = id.New()
+			shorts[i] = ids[i].Short()
+		}
+		made, err = pg.All[due](ctx, tx, `
+			insert into job (id, short_id, kind, unique_key, priority, args, unit, actor_type, actor_id, actor_name, actor_scope, actor_key)
+			select v.id, v.short_id, job.kind, job.unique_key, (again ->> 'priority')::smallint, again -> 'args', unit,
+				again ->> 'actor_type', (again ->> 'actor_id')::uuid, again ->> 'actor_name', (again ->> 'actor_scope')::smallint, (again ->> 'actor_key')::uuid
+			from unnest($1::uuid[], $2::uuid[], $3::text[]) v (former, id, short_id) join job on job.id = v.former
+			on conflict (kind, unique_key) where state in ('queued', 'running') do nothing
+			returning id, priority`, waiting, ids, shorts)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	if _, err := pg.Exec(ctx, tx, `update job set again = null where id = any($1)`, waiting); err != nil {
+		return err
+	}
+	return j.dispatch(ctx, tx, made)
+}

@@ -1,0 +1,152 @@
+package pgtest
+
+import (
+	"bytes"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"os/user"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"syscall"
+	"testing"
+)
+
+// A Cluster is a PostgreSQL server of a test's own, which it may crash. It waits for its disk, as a household's does.
+type Cluster struct {
+	bin, data, port string
+	as              *syscall.Credential
+}
+
+// NewCluster starts a server. Where no server is installed the test is skipped, except on a build machine, which has one.
+func NewCluster(t testing.TB) *Cluster {
+	t.Helper()
+	c := &Cluster{bin: serverPrograms()}
+	if c.bin == "" {
+		if os.Getenv("CI") != "" {
+			t.Fatal("pgtest: no initdb found: install postgresql")
+		}
+		t.Skip("pgtest: no PostgreSQL server is installed here (no initdb in /usr/lib/postgresql/*/bin nor in PATH), and this test must crash one")
+	}
+	home, err := os.MkdirTemp("", "coffer-pg-") //nolint:usetesting // the server's own user must be able to reach it
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.data = filepath.Join(home, "data")
+	if os.Geteuid() == 0 { // the server refuses to run as root
+		if c.as, err = owner(home); err != nil {
+			t.Fatal(err)
+		}
+	}
+	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, port, err := net.SplitHostPort(l.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.port = port
+	_ = l.Close() // so that the server can have it
+	t.Cleanup(func() {
+		_ = c.Crash() // it may be down already
+		_ = os.RemoveAll(home)
+	})
+	if err := c.run("initdb", "-D", c.data, "-U", "postgres", "-A", "trust", "-E", "UTF8", "--locale=C.UTF-8", "--no-sync"); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// serverPrograms is the folder of the newest server's programs; Debian keeps it out of PATH.
+func serverPrograms() string {
+	found, _ := filepath.Glob("/usr/lib/postgresql/*/bin/initdb") // the pattern is a good one
+	if len(found) > 0 {
+		version := func(path string) int {
+			n, _ := strconv.Atoi(filepath.Base(filepath.Dir(filepath.Dir(path)))) // what is no number is older than all
+			return n
+		}
+		return filepath.Dir(slices.MaxFunc(found, func(a, b string) int { return version(a) - version(b) }))
+	}
+	if path, err := exec.LookPath("initdb"); err == nil {
+		return filepath.Dir(path)
+	}
+	return ""
+}
+
+// owner gives the folder to the user postgres and answers who that is.
+func owner(home string) (*syscall.Credential, error) {
+	u, err := user.Lookup("postgres")
+	if err != nil {
+		return nil, err
+	}
+	uid, err := strconv.ParseUint(u.Uid, 10, 32)
+	if err != nil {
+		return nil, err
+	}
+	gid, err := strconv.ParseUint(u.Gid, 10, 32)
+	if err != nil {
+		return nil, err
+	}
+	return &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}, os.Chown(home, int(uid), int(gid))
+}
+
+func (c *Cluster) run(program string, args ...string) error {
+	cmd := exec.Command(filepath.Join(c.bin, program), args...) //nolint:gosec,noctx // the server's own programs; they end by themselves
+	cmd.Dir, cmd.SysProcAttr = "/", &syscall.SysProcAttr{Credential: c.as}
+	log, err := os.CreateTemp("", "coffer-pg-log-") // a file and no pipe: the server inherits it and lives on
+	if err != nil {
+		return err
+	}
+	defer os.Remove(log.Name()) //nolint:errcheck // a few lines
+	cmd.Stdout, cmd.Stderr = log, log
+	if err := cmd.Run(); err != nil {
+		said, _ := os.ReadFile(log.Name()) // the error itself is told in any case
+		return fmt.Errorf("%s: %w: %s", program, err, said)
+	}
+	return log.Close()
+}
+
+// Start runs the server and returns when it answers.
+func (c *Cluster) Start() error {
+	return c.run("pg_ctl", "-D", c.data, "-l", filepath.Join(filepath.Dir(c.data), "log"), "-w", "-t", "120", "start",
+		"-o", fmt.Sprintf("-p %s -c listen_addresses=127.0.0.1 -c unix_socket_directories='' -c max_connections=60", c.port))
+}
+
+// Crash stops the server at once: no transaction is finished, and the next start recovers from the log.
+func (c *Cluster) Crash() error {
+	return c.run("pg_ctl", "-D", c.data, "-m", "immediate", "-w", "stop")
+}
+
+// URL is where the server's database of that name is.
+func (c *Cluster) URL(database string) string {
+	return fmt.Sprintf("postgres://postgres@127.0.0.1:%s/%s?sslmode=disable", c.port, database)
+}
+
+// Dump is the whole database at that URL as pg_dump writes it, or what of it the options say. Where there is no pg_dump the test is skipped, except on a build machine.
+func Dump(t testing.TB, url string, options ...string) []byte {
+	t.Helper()
+	path, err := exec.LookPath("pg_dump")
+	if err != nil && serverPrograms() != "" {
+		path = filepath.Join(serverPrograms(), "pg_dump")
+	}
+	if path == "" {
+		if os.Getenv("CI") != "" {
+			t.Fatal("pgtest: no pg_dump found: install postgresql-client")
+		}
+		t.Skip("pgtest: no pg_dump is installed here")
+	}
+	var said bytes.Buffer
+	cmd := exec.CommandContext(t.Context(), path, append(options, "--dbname="+url)...) //nolint:gosec // PostgreSQL's own program
+	cmd.Stderr = &said
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("pg_dump: %v: %s", err, said.String())
+	}
+	return out
+}

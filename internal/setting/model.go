@@ -1,0 +1,136 @@
+package setting
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/url"
+
+	"coffer/internal/errs"
+	"coffer/internal/op"
+	"coffer/internal/pg"
+	"coffer/internal/seal"
+)
+
+// Models are where models are asked, by the sort of server that answers.
+type Models struct {
+	Anthropic        Model `json:"anthropic"`
+	OpenAICompatible Model `json:"openai_compatible"`
+}
+
+// A Model is where one sort of models is asked, and what they cost.
+type Model struct {
+	BaseURL   *string  `json:"base_url" doc:"null for the provider's own address"`
+	Key       Field    `json:"key"`
+	Prices    []Price  `json:"prices"`
+	UpdatedAt *pg.Time `json:"updated_at" doc:"null where nothing is stored"`
+}
+
+// A Price is what a model costs per million tokens, in US dollars. Prices have more decimals than amounts of money, so they are exact text.
+type Price struct {
+	Model  string `json:"model" minLength:"1" maxLength:"200" format:"line"`
+	Input  string `json:"input_usd" pattern:"^[0-9]{1,6}(\\.[0-9]{1,6})?$" hint:"be dollars, such as 3 or 0.075" doc:"Per million tokens" example:"3.00"`
+	Output string `json:"output_usd" pattern:"^[0-9]{1,6}(\\.[0-9]{1,6})?$" hint:"be dollars, such as 15 or 0.3" doc:"Per million tokens" example:"15.00"`
+}
+
+type modelRow struct {
+	Provider  string   `db:"provider"`
+	BaseURL   *string  `db:"base_url"`
+	Key       []byte   `db:"key"`
+	Prices    []byte   `db:"prices"`
+	UpdatedAt *pg.Time `db:"updated_at"`
+}
+
+func modelPlace(provider string) seal.Place {
+	return seal.Place{Table: "model_setting", Column: "key", Row: provider}
+}
+
+// Models are where models are asked.
+func (s *Settings) Models(ctx context.Context, q pg.Querier, _ op.None) (Models, error) {
+	rows, err := pg.All[modelRow](ctx, q, `select provider, base_url, key, prices, updated_at from model_setting`)
+	out := Models{Anthropic: Model{Prices: []Price{}}, OpenAICompatible: Model{Prices: []Price{}}}
+	for _, r := range rows {
+		m := Model{BaseURL: r.BaseURL, UpdatedAt: r.UpdatedAt}
+		if err := json.Unmarshal(r.Prices, &m.Prices); err != nil {
+			return Models{}, fmt.Errorf("stored prices: %w", err)
+		}
+		if r.Key != nil {
+			m.Key.Set = true
+			if plain, err := s.ring.Open(modelPlace(r.Provider), r.Key); err == nil { // without its key a secret can only be said to be there
+				m.Key.Masked = masked(string(plain))
+			}
+		}
+		if r.Provider == "anthropic" {
+			out.Anthropic = m
+		} else {
+			out.OpenAICompatible = m
+		}
+	}
+	return out, err
+}
+
+// SetModel is the input of SetModel.
+type SetModel struct {
+	Provider string          `json:"provider" enum:"anthropic,openai_compatible"`
+	BaseURL  op.Null[string] `json:"base_url,omitzero" minLength:"1" maxLength:"500" format:"line" doc:"null for the provider's own address"`
+	Key      op.Null[string] `json:"key,omitzero" minLength:"1" maxLength:"1000" format:"line" doc:"Stored sealed and never shown again; left out it stays, null forgets it"`
+	Prices   *[]Price        `json:"prices,omitempty" maxItems:"200" doc:"Replaces all prices of this provider; left out they stay"`
+}
+
+// SetModel stores where one sort of models is asked.
+func (s *Settings) SetModel(ctx context.Context, tx pg.Tx, in SetModel) (Models, error) {
+	if err := peopleOnly(ctx); err != nil {
+		return Models{}, err
+	}
+	if _, err := pg.Exec(ctx, tx, `select from setting for update`); err != nil { // the record is both providers' rows, and neither may exist yet
+		return Models{}, err
+	}
+	now, err := s.Models(ctx, tx, op.None{})
+	if err != nil {
+		return Models{}, err
+	}
+	if err := op.Match(ctx, now); err != nil {
+		return Models{}, err
+	}
+	if in.BaseURL.Value != nil && !isHTTP(*in.BaseURL.Value) {
+		return Models{}, errs.Field("base_url", "format", "must be an address that begins with https:// or http://, without user, query or fragment")
+	}
+	var sealed, prices []byte
+	if in.Key.Value != nil {
+		sealed, err = s.ring.Seal(modelPlace(in.Provider), []byte(*in.Key.Value))
+		if errors.Is(err, seal.ErrNoKey) {
+			return Models{}, keyNeeded()
+		}
+		if err != nil {
+			return Models{}, err
+		}
+	}
+	if in.Prices != nil {
+		seen := map[string]bool{}
+		for i, p := range *in.Prices {
+			if seen[p.Model] {
+				return Models{}, errs.Field(fmt.Sprintf("prices[%d].model", i), "conflict", "is named twice; a model has one price")
+			}
+			seen[p.Model] = true
+		}
+		if prices, err = json.Marshal(*in.Prices); err != nil {
+			return Models{}, fmt.Errorf("print prices: %w", err)
+		}
+	}
+	_, err = pg.Exec(ctx, tx, `
+		insert into model_setting as m (provider, base_url, key, prices) values (@provider, @url, @key, coalesce(@prices::jsonb, '[]'))
+		on conflict (provider) do update set
+			base_url = case when @url_given then @url else m.base_url end, key = case when @key_given then @key else m.key end, prices = coalesce(@prices::jsonb, m.prices), updated_at = clock_timestamp()`, pg.Args{
+		"provider": in.Provider, "url": in.BaseURL.Value, "url_given": in.BaseURL.Set, "key": sealed, "key_given": in.Key.Set, "prices": prices,
+	})
+	if err != nil {
+		return Models{}, err
+	}
+	return s.Models(ctx, tx, op.None{})
+}
+
+func isHTTP(s string) bool {
+	u, err := url.Parse(s)
+	return err == nil && (u.Scheme == "https" || u.Scheme == "http") && u.Host != "" && u.User == nil && u.RawQuery == "" && u.Fragment == ""
+}

@@ -1,0 +1,34 @@
+package signin
+
+import (
+	"net/http"
+	"strings"
+
+	"coffer/internal/text"
+)
+
+// browser is what a member recognises a session by: the browser and the system it runs on, as far as its own words tell.
+func browser(r *http.Request) string {
+	agent := r.UserAgent()
+	find := func(names ...string) string {
+		for i := 0; i < len(names); i += 2 {
+			if strings.Contains(agent, names[i]) {
+				return names[i+1]
+			}
+		}
+		return ""
+	}
+	name := find("Edg/", "Edge", "OPR/", "Opera", "Firefox/", "Firefox", "FxiOS/", "Firefox", "CriOS/", "Chrome", "Chrome/", "Chrome", "Safari/", "Safari")
+	system := find("iPhone", "iPhone", "iPad", "iPad", "Android", "Android", "Windows", "Windows", "Mac OS X", "macOS", "CrOS", "ChromeOS", "Linux", "Linux")
+	switch {
+	case name != "" && system != "":
+		return name + " on " + system
+	case name+system != "":
+		return name + system
+	}
+	product, _, _ := strings.Cut(agent, " ")
+	if shown := text.Name(product).Plain(); shown != "" {
+		return shown
+	}
+	return "unknown"
+}

@@ -1,0 +1,243 @@
+package signin
+
+import (
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"coffer/internal/auth"
+	"coffer/internal/errs"
+	"coffer/internal/op"
+	"coffer/internal/page"
+	"coffer/internal/text"
+)
+
+// DeviceGrant is how RFC 8628 calls itself.
+const DeviceGrant = "urn:ietf:params:oauth:grant-type:device_code"
+
+// DeviceRequest is the form with which a program asks for a key.
+type DeviceRequest struct {
+	ClientID string `json:"client_id" maxLength:"200" doc:"How the program calls itself; whoever decides is shown it" example:"coffer on laptop"`
+	Scope    string `json:"scope,omitempty" enum:"read_only,full_access" default:"read_only"`
+}
+
+// A DeviceAnswer is what the program shows, and what it keeps.
+type DeviceAnswer struct {
+	DeviceCode              string `json:"device_code" doc:"The program's own; to be shown to nobody"`
+	UserCode                string `json:"user_code" doc:"To be typed in at verification_uri" example:"WDJB-MJHT"`
+	VerificationURI         string `json:"verification_uri"`
+	VerificationURIComplete string `json:"verification_uri_complete"`
+	ExpiresIn               int    `json:"expires_in" doc:"Seconds"`
+	Interval                int    `json:"interval" doc:"Seconds between two calls of /oauth/token"`
+}
+
+// TokenRequest is the form with which a program fetches what it was granted.
+type TokenRequest struct {
+	GrantType    string `json:"grant_type" enum:"urn:ietf:params:oauth:grant-type:device_code,authorization_code,refresh_token"`
+	DeviceCode   string `json:"device_code,omitempty" doc:"Of the device grant"`
+	ClientID     string `json:"client_id,omitempty" doc:"Of a program that a member let in at /mcp, as below"`
+	Code         string `json:"code,omitempty" doc:"Of the code grant: good once, for a minute"`
+	CodeVerifier string `json:"code_verifier,omitempty" doc:"Of the code grant: what the challenge was made of (PKCE, S256)"`
+	RedirectURI  string `json:"redirect_uri,omitempty" doc:"Of the code grant"`
+	RefreshToken string `json:"refresh_token,omitempty" doc:"Good once; the answer has the next one"`
+	Scope        string `json:"scope,omitempty" doc:"With a refresh token: read, for less than was granted"`
+	Resource     string `json:"resource,omitempty" doc:"The address that the token is for"`
+}
+
+// A TokenAnswer is what was granted: a key to a device, an access token to a program that a member let in.
+type TokenAnswer struct {
+	AccessToken  string `json:"access_token" doc:"An API key, for X-API-Key; or an access token, for Authorization: Bearer"`
+	TokenType    string `json:"token_type" example:"Bearer"`
+	ExpiresIn    int    `json:"expires_in,omitempty" doc:"Seconds; of an access token"`
+	RefreshToken string `json:"refresh_token,omitempty" doc:"Fetches the next access token, once"`
+	Scope        string `json:"scope" doc:"read_only or full_access of a key; read, or read and write, of an access token"`
+}
+
+// RevokeRequest is the form with which whoever holds a key gives it back.
+type RevokeRequest struct {
+	Token string `json:"token" doc:"The key or token; with a token everything ends that came of the same consent"`
+}
+
+// revoke answers the same whether there was such a key or not: the standard says so, and who guesses learns nothing.
+func (d *Desk) revoke(w http.ResponseWriter, r *http.Request) error {
+	if err := r.ParseForm(); err != nil || r.PostForm.Get("token") == "" {
+		return refuse(w, "invalid_request", "send a form with the token")
+	}
+	if err := d.Auth.GiveBack(r.Context(), r.PostForm.Get("token")); err != nil {
+		return err
+	}
+	w.WriteHeader(http.StatusOK)
+	return nil
+}
+
+func (d *Desk) grants() []Route {
+	refusals := []int{http.StatusTooManyRequests}
+	return []Route{
+		{
+			Pattern: "POST /oauth/device_authorization", Serve: d.deviceAuthorization, Name: "auth.device", Form: true, In: op.SchemaOf[DeviceRequest](), Out: op.SchemaOf[DeviceAnswer](), Refusals: refusals,
+			Summary: "Begins the device grant of RFC 8628: a program asks for a key, which an admin grants at /device.",
+		},
+		{
+			Pattern: "POST /oauth/revoke", Serve: d.revoke, Name: "auth.revoke", Form: true, In: op.SchemaOf[RevokeRequest](),
+			Summary: "Revokes the key or token that is sent, as RFC 7009 has it: whoever holds one can give it back.",
+		},
+		{
+			Pattern: "POST /oauth/token", Serve: d.token, Name: "auth.token", Form: true, In: op.SchemaOf[TokenRequest](), Out: op.SchemaOf[TokenAnswer](), Refusals: refusals,
+			Summary: "Fetches what was granted, a key or tokens; until then, and where nothing was, it answers an error of RFC 6749 or RFC 8628 with status 400.",
+		},
+	}
+}
+
+// refuse answers an error as RFC 6749 has it.
+func refuse(w http.ResponseWriter, code, description string) error {
+	return refuseWith(w, http.StatusBadRequest, code, description)
+}
+
+func refuseWith(w http.ResponseWriter, status int, code, description string) error {
+	b, err := json.Marshal(struct {
+		Error       string `json:"error"`
+		Description string `json:"error_description,omitempty"`
+	}{code, description})
+	if err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Pragma", "no-cache")
+	w.WriteHeader(status)
+	_, _ = w.Write(b) // a caller that has gone needs no answer
+	return nil
+}
+
+func (d *Desk) deviceAuthorization(w http.ResponseWriter, r *http.Request) error {
+	if err := r.ParseForm(); err != nil {
+		return refuse(w, "invalid_request", "send a form")
+	}
+	client := text.Line(r.PostForm.Get("client_id"), 100).Plain()
+	scope := r.PostForm.Get("scope")
+	switch {
+	case client == "":
+		return refuse(w, "invalid_request", "client_id is needed: how the program calls itself")
+	case scope == "":
+		scope = "read_only"
+	case scope != "read_only" && scope != "full_access":
+		return refuse(w, "invalid_scope", "scope is read_only or full_access")
+	}
+	asking, code, err := d.Auth.Ask(r.Context(), client, scope, address(r))
+	if err != nil {
+		return err
+	}
+	page := d.Base + "/device"
+	return answer(w, DeviceAnswer{
+		DeviceCode: code, UserCode: asking.UserCode, VerificationURI: page, VerificationURIComplete: page + "?user_code=" + url.QueryEscape(asking.UserCode),
+		ExpiresIn: int(auth.DeviceLife / time.Second), Interval: int(auth.DevicePause / time.Second),
+	})
+}
+
+func (d *Desk) token(w http.ResponseWriter, r *http.Request) error {
+	if err := r.ParseForm(); err != nil {
+		return refuse(w, "invalid_request", "send a form")
+	}
+	switch r.PostForm.Get("grant_type") {
+	case DeviceGrant:
+	case "":
+		return refuse(w, "invalid_request", "grant_type is needed")
+	default:
+		if grant, ok := d.Grants[r.PostForm.Get("grant_type")]; ok {
+			return grant(w, r)
+		}
+		return refuse(w, "unsupported_grant_type", "")
+	}
+	key, at, err := d.Auth.Fetch(r.Context(), r.PostForm.Get("device_code"))
+	if err != nil {
+		return err
+	}
+	if at != auth.Granted {
+		return refuse(w, string(at), "")
+	}
+	w.Header().Set("Pragma", "no-cache")
+	return answer(w, TokenAnswer{AccessToken: key.Secret, TokenType: "Bearer", Scope: key.Scope})
+}
+
+var (
+	codeBody = page.Parse(`
+{{with .Fault}}<p class="warn" role="alert">{{.}}</p>{{end}}
+<p class="lead">A program that asks for a key shows a code. Type it in here.</p>
+<form method="get" action="/device">
+<label>Code <input name="user_code" required autofocus autocomplete="off" autocapitalize="characters" spellcheck="false" maxlength="20" placeholder="XXXX-XXXX" value="{{.Code}}"></label>
+<button>Go on</button>
+</form>`)
+	askBody = page.Parse(`
+<p class="lead">Did you just start this program yourself, and does it show <strong class="code">{{.UserCode}}</strong>?</p>
+<dl>
+<dt>It calls itself</dt><dd>{{.Client}}</dd>
+<dt>It asks from</dt><dd>{{.Address}}</dd>
+<dt>Since</dt><dd>{{.CreatedAt.Time.Format "15:04:05 MST"}}</dd>
+<dt>It asks to</dt><dd>{{if eq .Scope "full_access"}}read and change everything{{else}}read everything{{end}}</dd>
+</dl>
+<p class="warn">If someone else sent you this code, refuse: whoever has the key sees all of the household's money.</p>
+<form method="post" action="/device">
+<input type="hidden" name="user_code" value="{{.UserCode}}">
+<label><input type="radio" name="scope" value="read_only" checked> It may read</label>
+<label><input type="radio" name="scope" value="full_access"> It may read and change everything</label>
+<button name="decision" value="grant">Grant a key</button>
+<button class="quiet" name="decision" value="refuse">Refuse</button>
+</form>`)
+	decidedBody = page.Parse(`
+{{if .Scope}}<p class="lead">{{.Client}} gets its key within seconds. It may {{if eq .Scope "full_access"}}read and change everything{{else}}read everything{{end}}.</p>
+<p class="dim">The key is listed with the others, under that name, and can be revoked at any time.</p>
+{{else}}<p class="lead">{{.Client}} was refused.</p>{{end}}`)
+)
+
+type codePage struct{ Code, Fault string }
+
+// admin is the admin who is signed in; others are told.
+func (d *Desk) admin(w http.ResponseWriter, r *http.Request) (op.Actor, bool, error) {
+	actor, ok, err := d.member(w, r)
+	if ok && actor.Role != op.RoleAdmin {
+		return actor, false, errs.New(errs.Forbidden, "only an admin of the household can let a program in; ask one to open this page")
+	}
+	return actor, ok, err
+}
+
+func (d *Desk) showDevice(w http.ResponseWriter, r *http.Request) error {
+	if _, ok, err := d.admin(w, r); !ok {
+		return err
+	}
+	code := r.URL.Query().Get("user_code")
+	if code == "" {
+		return page.Page{Title: "Let a program in", Body: codeBody, Data: codePage{}}.Write(w)
+	}
+	asking, err := d.Auth.Asked(r.Context(), code)
+	if errs.Is(err, errs.NotFound) {
+		return page.Page{Status: http.StatusNotFound, Title: "Let a program in", Body: codeBody, Data: codePage{strings.ToUpper(code), sentence(errs.Public(err, "").Message)}}.Write(w)
+	}
+	if err != nil {
+		return err
+	}
+	return page.Page{Title: "Let this program in?", Body: askBody, Data: asking}.Write(w)
+}
+
+func (d *Desk) postDevice(w http.ResponseWriter, r *http.Request) error {
+	actor, ok, err := d.admin(w, r)
+	if !ok {
+		return err
+	}
+	scope := ""
+	if r.PostForm.Get("decision") == "grant" {
+		if scope = r.PostForm.Get("scope"); scope != "full_access" {
+			scope = "read_only"
+		}
+	}
+	asking, err := d.Auth.Decide(r.Context(), actor, r.PostForm.Get("user_code"), scope)
+	if err != nil {
+		return err
+	}
+	asking.Scope = scope
+	title := "Granted"
+	if scope == "" {
+		title = "Refused"
+	}
+	return page.Page{Title: title, Body: decidedBody, Data: asking}.Write(w)
+}

@@ -1,0 +1,39 @@
+package oauth
+
+import (
+	"net/http"
+
+	"coffer/internal/page"
+)
+
+var listBody = page.Parse(`
+{{if .}}<p class="lead">These programs use the household's data in your name.</p>
+{{range .}}<form class="card" method="post" action="/account/assistants/end"><p>{{.Name}} <span class="dim">{{if eq .Scope "full_access"}}reads and changes{{else}}reads{{end}}, since {{.CreatedAt.Time.Format "2 January 2006, 15:04 MST"}}{{with .LastUsedAt}}, last used {{.Time.Format "2 January 2006, 15:04 MST"}}{{end}}</span></p>
+<input type="hidden" name="assistant" value="{{.ShortID}}"><button class="quiet">End this</button></form>{{end}}
+{{else}}<p class="lead">No program uses the household's data in your name.</p>{{end}}
+<p class="dim"><a href="/account">Your account</a></p>`)
+
+// list shows a member whom they let in.
+func (s *Server) list(w http.ResponseWriter, r *http.Request) error {
+	actor, ok, err := s.Desk.Member(w, r)
+	if !ok {
+		return err
+	}
+	mine, err := s.auth().OwnAssistants(r.Context(), actor)
+	if err != nil {
+		return err
+	}
+	return page.Page{Title: "Your assistants", Body: listBody, Data: mine}.Write(w)
+}
+
+func (s *Server) end(w http.ResponseWriter, r *http.Request) error {
+	actor, ok, err := s.Desk.Member(w, r)
+	if !ok {
+		return err
+	}
+	if err := s.auth().EndOwnAssistant(r.Context(), actor, r.PostForm.Get("assistant")); err != nil {
+		return err
+	}
+	http.Redirect(w, r, "/account/assistants", http.StatusSeeOther)
+	return nil
+}

@@ -1,0 +1,141 @@
+// Package oauth lets assistants in at /mcp: a program asks, a member who is signed in consents on a page of ours, and the program gets tokens for that address alone.
+// It holds the protocol (OAuth 2.1 as MCP wants it) and its pages; what is granted is stored and judged by auth, and it must not know what a token is then used for.
+package oauth
+
+import (
+	"encoding/json"
+	"net/http"
+	"slices"
+	"strings"
+
+	"coffer/internal/auth"
+	"coffer/internal/errs"
+	"coffer/internal/op"
+	"coffer/internal/signin"
+)
+
+// The scopes, as the protocol has them: writing includes reading.
+const (
+	read  = "read"
+	write = "write"
+)
+
+// A Server is what assistants talk to before they have a token.
+type Server struct {
+	Desk *signin.Desk
+	Docs *Documents // reads what clients say of themselves
+}
+
+// The addresses are made of the configured one, never of what a request claims. The issuer has a path, so that nothing is found at the root of the host: clients that find OAuth there ignore the key they were given for /mcp/key.
+const (
+	issuerPath   = "/oauth"
+	resourcePath = "/mcp"
+	aboutPath    = "/.well-known/oauth-protected-resource" + resourcePath
+	serverPath   = "/.well-known/oauth-authorization-server" + issuerPath
+	apiPath      = "/api/v1"
+)
+
+func (s *Server) issuer() string { return s.Desk.Base + issuerPath }
+
+// Resource is the address that tokens for agents are made for.
+func (s *Server) Resource() string { return s.Desk.Base + resourcePath }
+
+// API is the address of the REST interface, for which tokens can be made as well.
+func (s *Server) API() string { return s.Desk.Base + apiPath }
+
+// Routes are all that the server serves.
+func (s *Server) Routes() []signin.Route {
+	return []signin.Route{
+		{Pattern: "GET " + aboutPath, Serve: s.about},
+		{Pattern: "GET " + serverPath, Serve: s.metadata},
+		{Pattern: "POST " + issuerPath + "/register", Serve: s.register},
+		{Pattern: "GET " + issuerPath + "/authorize", Serve: s.Desk.Page(s.ask)},
+		{Pattern: "POST " + issuerPath + "/authorize", Serve: s.Desk.Page(s.decide)},
+		{Pattern: "GET /account/assistants", Serve: s.Desk.Page(s.list)},
+		{Pattern: "POST /account/assistants/end", Serve: s.Desk.Page(s.end)},
+	}
+}
+
+// about says who protects /mcp (RFC 9728). Only read is offered: what clients find here they ask for without need.
+func (s *Server) about(w http.ResponseWriter, _ *http.Request) error {
+	return public(w, map[string]any{
+		"resource": s.Resource(), "authorization_servers": []string{s.issuer()}, "scopes_supported": []string{read},
+		"bearer_methods_supported": []string{"header"}, "resource_name": "coffer",
+	})
+}
+
+// metadata says what the authorisation server can do (RFC 8414).
+func (s *Server) metadata(w http.ResponseWriter, _ *http.Request) error {
+	at := s.issuer()
+	return public(w, map[string]any{
+		"issuer": at, "authorization_endpoint": at + "/authorize", "token_endpoint": at + "/token", "registration_endpoint": at + "/register",
+		"revocation_endpoint": at + "/revoke", "device_authorization_endpoint": at + "/device_authorization",
+		"response_types_supported": []string{"code"}, "response_modes_supported": []string{"query"},
+		"grant_types_supported":            []string{codeGrant, refreshGrant, signin.DeviceGrant},
+		"code_challenge_methods_supported": []string{"S256"}, "scopes_supported": []string{read, write, offline},
+		"token_endpoint_auth_methods_supported": []string{"none"}, "revocation_endpoint_auth_methods_supported": []string{"none"},
+		"authorization_response_iss_parameter_supported": true, "client_id_metadata_document_supported": s.Docs.On(),
+	})
+}
+
+// public answers with something that pages of every origin may read.
+func public(w http.ResponseWriter, v any) error {
+	w.Header().Set("Access-Control-Allow-Origin", "*")
+	return answer(w, http.StatusOK, v)
+}
+
+func answer(w http.ResponseWriter, status int, v any) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	_, _ = w.Write(b) // a caller that has gone needs no answer
+	return nil
+}
+
+// Refused tells a program that came without a good token where to get one.
+func (s *Server) Refused(h http.Header, err error) {
+	face := errs.Public(err, "")
+	if face.Kind() != errs.KindUnauthenticated {
+		return
+	}
+	challenge := `Bearer resource_metadata="` + s.Desk.Base + aboutPath + `", scope="` + read + `"`
+	if face.Code != errs.MissingAPIKey {
+		challenge += `, error="invalid_token"`
+	}
+	h.Set("WWW-Authenticate", challenge)
+}
+
+// Further tells a program that its token suffices for less than it tried, and what to ask for.
+func (s *Server) Further(w http.ResponseWriter) {
+	w.Header().Set("WWW-Authenticate", `Bearer error="insufficient_scope", scope="`+read+" "+write+`", resource_metadata="`+s.Desk.Base+aboutPath+
+		`", error_description="this tool changes something, and the token may only read"`)
+	_ = answer(w, http.StatusForbidden, errs.New(errs.InsufficientScope, "this tool changes something; ask the member for the scopes %s and %s", read, write).Face())
+}
+
+// scopes are a scope's names in the protocol.
+func scopes(s op.Scope) string {
+	if s == op.Full {
+		return read + " " + write
+	}
+	return read
+}
+
+const offline = "offline_access" // tokens can be renewed anyway; clients ask for it before they believe it
+
+// parseScope reads what a program asks for; nothing means reading. What we do not know is left out, and the answer says what was granted, as RFC 6749 has it.
+func parseScope(asked string) (scope op.Scope, ok bool) {
+	names := strings.Fields(asked)
+	switch {
+	case slices.Contains(names, write):
+		return op.Full, true
+	case len(names) == 0, slices.Contains(names, read), slices.Contains(names, offline):
+		return op.Read, true
+	}
+	return 0, false
+}
+
+// auth is the household's.
+func (s *Server) auth() *auth.Auth { return s.Desk.Auth }

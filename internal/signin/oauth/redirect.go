@@ -1,0 +1,91 @@
+package oauth
+
+import (
+	"net/netip"
+	"net/url"
+	"slices"
+	"strings"
+)
+
+const (
+	maxRedirects = 10
+	maxRedirect  = 2000
+)
+
+// executable are the schemes that a browser would do something with itself, in place of handing the address to a program.
+var executable = []string{"javascript", "data", "vbscript", "file", "blob", "about", "filesystem", "ftp", "ws", "wss", "view-source", "chrome", "resource", "mailto", "tel", "sms"}
+
+// redirectable parses an address that a browser may be sent to with a code: over HTTPS, to this very computer, or to a program that owns a scheme.
+func redirectable(text string) (*url.URL, bool) {
+	if text == "" || len(text) > maxRedirect || strings.ContainsFunc(text, func(r rune) bool { return r <= ' ' || r >= 0x7f || strings.ContainsRune("\"'<>\\^`{|};,", r) }) {
+		return nil, false // what is not plain ASCII must be escaped; what could end a value in a header has no business here
+	}
+	u, err := url.Parse(text)
+	if err != nil || u.Opaque != "" || u.User != nil || strings.Contains(text, "#") {
+		return nil, false
+	}
+	switch u.Scheme {
+	case "https":
+		return u, u.Hostname() != ""
+	case "http":
+		return u, loopback(u)
+	case "":
+		return nil, false
+	}
+	return u, !slices.Contains(executable, u.Scheme) && (u.Host != "" || u.Path != "")
+}
+
+// loopback says whether an address is on the computer of whoever follows it.
+func loopback(u *url.URL) bool {
+	if u.Scheme != "http" {
+		return false
+	}
+	name := u.Hostname()
+	ip, err := netip.ParseAddr(name)
+	return name == "localhost" || err == nil && ip.IsLoopback() && ip.Zone() == ""
+}
+
+// matches says whether an address is one of those that a client may be sent back to: exactly, but for the port on this computer, which programs choose when they start.
+func matches(allowed []string, asked string) bool {
+	u, ok := redirectable(asked)
+	if !ok {
+		return false
+	}
+	if slices.Contains(allowed, asked) {
+		return true
+	}
+	if !loopback(u) {
+		return false
+	}
+	return slices.ContainsFunc(allowed, func(one string) bool {
+		a, ok := redirectable(one)
+		return ok && loopback(a) && a.Hostname() == u.Hostname() && a.EscapedPath() == u.EscapedPath() && a.RawQuery == u.RawQuery
+	})
+}
+
+// onlyLoopback says that whoever gets the code is some program on the member's own computer, and that nobody can say which.
+func onlyLoopback(allowed []string) bool {
+	return !slices.ContainsFunc(allowed, func(one string) bool {
+		u, ok := redirectable(one)
+		return ok && !loopback(u)
+	})
+}
+
+// target is what a content security policy calls an address: its origin, or the scheme of a program.
+func target(u *url.URL) string {
+	if u.Scheme == "http" || u.Scheme == "https" {
+		return u.Scheme + "://" + u.Host
+	}
+	return u.Scheme + ":"
+}
+
+// place is what a member is shown of an address.
+func place(u *url.URL) string {
+	switch {
+	case loopback(u):
+		return "this computer (" + u.Host + ")"
+	case u.Scheme == "https":
+		return u.Host
+	}
+	return "a program on this computer (" + u.Scheme + ":)"
+}

@@ -1,0 +1,181 @@
+package signin
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"sync"
+	"time"
+
+	"coffer/internal/auth"
+	"coffer/internal/errs"
+	"coffer/internal/op"
+	"coffer/internal/page"
+	"github.com/coreos/go-oidc/v3/oidc"
+	"golang.org/x/oauth2"
+)
+
+// An Issuer is an identity provider that members may sign in through.
+type Issuer struct {
+	URL, ClientID, Secret string
+	Name                  string // for people
+
+	client   *http.Client
+	mu       sync.Mutex
+	provider *oidc.Provider // once it has said what it is
+}
+
+const issuerLife = 10 * time.Minute // how long signing in elsewhere may take
+
+func (d *Desk) issuerRoutes() []Route {
+	if d.Issuer == nil {
+		return nil
+	}
+	return []Route{
+		{Pattern: "GET /login/oidc", Serve: d.page(d.beginIssuer)},
+		{Pattern: "POST /account/oidc", Serve: d.page(d.joinIssuer)},
+		{Pattern: "GET /login/oidc/callback", Serve: d.page(d.finishIssuer)},
+	}
+}
+
+// find asks the issuer what it is, once; while it does not answer, only this way in is closed.
+func (i *Issuer) find(ctx context.Context) (*oidc.Provider, context.Context, error) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if i.client == nil {
+		i.client = &http.Client{Timeout: 10 * time.Second}
+	}
+	ctx = oidc.ClientContext(ctx, i.client)
+	if i.provider == nil {
+		p, err := oidc.NewProvider(oidc.ClientContext(context.WithoutCancel(ctx), i.client), i.URL)
+		if err != nil {
+			return nil, ctx, errs.Wrap(err, errs.ProviderError, "the identity provider does not answer; sign in otherwise, or try again")
+		}
+		i.provider = p
+	}
+	return i.provider, ctx, nil
+}
+
+func (d *Desk) oauth(p *oidc.Provider) *oauth2.Config {
+	return &oauth2.Config{ClientID: d.Issuer.ClientID, ClientSecret: d.Issuer.Secret, Endpoint: p.Endpoint(), RedirectURL: d.Base + "/login/oidc/callback", Scopes: []string{oidc.ScopeOpenID}}
+}
+
+// trip is what we remember of someone who signs in elsewhere.
+type trip struct{ Nonce, Verifier, Next string }
+
+// issuerCookie ties the way back to the browser that set out: a stranger's link must not sign someone in as the stranger.
+const issuerCookie = "__Host-coffer-oidc"
+
+func (d *Desk) beginIssuer(w http.ResponseWriter, r *http.Request) error {
+	if err := d.Auth.Knock(r.Context(), "oidc", address(r)); err != nil {
+		return err
+	}
+	to, err := d.depart(w, r, op.Actor{}, inside(r.URL.Query().Get("next")))
+	if err == nil {
+		http.Redirect(w, r, to, http.StatusSeeOther) //nolint:gosec // to the issuer that is configured
+	}
+	return err
+}
+
+func (d *Desk) joinIssuer(w http.ResponseWriter, r *http.Request) error {
+	actor, ok, err := d.member(w, r)
+	if !ok {
+		return err
+	}
+	to, err := d.depart(w, r, actor, "/account?done=oidc")
+	if err != nil {
+		return err
+	}
+	return page.Page{Title: "Sign in there", Body: departBody, Data: map[string]string{"To": to, "Name": d.Issuer.Name}}.Write(w)
+}
+
+// departBody is a page to go on from, because a form of ours may lead only to ourselves.
+var departBody = page.Parse(`<p class="lead">Sign in with the account that you want to use from now on.</p><p><a class="button" href="{{.To}}">Go on to {{.Name}}</a></p>`)
+
+// depart remembers a trip and answers where it leads.
+func (d *Desk) depart(w http.ResponseWriter, r *http.Request, actor op.Actor, next string) (string, error) {
+	p, _, err := d.Issuer.find(r.Context())
+	if err != nil {
+		return "", err
+	}
+	t := trip{rand.Text(), oauth2.GenerateVerifier(), next}
+	data, err := json.Marshal(t)
+	if err != nil {
+		return "", fmt.Errorf("keep a trip: %w", err)
+	}
+	state, err := d.Auth.Issue(r.Context(), auth.OIDCTicket, auth.Ticket{Member: actor.Member, Data: data}, issuerLife)
+	if err != nil {
+		return "", err
+	}
+	http.SetCookie(w, &http.Cookie{Name: issuerCookie, Value: state, Path: "/", Secure: true, HttpOnly: true, SameSite: http.SameSiteLaxMode, MaxAge: int(issuerLife.Seconds())})
+	return d.oauth(p).AuthCodeURL(state, oidc.Nonce(t.Nonce), oauth2.S256ChallengeOption(t.Verifier)), nil
+}
+
+func (d *Desk) finishIssuer(w http.ResponseWriter, r *http.Request) error {
+	q := r.URL.Query()
+	set, err := r.Cookie(issuerCookie)
+	if err != nil || set.Value != q.Get("state") {
+		return errs.New(errs.InvalidLogin, "this browser did not begin here; sign in again")
+	}
+	http.SetCookie(w, &http.Cookie{Name: issuerCookie, Path: "/", Secure: true, HttpOnly: true, SameSite: http.SameSiteLaxMode, MaxAge: -1})
+	ticket, err := d.Auth.Redeem(r.Context(), auth.OIDCTicket, q.Get("state"))
+	if err != nil {
+		return err
+	}
+	var t trip
+	if err := json.Unmarshal(ticket.Data, &t); err != nil {
+		return fmt.Errorf("read a trip: %w", err)
+	}
+	if q.Get("error") != "" {
+		return errs.New(errs.InvalidLogin, "the identity provider refused; sign in again")
+	}
+	subject, err := d.vouched(r.Context(), q.Get("code"), t)
+	if err != nil {
+		return err
+	}
+	if ticket.Member != nil {
+		actor, err := d.visitor(r)
+		if err != nil {
+			return err
+		}
+		if actor.Member == nil || !actor.Member.Equal(*ticket.Member) {
+			return errs.New(errs.Forbidden, "someone else is signed in by now; begin again")
+		}
+		if err := d.Auth.Join(r.Context(), *ticket.Member, d.Issuer.URL, subject); err != nil {
+			return err
+		}
+	} else {
+		u, err := d.Auth.Vouched(r.Context(), d.Issuer.URL, subject)
+		if err != nil {
+			return err
+		}
+		if _, err := d.open(w, r, u); err != nil {
+			return err
+		}
+	}
+	http.Redirect(w, r, t.Next, http.StatusSeeOther)
+	return nil
+}
+
+// vouched is the subject that the issuer vouches for in exchange for the code.
+func (d *Desk) vouched(ctx context.Context, code string, t trip) (string, error) {
+	p, ctx, err := d.Issuer.find(ctx)
+	if err != nil {
+		return "", err
+	}
+	token, err := d.oauth(p).Exchange(ctx, code, oauth2.VerifierOption(t.Verifier))
+	if err != nil {
+		return "", errs.Wrap(err, errs.InvalidLogin, "the identity provider did not confirm this; sign in again")
+	}
+	raw, _ := token.Extra("id_token").(string)
+	claims, err := p.Verifier(&oidc.Config{ClientID: d.Issuer.ClientID}).Verify(ctx, raw)
+	if err != nil {
+		return "", errs.Wrap(err, errs.InvalidLogin, "the identity provider's word cannot be checked; sign in again")
+	}
+	if claims.Nonce != t.Nonce || claims.Subject == "" {
+		return "", errs.New(errs.InvalidLogin, "the identity provider's word is for another sign-in; begin again")
+	}
+	return claims.Subject, nil
+}

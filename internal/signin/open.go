@@ -1,0 +1,27 @@
+package signin
+
+import (
+	"net/http"
+
+	"coffer/internal/op"
+)
+
+// What the desk does for the packages below it, which have pages of their own.
+
+// Page makes a route of a page: an error becomes an error page, and what is posted must come from a page of ours.
+func (d *Desk) Page(f func(http.ResponseWriter, *http.Request) error) func(http.ResponseWriter, *http.Request) error {
+	return d.page(f)
+}
+
+// Member is who is signed in; nobody is sent to sign in first, and comes back.
+func (d *Desk) Member(w http.ResponseWriter, r *http.Request) (actor op.Actor, ok bool, err error) {
+	return d.member(w, r)
+}
+
+// Refuse answers an error as RFC 6749 has it.
+func Refuse(w http.ResponseWriter, status int, code, description string) error {
+	return refuseWith(w, status, code, description)
+}
+
+// Address is where a request comes from.
+func Address(r *http.Request) string { return address(r) }

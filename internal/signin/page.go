@@ -1,0 +1,280 @@
+package signin
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"coffer/internal/auth"
+	"coffer/internal/errs"
+	"coffer/internal/op"
+	"coffer/internal/page"
+)
+
+// pages are what people see.
+func (d *Desk) pages() []Route {
+	return []Route{
+		{Pattern: "GET /login", Serve: d.page(d.showLogin)},
+		{Pattern: "POST /login", Serve: d.page(d.postLogin)},
+		{Pattern: "POST /logout", Serve: d.page(d.postLogout)},
+		{Pattern: "GET /account", Serve: d.page(d.showAccount)},
+		{Pattern: "POST /account/password", Serve: d.page(d.postPassword)},
+		{Pattern: "POST /account/sessions/end", Serve: d.page(d.postEnd)},
+		{Pattern: "GET /setup/{token}", Serve: d.page(d.showSetup)},
+		{Pattern: "POST /setup/{token}", Serve: d.page(d.postSetup)},
+		{Pattern: "GET /device", Serve: d.page(d.showDevice)},
+		{Pattern: "POST /device", Serve: d.page(d.postDevice)},
+		{Pattern: "GET " + script.Path, Serve: func(w http.ResponseWriter, r *http.Request) error { script.ServeHTTP(w, r); return nil }},
+	}
+}
+
+// page makes a route of a page: what it returns as an error becomes an error page, and what it posts must come from a page of ours.
+func (d *Desk) page(f func(http.ResponseWriter, *http.Request) error) func(http.ResponseWriter, *http.Request) error {
+	return func(w http.ResponseWriter, r *http.Request) error {
+		err := d.local(r)
+		if err == nil && r.Method == http.MethodPost {
+			if e := r.ParseForm(); e != nil {
+				err = errs.Wrap(e, errs.InvalidBody, "the form did not arrive whole; send it again")
+			}
+		}
+		if err == nil {
+			err = f(w, r)
+		}
+		if err != nil {
+			request := w.Header().Get("X-Request-Id")
+			if errs.Public(err, request).Code.Status() >= http.StatusInternalServerError && d.Log != nil {
+				d.Log.ErrorContext(r.Context(), "page", "request", request, "route", r.Pattern, "error", errs.Told(err))
+			}
+			page.Fail(w, err, request)
+		}
+		return nil
+	}
+}
+
+// inside is a path of ours to go on to, or the account page: a link must not lead from our sign-in to somewhere else.
+func inside(next string) string {
+	u, err := url.Parse(next)
+	if err != nil || u.Scheme != "" || u.Host != "" || u.User != nil || !strings.HasPrefix(u.Path, "/") || strings.HasPrefix(u.Path, "//") || strings.ContainsAny(next, "\\\r\n\t") {
+		return "/account"
+	}
+	return u.RequestURI()
+}
+
+// member is who is signed in; nobody is sent to sign in first, and comes back.
+func (d *Desk) member(w http.ResponseWriter, r *http.Request) (op.Actor, bool, error) {
+	actor, err := d.visitor(r)
+	if err != nil || actor.Session != nil {
+		return actor, err == nil, err
+	}
+	http.Redirect(w, r, "/login?next="+url.QueryEscape(r.URL.RequestURI()), http.StatusSeeOther)
+	return actor, false, nil
+}
+
+var loginBody = page.Parse(`
+{{with .Fault}}<p class="warn" role="alert">{{.}}</p>{{end}}
+{{if .Plain}}<p class="warn">This page was not loaded over HTTPS, so your browser will not keep you signed in. Use https, or open it on the server's own machine.</p>{{end}}
+<form method="post" action="/login">
+<input type="hidden" name="next" value="{{.Next}}">
+<label>E-mail address <input name="email" type="email" autocomplete="username webauthn" required autofocus value="{{.Email}}"></label>
+<label>Password <input name="password" type="password" autocomplete="current-password" required></label>
+<button>Sign in</button>
+</form>
+<p><button class="quiet" id="passkey" data-next="{{.Next}}" hidden>Sign in with a passkey</button></p><p class="warn" id="fault" role="alert" hidden></p>
+{{with .Issuer}}<p><a class="button quiet" href="/login/oidc?next={{$.Next}}">Sign in with {{.}}</a></p>{{end}}
+`)
+
+type loginPage struct {
+	Next, Email, Fault, Issuer string
+	Plain                      bool
+}
+
+func (d *Desk) showLogin(w http.ResponseWriter, r *http.Request) error {
+	return d.writeLogin(w, r, loginPage{Next: inside(r.URL.Query().Get("next"))}, http.StatusOK)
+}
+
+func (d *Desk) writeLogin(w http.ResponseWriter, r *http.Request, p loginPage, status int) error {
+	p.Plain = !d.safe(r)
+	if d.Issuer != nil {
+		p.Issuer = d.Issuer.Name
+	}
+	return withScript(page.Page{Status: status, Title: "Sign in", Body: loginBody, Data: p, Allow: page.Sources{Opened: true}}).Write(w) // on the way to a consent, in a window that an assistant's site opened
+}
+
+// safe says whether a browser will keep our cookie: over HTTPS, also when a proxy speaks it for us, and on loopback.
+func (d *Desk) safe(r *http.Request) bool {
+	if r.TLS != nil || strings.HasPrefix(d.Base, "https://") {
+		return true
+	}
+	u := url.URL{Host: r.Host}
+	name := u.Hostname()
+	return name == "localhost" || strings.HasSuffix(name, ".localhost") || strings.HasPrefix(name, "127.") || name == "::1"
+}
+
+func (d *Desk) postLogin(w http.ResponseWriter, r *http.Request) error {
+	p := loginPage{Next: inside(r.PostForm.Get("next")), Email: r.PostForm.Get("email")}
+	if p.Email == "" || r.PostForm.Get("password") == "" {
+		p.Fault = "Give your e-mail address and your password."
+		return d.writeLogin(w, r, p, http.StatusBadRequest)
+	}
+	u, err := d.Auth.SignIn(r.Context(), p.Email, r.PostForm.Get("password"), address(r))
+	if errs.Is(err, errs.InvalidLogin) || errs.Is(err, errs.RateLimited) {
+		face := errs.Public(err, "")
+		p.Fault = sentence(face.Message)
+		return d.writeLogin(w, r, p, face.Code.Status())
+	}
+	if err != nil {
+		return err
+	}
+	if _, err := d.open(w, r, u); err != nil {
+		return err
+	}
+	http.Redirect(w, r, p.Next, http.StatusSeeOther)
+	return nil
+}
+
+func sentence(message string) string {
+	if message == "" {
+		return ""
+	}
+	return strings.ToUpper(message[:1]) + message[1:] + "."
+}
+
+func (d *Desk) postLogout(w http.ResponseWriter, r *http.Request) error {
+	if err := d.leave(w, r); err != nil {
+		return err
+	}
+	http.Redirect(w, r, "/login", http.StatusSeeOther)
+	return nil
+}
+
+var accountBody = page.Parse(`
+{{with .Note}}<p class="note" role="status">{{.}}</p>{{end}}
+{{with .Fault}}<p class="warn" role="alert">{{.}}</p>{{end}}
+<p class="lead">{{.User.Name}}{{with .User.Email}} · {{.}}{{end}} · {{.User.Role}}</p>
+<h2>Ways in</h2>
+{{range .Logins}}<p>{{.Kind}} <span class="dim">{{.Identifier}}</span></p>{{end}}
+<p><button class="quiet" id="new-passkey" hidden>Add a passkey</button></p><p class="warn" id="fault" role="alert" hidden></p>
+{{with .Issuer}}<form method="post" action="/account/oidc"><button class="quiet">Sign in through {{.}} from now on</button></form>{{end}}
+{{if .HasPassword}}<details><summary>Change the password</summary>
+<form method="post" action="/account/password">
+<input type="hidden" name="username" autocomplete="username" value="{{with .User.Email}}{{.}}{{end}}">
+<label>The password until now <input name="old" type="password" autocomplete="current-password" required></label>
+<label>A new one, of at least 12 characters <input name="new" type="password" autocomplete="new-password" minlength="12" maxlength="200" required></label>
+<button>Change it</button>
+</form></details>{{end}}
+<h2>Where you are signed in</h2>
+{{range .Sessions}}<form class="card" method="post" action="/account/sessions/end"><p>{{.Name}} <span class="dim">since {{.CreatedAt.Time.Format "2 January 2006, 15:04 MST"}}</span></p>
+{{if eq .ShortID $.Current}}<p class="dim">This browser</p>{{else}}<input type="hidden" name="session" value="{{.ShortID}}"><button class="quiet">Sign out there</button>{{end}}</form>{{end}}
+<form method="post" action="/logout"><button>Sign out</button></form>
+<p class="dim">Programs that you let in are listed as <a href="/account/assistants">your assistants</a>.</p>
+{{if eq .User.Role "admin"}}<p class="dim">A program on another machine wants a key? <a href="/device">Enter its code</a>.</p>{{end}}
+`)
+
+type accountPage struct {
+	User                auth.User
+	Logins              []auth.Login
+	Sessions            []auth.Session
+	Current             string
+	Note, Fault, Issuer string
+	HasPassword         bool
+}
+
+var notes = map[string]string{
+	"password": "The password was changed; everywhere else you were signed out.",
+	"session":  "You were signed out there.",
+	"oidc":     "You can sign in there from now on.",
+	"passkey":  "The passkey can be used from now on.",
+	"welcome":  "The household is set up, and you are its admin.",
+}
+
+func (d *Desk) showAccount(w http.ResponseWriter, r *http.Request) error {
+	actor, ok, err := d.member(w, r)
+	if !ok {
+		return err
+	}
+	return d.writeAccount(w, r.Context(), actor, accountPage{Note: notes[r.URL.Query().Get("done")]}, http.StatusOK)
+}
+
+func (d *Desk) writeAccount(w http.ResponseWriter, ctx context.Context, actor op.Actor, p accountPage, status int) error { //nolint:revive // the writer comes first in handlers
+	home, err := d.Auth.Home(ctx, actor)
+	if err != nil {
+		return err
+	}
+	p.User, p.Logins, p.Sessions, p.Current = home.User, home.Logins, home.Sessions, home.Session.ShortID
+	for _, l := range p.Logins {
+		p.HasPassword = p.HasPassword || l.Kind == auth.Password
+	}
+	if d.Issuer != nil {
+		p.Issuer = d.Issuer.Name
+	}
+	return withScript(page.Page{Status: status, Title: "Your account", Body: accountBody, Data: p}).Write(w)
+}
+
+func (d *Desk) postPassword(w http.ResponseWriter, r *http.Request) error {
+	actor, ok, err := d.member(w, r)
+	if !ok {
+		return err
+	}
+	err = d.Auth.ChangePassword(r.Context(), actor, r.PostForm.Get("old"), r.PostForm.Get("new"), address(r))
+	if face := errs.Public(err, ""); face != nil && face.Code.Status() < http.StatusInternalServerError {
+		return d.writeAccount(w, r.Context(), actor, accountPage{Fault: sentence(face.Message)}, face.Code.Status())
+	}
+	if err != nil {
+		return err
+	}
+	http.Redirect(w, r, "/account?done=password", http.StatusSeeOther)
+	return nil
+}
+
+func (d *Desk) postEnd(w http.ResponseWriter, r *http.Request) error {
+	actor, ok, err := d.member(w, r)
+	if !ok {
+		return err
+	}
+	if err := d.Auth.EndOwnSession(r.Context(), actor, r.PostForm.Get("session")); err != nil {
+		return err
+	}
+	http.Redirect(w, r, "/account?done=session", http.StatusSeeOther)
+	return nil
+}
+
+var setupBody = page.Parse(`
+{{with .Fault}}<p class="warn" role="alert">{{.}}</p>{{end}}
+<p class="lead">Nobody can sign in here yet. Whoever fills this in becomes the household's first admin.</p>
+<form method="post">
+<label>Your name <input name="name" autocomplete="name" required maxlength="200" autofocus value="{{.Name}}"></label>
+<label>E-mail address <input name="email" type="email" autocomplete="username" required value="{{.Email}}"></label>
+<label>A password of at least 12 characters <input name="password" type="password" autocomplete="new-password" minlength="12" maxlength="200" required></label>
+<button>Set up the household</button>
+</form>
+<p class="dim">The address is used to sign in with; nothing is ever sent to it. A sentence makes a good password.</p>
+`)
+
+type setupPage struct{ Name, Email, Fault string }
+
+func (d *Desk) showSetup(w http.ResponseWriter, r *http.Request) error {
+	if err := d.Auth.Holds(r.Context(), auth.SetupTicket, r.PathValue("token")); err != nil {
+		return err
+	}
+	return page.Page{Title: "Welcome to coffer", Body: setupBody, Data: setupPage{}}.Write(w)
+}
+
+func (d *Desk) postSetup(w http.ResponseWriter, r *http.Request) error {
+	in := auth.FirstAdmin{Name: strings.TrimSpace(r.PostForm.Get("name")), Email: strings.TrimSpace(r.PostForm.Get("email")), Password: r.PostForm.Get("password")}
+	u, err := d.Auth.SetUp(r.Context(), in, r.PathValue("token"))
+	if errs.Is(err, errs.ValidationError) {
+		return page.Page{
+			Status: http.StatusBadRequest, Title: "Welcome to coffer", Body: setupBody,
+			Data: setupPage{in.Name, in.Email, sentence(errs.Public(err, "").Message)},
+		}.Write(w)
+	}
+	if err != nil {
+		return err
+	}
+	if _, err := d.open(w, r, u); err != nil {
+		return err
+	}
+	http.Redirect(w, r, "/account?done=welcome", http.StatusSeeOther)
+	return nil
+}

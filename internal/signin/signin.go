@@ -1,0 +1,228 @@
+// Package signin lets people in: the routes and pages with which members sign in and out, and approve what asks for a key.
+// It proves nothing itself and stores nothing; who someone is and what they may do is for auth to say.
+package signin
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"mime"
+	"net"
+	"net/http"
+	"slices"
+	"time"
+
+	"coffer/internal/auth"
+	"coffer/internal/errs"
+	"coffer/internal/op"
+	"github.com/go-webauthn/webauthn/webauthn"
+)
+
+// A Desk is where people present themselves.
+type Desk struct {
+	Auth   *auth.Auth
+	Log    *slog.Logger
+	Issuer *Issuer // nil for none
+	Base   string  // the address under which people reach the server, without a slash at its end
+
+	Grants map[string]func(http.ResponseWriter, *http.Request) error // what the token endpoint gives beside keys for devices, by grant_type; the form is parsed
+
+	foreign http.CrossOriginProtection
+	party   *webauthn.WebAuthn
+}
+
+// New makes a Desk for a server that is reached at that address.
+func New(a *auth.Auth, base, origin string) (*Desk, error) {
+	d := &Desk{Auth: a, Base: base}
+	if origin != "" {
+		if err := d.foreign.AddTrustedOrigin(origin); err != nil {
+			return nil, fmt.Errorf("COFFER_PUBLIC_URL: %w", err)
+		}
+	}
+	var err error
+	d.party, err = relyingParty(base)
+	return d, err
+}
+
+// A Route is something that the desk serves, outside the API proper and without a key.
+type Route struct {
+	Pattern  string
+	Serve    func(http.ResponseWriter, *http.Request) error
+	Name     string // for the document; "" for what stands in none
+	Summary  string
+	In, Out  *op.Schema
+	Form     bool
+	Refusals []int
+}
+
+// Routes are all that the desk serves.
+func (d *Desk) Routes() []Route {
+	return slices.Concat([]Route{
+		{
+			Pattern: "POST /auth/login", Serve: d.login, Name: "auth.login", Summary: "Signs a member in with a password; the session comes as a cookie.",
+			In: op.SchemaOf[SignIn](), Out: op.SchemaOf[SignedIn](),
+			Refusals: []int{http.StatusUnauthorized, http.StatusForbidden, http.StatusUnsupportedMediaType, http.StatusTooManyRequests},
+		},
+		{Pattern: "POST /auth/logout", Serve: d.logout, Name: "auth.logout", Summary: "Ends the session of the caller.", Refusals: []int{http.StatusForbidden}},
+		{Pattern: "GET /auth/session", Serve: d.session, Name: "auth.session", Summary: "Shows who is signed in.", Out: op.SchemaOf[Current]()},
+	}, d.grants(), d.pages(), d.passkeyRoutes(), d.issuerRoutes())
+}
+
+// SignIn is the body of a sign-in.
+type SignIn struct {
+	Email    string `json:"email" doc:"The address that the member signs in with" example:"robin@example.com"`
+	Password string `json:"password" doc:"The member's password"`
+}
+
+// SignedIn says who came in.
+type SignedIn struct {
+	User    auth.User    `json:"user"`
+	Session auth.Session `json:"session"`
+}
+
+// A Current says who is signed in, if anyone is.
+type Current struct {
+	SignedIn bool          `json:"signed_in"`
+	User     *auth.User    `json:"user"`
+	Session  *auth.Session `json:"session"`
+}
+
+func (d *Desk) login(w http.ResponseWriter, r *http.Request) error {
+	if err := d.local(r); err != nil {
+		return err
+	}
+	var in SignIn
+	if err := body(r, &in); err != nil {
+		return err
+	}
+	if in.Email == "" || in.Password == "" {
+		return errs.New(errs.ValidationError, "give email and password")
+	}
+	u, err := d.Auth.SignIn(r.Context(), in.Email, in.Password, address(r))
+	if err != nil {
+		return err
+	}
+	s, err := d.open(w, r, u)
+	if err != nil {
+		return err
+	}
+	return answer(w, SignedIn{u, s})
+}
+
+func (d *Desk) logout(w http.ResponseWriter, r *http.Request) error {
+	if err := d.local(r); err != nil {
+		return err
+	}
+	if err := d.leave(w, r); err != nil {
+		return err
+	}
+	w.WriteHeader(http.StatusNoContent)
+	return nil
+}
+
+func (d *Desk) session(w http.ResponseWriter, r *http.Request) error {
+	actor, err := d.visitor(r)
+	if err != nil || actor.Session == nil {
+		if err == nil {
+			err = answer(w, Current{})
+		}
+		return err
+	}
+	s, u, err := d.Auth.CurrentSession(r.Context(), actor)
+	if err != nil {
+		return err
+	}
+	return answer(w, Current{true, &u, &s})
+}
+
+// local refuses what a page of another site made a browser send. It stands before everything that changes something, signing in included: a stranger could have someone work in the stranger's own session.
+func (d *Desk) local(r *http.Request) error {
+	if err := d.foreign.Check(r); err != nil {
+		return errs.Wrap(err, errs.Forbidden, "requests from pages of another site are refused")
+	}
+	return nil
+}
+
+// visitor is who the browser's session says; nobody where there is none or it has ended.
+func (d *Desk) visitor(r *http.Request) (op.Actor, error) {
+	cookies := r.CookiesNamed(auth.SessionCookie)
+	if len(cookies) == 0 {
+		return op.Actor{}, nil
+	}
+	actor, err := d.Auth.Session(r.Context(), cookies[0].Value)
+	if errs.Is(err, errs.InvalidLogin) {
+		return op.Actor{}, nil
+	}
+	return actor, err
+}
+
+// open begins a session for a member who has proven who they are. A session that the browser had before ends, so that a browser has one at most.
+func (d *Desk) open(w http.ResponseWriter, r *http.Request, u auth.User) (auth.Session, error) {
+	before, err := d.visitor(r)
+	if err == nil {
+		err = d.Auth.CloseSession(r.Context(), before)
+	}
+	if err != nil {
+		return auth.Session{}, err
+	}
+	s, secret, err := d.Auth.OpenSession(r.Context(), u.ID, browser(r))
+	if err != nil {
+		return auth.Session{}, err
+	}
+	http.SetCookie(w, cookie(secret, auth.SessionLife))
+	return s, nil
+}
+
+// leave ends the browser's session and takes the cookie back.
+func (d *Desk) leave(w http.ResponseWriter, r *http.Request) error {
+	actor, err := d.visitor(r)
+	if err != nil {
+		return err
+	}
+	http.SetCookie(w, cookie("", -1))
+	return d.Auth.CloseSession(r.Context(), actor)
+}
+
+// cookie is the session's cookie. It is Lax and not Strict, so that someone who comes back from a bank's or an assistant's page is still signed in.
+func cookie(value string, life time.Duration) *http.Cookie {
+	c := &http.Cookie{Name: auth.SessionCookie, Value: value, Path: "/", Secure: true, HttpOnly: true, SameSite: http.SameSiteLaxMode, MaxAge: int(life.Seconds())}
+	if life < 0 {
+		c.MaxAge = -1
+	}
+	return c
+}
+
+func address(r *http.Request) string {
+	host, _, err := net.SplitHostPort(r.RemoteAddr)
+	if err != nil {
+		return r.RemoteAddr
+	}
+	return host
+}
+
+func body(r *http.Request, into any) error {
+	kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
+	if err != nil || kind != "application/json" {
+		return errs.New(errs.UnsupportedMediaType, "send the body as application/json (header Content-Type: application/json)")
+	}
+	d := json.NewDecoder(r.Body)
+	d.DisallowUnknownFields()
+	if err := d.Decode(into); err != nil {
+		if _, large := errors.AsType[*http.MaxBytesError](err); large {
+			return errs.New(errs.PayloadTooLarge, "the body is too large")
+		}
+		return errs.New(errs.InvalidBody, "the body is not the JSON object that this address takes; /docs shows it")
+	}
+	return nil
+}
+
+func answer(w http.ResponseWriter, v any) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return fmt.Errorf("print answer: %w", err)
+	}
+	w.Header().Set("Content-Type", "application/json")
+	_, _ = w.Write(b) // a caller that has gone needs no answer
+	return nil
+}

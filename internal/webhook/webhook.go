@@ -1,0 +1,131 @@
+// Package webhook takes what providers say of their own accord: it verifies a delivery, stores the event once, answers, and lets a job do what the event asks for.
+// It must not know one provider's protocol from another's, nor change a connection itself; that is bank's, and feed's.
+package webhook
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"io"
+	"log/slog"
+	"net/http"
+	"time"
+
+	"coffer/internal/bank"
+	"coffer/internal/errs"
+	"coffer/internal/feed"
+	"coffer/internal/id"
+	"coffer/internal/job"
+	"coffer/internal/op"
+	"coffer/internal/pg"
+	"coffer/internal/seal"
+)
+
+// MaxBody is how many bytes a delivery may have.
+const MaxBody = 256 << 10
+
+// Providers are those that send webhooks, each to an address of its own.
+var Providers = []string{"plaid", "teller"}
+
+// Webhooks takes deliveries in.
+type Webhooks struct {
+	db   *pg.DB
+	feed *feed.Feed
+	jobs *job.Jobs
+	log  *slog.Logger
+	ring *seal.Ring // nil without an encryption key; then no provider is configured either
+}
+
+// New makes a Webhooks for the connections of that feed.
+func New(db *pg.DB, f *feed.Feed, jobs *job.Jobs, log *slog.Logger) *Webhooks {
+	if log == nil {
+		log = slog.New(slog.DiscardHandler)
+	}
+	return &Webhooks{db: db, feed: f, jobs: jobs, log: log}
+}
+
+// Keep gives the key that seals what events name in confidence. It is called while the service is put together, never later.
+func (w *Webhooks) Keep(ring *seal.Ring) { w.ring = ring }
+
+// Receive is the address of a provider's deliveries. It answers 200 when the event is stored, be it now or before, and anything else makes the provider send it again.
+func (w *Webhooks) Receive(provider string) func(http.ResponseWriter, *http.Request) error {
+	return func(out http.ResponseWriter, r *http.Request) error {
+		began := time.Now()
+		body, err := io.ReadAll(r.Body)
+		if _, large := errors.AsType[*http.MaxBytesError](err); large {
+			return errs.New(errs.PayloadTooLarge, "the body may have at most %d KiB", MaxBody>>10)
+		}
+		if err != nil {
+			return errs.Wrap(err, errs.InvalidBody, "the body did not arrive whole; send it again")
+		}
+		event, err := w.verify(r, provider, body)
+		if err != nil {
+			return err
+		}
+		// Whoever the events are of, they act in nobody's name.
+		ctx := op.Acting(r.Context(), op.Actor{Type: op.System, Name: "coffer"})
+		known, err := w.store(ctx, provider, event, body)
+		if err != nil {
+			return err
+		}
+		w.log.Info("webhook", "provider", provider, "type", event.Type, "effect", event.Effect.String(), "known", known, "took", time.Since(began))
+		out.Header().Set("Content-Type", "application/json")
+		_, _ = out.Write([]byte(`{"status":"received"}`)) // who has gone sends it again, and it is known then
+		return nil
+	}
+}
+
+// verify reads the event of a delivery that the provider signed. Where that cannot be known yet it asks for another delivery.
+func (w *Webhooks) verify(r *http.Request, provider string, body []byte) (bank.Event, error) {
+	p, err := w.feed.Webhooker(r.Context(), provider)
+	if err != nil {
+		return bank.Event{}, err
+	}
+	event, err := p.Verify(r.Context(), r.Header, body)
+	if told, ok := errors.AsType[*bank.Error](err); ok {
+		return bank.Event{}, errs.Wrap(told, errs.Unavailable, "the signature cannot be checked at the moment; send the delivery again")
+	}
+	return event, err
+}
+
+// store commits the event with the job that does what it asks for, if it is not there already, and reports whether it was. Two of the same at once wait for each other here.
+func (w *Webhooks) store(ctx context.Context, provider string, e bank.Event, body []byte) (known bool, err error) {
+	made := id.New() // should its short id be taken, this fails and the provider sends the event again
+	sum := sha256.Sum256(body)
+	session, err := w.conceal(made, e.Session)
+	if err != nil {
+		return false, err
+	}
+	var expires *pg.Time
+	if !e.ExpiresAt.IsZero() {
+		expires = new(pg.At(e.ExpiresAt))
+	}
+	err = w.db.InTx(ctx, func(tx pg.Tx) error {
+		n, err := pg.Exec(ctx, tx, `
+			insert into webhook_event (id, short_id, provider, identity, event_type, effect, connection_id, about, account, code, advice, session, expires_at, payload_hash)
+			values (@id, @short, @provider, @identity, @type, @effect, (select c.id from connection c where c.provider = @provider and c.provider_id = @about),
+				@about, @account, @code, @advice, @session, @expires, @hash)
+			on conflict (provider, identity) do nothing`, pg.Args{
+			"id": made, "short": made.Short(), "provider": provider, "identity": e.ID, "type": e.Type, "effect": e.Effect.String(), "about": e.ConnectionID,
+			"account": e.AccountID, "code": e.Code, "advice": e.Advice, "session": session, "expires": expires, "hash": hex.EncodeToString(sum[:]),
+		})
+		if known = n == 0; err != nil || known {
+			return err
+		}
+		_, err = w.jobs.Enqueue(ctx, tx, Kind, task{made}, job.Options{Unique: made.String(), Priority: 1})
+		return err
+	})
+	return known, err
+}
+
+func sessionPlace(event id.ID) seal.Place {
+	return seal.Place{Table: "webhook_event", Column: "session", Row: event.String()}
+}
+
+func (w *Webhooks) conceal(event id.ID, session string) ([]byte, error) {
+	if session == "" || w.ring == nil {
+		return nil, nil
+	}
+	return w.ring.Seal(sessionPlace(event), []byte(session))
+}

@@ -1,0 +1,189 @@
+// Package browser opens every page of the service in a real browser, as a person does, on a phone and at a desk.
+// It knows pages by what people read and click, and looks into the service only for what a person gets elsewhere: links and codes.
+package browser_test
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+)
+
+// A browser is Chromium, and the program that drives it.
+type browser struct {
+	t     *testing.T
+	in    io.WriteCloser
+	out   *bufio.Reader
+	size  string
+	house *house
+	shots int
+}
+
+// find is where something stands that the test needs. A machine without it skips the test, except in CI.
+func find(t *testing.T, how string, paths ...string) string {
+	t.Helper()
+	for _, p := range paths {
+		if _, err := os.Stat(p); err == nil {
+			return p
+		}
+	}
+	if os.Getenv("CI") == "true" {
+		t.Fatalf("%s is missing; %s", paths[0], how)
+	}
+	t.Skipf("%s is missing; %s", paths[0], how)
+	return ""
+}
+
+func newBrowser(t *testing.T, size string) *browser {
+	t.Helper()
+	arch := runtime.GOARCH
+	if arch == "amd64" {
+		arch = "x64"
+	}
+	modules, err := filepath.Abs("node_modules")
+	if err != nil {
+		t.Fatal(err)
+	}
+	const npm, apt = "run npm ci in test/browser", "install Debian's package chromium"
+	find(t, npm, filepath.Join(modules, "playwright-core", "package.json"))
+	node := find(t, npm, filepath.Join(modules, "node-"+runtime.GOOS+"-"+arch, "bin", "node"))
+	chromium := find(t, apt, "/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome")
+	cmd := exec.Command(node, "drive.mjs", chromium)
+	cmd.Stderr = os.Stderr
+	b := &browser{t: t, size: size}
+	if b.in, err = cmd.StdinPipe(); err != nil {
+		t.Fatal(err)
+	}
+	pipe, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.out = bufio.NewReader(pipe)
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		stuck := time.AfterFunc(time.Minute, func() { _ = cmd.Process.Kill() }) // Wait then says so
+		defer stuck.Stop()
+		_, _ = io.WriteString(b.in, `{"do":"quit"}`+"\n") // a browser that has gone is told by Wait
+		_ = b.in.Close()
+		if err := cmd.Wait(); err != nil {
+			t.Errorf("the browser ended badly: %v", err)
+		}
+	})
+	return b
+}
+
+// A step is what a person does; the names are the driver's.
+type step struct {
+	Do    string   `json:"do"`
+	Look  bool     `json:"look"`
+	Size  string   `json:"size,omitempty"`
+	Allow []string `json:"allow,omitempty"`
+	URL   string   `json:"url,omitempty"`
+	Name  string   `json:"name,omitempty"`
+	Value string   `json:"value,omitempty"`
+	Text  string   `json:"text,omitempty"`
+	Frame bool     `json:"frame,omitempty"`
+	File  string   `json:"file,omitempty"`
+}
+
+// A view is a page as the browser has it.
+type view struct {
+	URL    string   `json:"url"`
+	Status int      `json:"status"`
+	Title  string   `json:"title"`
+	Text   string   `json:"text"`
+	Faults []string `json:"faults"`
+	Error  string   `json:"error"`
+}
+
+func (b *browser) do(t *testing.T, s step) view {
+	t.Helper()
+	line, err := json.Marshal(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := b.in.Write(append(line, '\n')); err != nil {
+		t.Fatal(err)
+	}
+	answer, err := b.out.ReadBytes('\n')
+	if err != nil {
+		t.Fatalf("%s: the browser is gone: %v", s.Do, err)
+	}
+	var v view
+	if err := json.Unmarshal(answer, &v); err != nil {
+		t.Fatal(err)
+	}
+	if v.Error != "" {
+		t.Fatalf("%s %s%s%s: %s\nat %s, which reads:\n%s\n%v", s.Do, s.URL, s.Name, s.Text, v.Error, v.URL, v.Text, v.Faults)
+	}
+	return v
+}
+
+// open begins anew at a house, as someone who has never been there; what its pages may load from elsewhere is named.
+func (b *browser) open(t *testing.T, h *house, allow ...string) {
+	t.Helper()
+	b.house = h
+	b.do(t, step{Do: "open", Size: b.size, Allow: append(allow, h.url)})
+}
+
+// visit goes to a page that is answered with that status, and sees the text.
+func (b *browser) visit(t *testing.T, path string, status int, text string) view {
+	t.Helper()
+	if strings.HasPrefix(path, "/") {
+		path = b.house.url + path
+	}
+	b.do(t, step{Do: "visit", URL: path})
+	v := b.see(t, text)
+	if v.Status != status {
+		t.Errorf("%s: %d, not %d", path, v.Status, status)
+	}
+	return v
+}
+
+// see waits for a text, then looks at the page: whatever is wrong with it fails the test.
+func (b *browser) see(t *testing.T, text string) view {
+	t.Helper()
+	b.do(t, step{Do: "see", Text: text})
+	return b.look(t)
+}
+
+func (b *browser) look(t *testing.T) view {
+	t.Helper()
+	v := b.do(t, step{Do: "look", Look: true})
+	for _, f := range v.Faults {
+		t.Errorf("%s (%q, %s): %s", v.URL, v.Title, b.size, f)
+	}
+	if b.house.saw(v.URL); os.Getenv("COFFER_TEST_SHOTS") != "" {
+		b.shots++
+		name := strings.Map(func(r rune) rune {
+			if strings.ContainsRune("/?=&.", r) {
+				return '-'
+			}
+			return r
+		}, strings.TrimPrefix(v.URL, b.house.url+"/"))
+		b.do(t, step{Do: "shot", File: filepath.Join(os.Getenv("COFFER_TEST_SHOTS"), fmt.Sprintf("%s-%02d-%.30s.png", b.size, b.shots, url.PathEscape(name)))})
+	}
+	return v
+}
+
+// click and see what comes of it.
+func (b *browser) click(t *testing.T, name, text string) view {
+	t.Helper()
+	b.do(t, step{Do: "click", Name: name})
+	return b.see(t, text)
+}
+
+func (b *browser) fill(t *testing.T, name, value string) {
+	t.Helper()
+	b.do(t, step{Do: "fill", Name: name, Value: value})
+}

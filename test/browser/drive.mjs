@@ -1,0 +1,121 @@
+// Drives one Chromium for the tests beside it: a line of JSON in is a step, a line of JSON out is what the page was like after it.
+// It knows no page of coffer's; what it holds against every page is in faults().
+import { createInterface } from "node:readline";
+import { chromium } from "playwright-core";
+
+const patience = 60_000; // the machine may be busy
+const sizes = {
+  phone: { viewport: { width: 360, height: 740 }, hasTouch: true, isMobile: true, colorScheme: "dark" },
+  desktop: { viewport: { width: 1280, height: 800 }, colorScheme: "light" },
+};
+
+const browser = await chromium.launch({
+  executablePath: process.argv[2],
+  args: ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync"],
+});
+let page, origins, heard, answered;
+
+// open begins with an empty profile: no cookies, nothing kept.
+async function open({ size, allow }) {
+  await page?.context().close();
+  [origins, heard, answered] = [allow, [], new Map()];
+  const context = await browser.newContext(sizes[size]);
+  context.setDefaultTimeout(patience);
+  page = await context.newPage();
+  context.on("request", (r) => {
+    if (!origins.includes(new URL(r.url()).origin)) heard.push("a request to " + r.url());
+  });
+  context.on("response", (r) => {
+    if (r.request().isNavigationRequest()) answered.set(r.url(), r.status());
+  });
+  context.on("weberror", (e) => heard.push("a script failed: " + e.error().message));
+  context.on("console", (m) => {
+    const own = m.text().startsWith("Failed to load resource: the server responded") && answered.has(m.location().url); // an error page, whose status is looked at
+    if (["error", "warning"].includes(m.type()) && !own) heard.push(`console ${m.type()}: ${m.text()} (${m.location().url})`);
+  });
+  page.on("crash", () => heard.push("the page crashed"));
+}
+
+// authenticator is a device with passkeys that says yes.
+async function authenticator() {
+  const session = await page.context().newCDPSession(page);
+  await session.send("WebAuthn.enable");
+  await session.send("WebAuthn.addVirtualAuthenticator", {
+    options: { protocol: "ctap2", transport: "internal", hasResidentKey: true, hasUserVerification: true, isUserVerified: true, automaticPresenceSimulation: true },
+  });
+}
+
+const inside = (frame) => (frame ? page.frameLocator("iframe") : page);
+
+const steps = {
+  open, authenticator,
+  visit: ({ url }) => page.goto(url),
+  click: ({ name, frame }) => inside(frame).locator("button, a, summary, label").filter({ hasText: new RegExp("^\\s*" + name + "\\s*$"), visible: true }).first().click(),
+  fill: ({ name, value }) => page.getByLabel(name).fill(value),
+  enter: () => page.keyboard.press("Enter"),
+  see: ({ text, frame }) => inside(frame).getByText(text).filter({ visible: true }).first().waitFor(),
+  shot: ({ file }) => page.screenshot({ path: file, fullPage: true }),
+  look: () => {},
+  quit: () => browser.close(),
+};
+
+// faults are what a person would trip over, measured in the page itself.
+function faults() {
+  const out = [];
+  const root = document.documentElement;
+  const shown = (e) => e.checkVisibility() && e.getBoundingClientRect().width > 0;
+  const called = (e) => `<${e.localName}> ${(e.innerText || e.name || "").slice(0, 40)}`;
+  if (!document.title) out.push("no title");
+  if (!root.lang) out.push("no language");
+  if (document.querySelectorAll("h1").length !== 1) out.push("not one h1");
+  if (root.scrollWidth > root.clientWidth) out.push(`wider than the window: ${root.scrollWidth} of ${root.clientWidth}`);
+  for (const e of document.querySelectorAll("button, .button, input, select, textarea, summary")) {
+    if (!shown(e) || e.closest("nav")) continue;
+    const box = e.getBoundingClientRect();
+    const field = e.matches("input, select, textarea");
+    const small = e.matches("[type=radio], [type=checkbox]") ? e.closest("label")?.getBoundingClientRect() ?? box : box;
+    if (small.height < 24) out.push(`too small for a finger: ${called(e)}, ${Math.round(small.height)} px`);
+    if (field && !e.labels?.length && !e.ariaLabel) out.push("no label: " + called(e));
+    if (field && parseFloat(getComputedStyle(e).fontSize) < 16) out.push("a phone would zoom into it: " + called(e));
+    if (!field && !e.innerText.trim()) out.push("says nothing: " + called(e));
+  }
+  const rgb = (s) => (s.match(/[\d.]+/g) ?? []).map(Number);
+  const light = (c) => c.slice(0, 3).map((v) => v / 255).map((v) => (v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4)).reduce((sum, v, i) => sum + v * [0.2126, 0.7152, 0.0722][i], 0);
+  const behind = (e) => {
+    for (; e; e = e.parentElement) {
+      const c = rgb(getComputedStyle(e).backgroundColor);
+      if (c.length === 3 || c[3] === 1) return c;
+    }
+    return matchMedia("(prefers-color-scheme: dark)").matches && getComputedStyle(root).colorScheme.includes("dark") ? [18, 18, 18] : [255, 255, 255];
+  };
+  const faint = new Set();
+  for (const e of document.querySelectorAll("body *")) {
+    if (!shown(e) || e.matches(":disabled") || ![...e.childNodes].some((n) => n.nodeType === 3 && n.data.trim())) continue;
+    const style = getComputedStyle(e);
+    const [a, b] = [light(rgb(style.color)), light(behind(e))].sort((x, y) => y - x);
+    const size = parseFloat(style.fontSize);
+    const large = size >= 24 || (size >= 18.66 && style.fontWeight >= 700);
+    const ratio = (a + 0.05) / (b + 0.05);
+    if (ratio < (large ? 3 : 4.5)) faint.add(`hard to read (${ratio.toFixed(1)}:1): ${e.localName}.${e.className}`);
+  }
+  return [...out, ...faint];
+}
+
+async function look() {
+  await page.waitForLoadState("load");
+  const seen = await page.evaluate(faults);
+  return { url: page.url(), status: answered.get(page.url()) ?? 0, title: await page.title(), text: await page.innerText("body"), faults: [...heard.splice(0), ...seen] };
+}
+
+for await (const line of createInterface({ input: process.stdin })) {
+  const step = JSON.parse(line);
+  let out = {};
+  try {
+    await steps[step.do](step);
+    if (step.look) out = await look();
+  } catch (e) {
+    out = { error: e.message, url: page?.url(), text: await page?.innerText("body").catch(() => ""), faults: heard };
+  }
+  process.stdout.write(JSON.stringify(out) + "\n");
+  if (step.do === "quit") break;
+}

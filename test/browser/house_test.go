@@ -1,0 +1,188 @@
+package browser_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"coffer/internal/app"
+	"coffer/internal/auth"
+	"coffer/internal/banksim"
+	"coffer/internal/household"
+	"coffer/internal/pg"
+	"coffer/internal/pg/pgtest"
+	"coffer/internal/seal"
+)
+
+// A house is the whole service with two banks and an identity provider, as `coffer serve` runs it, and which of its pages were seen.
+type house struct {
+	*app.App
+	url    string
+	key    string
+	plaid  *banksim.Plaid
+	teller *banksim.Teller
+	issuer string
+	pages  *http.ServeMux
+	seen   map[string]bool // by route
+}
+
+func newHouse(t *testing.T) *house {
+	t.Helper()
+	size := household.Options{Seed: 11, Transactions: 100, Years: 1}
+	h := &house{issuer: issuer(t), pages: http.NewServeMux(), seen: make(map[string]bool)}
+	var err error
+	if h.plaid, err = banksim.NewPlaid(banksim.PlaidOptions{Household: size}); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(h.plaid.Close)
+	if h.teller, err = banksim.NewTeller(banksim.TellerOptions{Household: size, Sandbox: true}); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(h.teller.Close)
+	port := free(t)
+	h.url = fmt.Sprintf("http://localhost:%d", port) // passkeys want a name
+	h.App, err = app.Build(t.Context(), app.Config{
+		DatabaseURL: seal.NewSecret(pgtest.URL(t) + "&synchronous_commit=off"), DatabaseMaxConns: 6, RatePerMinute: 1_000_000, RateBurst: 1_000_000, AuthFailures: 1_000_000,
+		Listen: fmt.Sprintf("127.0.0.1:%d", port), PublicURL: h.url, EncryptionKey: seal.NewSecret("dGhlIHJpbmcgb2YgdGhlIGJyb3dzZXIncyB0ZXN0cyE="),
+		PlaidClientID: "client", PlaidSecret: seal.NewSecret("secret"), PlaidEnvironment: "sandbox", PlaidURL: h.plaid.URL(),
+		TellerApplication: "app_1", TellerEnvironment: "sandbox", TellerURL: h.teller.URL(),
+		OIDCIssuer: h.issuer, OIDCClientID: "coffer", OIDCName: "Example ID",
+	}, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range h.Raw() {
+		if method, path, _ := strings.Cut(r.Route, " "); method == http.MethodGet && r.Name == "" && !strings.HasPrefix(path, "/static/") && !strings.HasPrefix(path, "/.well-known/") {
+			h.seen[r.Route] = false
+			h.pages.Handle(r.Route, http.NotFoundHandler())
+		}
+	}
+	ctx, stop := context.WithCancel(context.WithoutCancel(t.Context()))
+	serving, ended := make(chan struct{}), make(chan error, 1)
+	go func() { ended <- h.Serve(ctx, func(string) { close(serving) }) }()
+	t.Cleanup(func() {
+		stop()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	})
+	select {
+	case <-serving:
+	case <-time.After(2 * time.Minute):
+		t.Fatal("the server does not start")
+	}
+	err = h.DB.InTx(t.Context(), func(tx pg.Tx) error {
+		k, err := h.Auth.Create(t.Context(), tx, auth.CreateKey{Name: "person", Scope: "full_access", ActorType: "user"})
+		h.key = k.Secret
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return h
+}
+
+func free(t *testing.T) int {
+	t.Helper()
+	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close() //nolint:errcheck // the server that follows would say so
+	at, ok := l.Addr().(*net.TCPAddr)
+	if !ok {
+		t.Fatalf("%v is no port", l.Addr())
+	}
+	return at.Port
+}
+
+// saw notes which page stands at an address.
+func (h *house) saw(address string) {
+	u, err := url.Parse(address)
+	if err != nil || !strings.HasPrefix(address, h.url) {
+		return
+	}
+	if _, route := h.pages.Handler(&http.Request{Method: http.MethodGet, URL: u, Host: u.Host}); route != "" {
+		h.seen[route] = true
+	}
+}
+
+// post calls the API as a program does, and reads the answer.
+func post[T any](t *testing.T, h *house, path, kind, body string) T {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, h.url+path, strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set("X-API-Key", h.key)
+	r.Header.Set("Content-Type", kind)
+	res, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close() //nolint:errcheck // nothing is left of it
+	var out T
+	if err := json.NewDecoder(res.Body).Decode(&out); err != nil || res.StatusCode >= http.StatusBadRequest {
+		t.Fatalf("POST %s: %d %v", path, res.StatusCode, err)
+	}
+	return out
+}
+
+// link begins to link a bank, and answers the path of the page.
+func (h *house) link(t *testing.T, body string) string {
+	t.Helper()
+	return h.begin(t, "/api/v1/connections/link-session", body)
+}
+
+func (h *house) begin(t *testing.T, at, body string) string {
+	t.Helper()
+	s := post[struct {
+		URL string `json:"url"`
+	}](t, h, at, "application/json", body)
+	return strings.TrimPrefix(s.URL, h.url)
+}
+
+// settle waits until what was linked has been read.
+func (h *house) settle(t *testing.T) {
+	t.Helper()
+	for deadline := time.Now().Add(2 * time.Minute); h.count(t, `select count(*) from job where state in ('queued', 'running')`) > 0; time.Sleep(50 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatal("the jobs do not end")
+		}
+	}
+}
+
+func (h *house) count(t *testing.T, sql string) int {
+	t.Helper()
+	n, err := pg.Value[int](t.Context(), h.DB, sql)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+// issuer is an identity provider at which everyone changes their mind.
+func issuer(t *testing.T) string {
+	t.Helper()
+	mux := http.NewServeMux()
+	s := httptest.NewServer(mux)
+	t.Cleanup(s.Close)
+	mux.HandleFunc("GET /.well-known/openid-configuration", func(w http.ResponseWriter, _ *http.Request) {
+		_ = json.NewEncoder(w).Encode(map[string]any{ // a reader that has gone needs no answer
+			"issuer": s.URL, "authorization_endpoint": s.URL + "/authorize", "token_endpoint": s.URL + "/token", "jwks_uri": s.URL + "/keys", "id_token_signing_alg_values_supported": []string{"RS256"},
+		})
+	})
+	mux.HandleFunc("GET /authorize", func(w http.ResponseWriter, r *http.Request) {
+		q := r.URL.Query()
+		http.Redirect(w, r, q.Get("redirect_uri")+"?"+url.Values{"error": {"access_denied"}, "state": {q.Get("state")}}.Encode(), http.StatusSeeOther)
+	})
+	return s.URL
+}

@@ -1,0 +1,283 @@
+package browser_test
+
+import (
+	"crypto/sha256"
+	"encoding/base64"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"coffer/internal/auth"
+	"coffer/internal/page"
+	"coffer/internal/pg"
+)
+
+// TestEveryPage walks through all pages as a person does. On each, the browser reports no error and no breach of the page's policy, and asks nobody but the service
+// (on the page that links a bank, also the bank's provider); nothing is wider than the window, too small, unlabelled or too faint.
+func TestEveryPage(t *testing.T) {
+	t.Parallel()
+	for _, size := range []string{"phone", "desktop"} {
+		t.Run(size, func(t *testing.T) {
+			t.Parallel()
+			b, h := newBrowser(t, size), newHouse(t)
+			for _, walk := range []func(*browser, *house){documents, setUp, passkey, elsewhere, device, hosted, widget, again, assistants} {
+				walk(b, h)
+			}
+			for route, seen := range h.seen {
+				if !seen && route != "GET /login/oidc" && route != "GET /login/oidc/callback" { // they lead on, or are errors
+					t.Errorf("nobody looked at %s", route)
+				}
+			}
+		})
+	}
+}
+
+const (
+	email    = "robin@example.com"
+	password = "a sentence makes a good password"
+)
+
+func documents(b *browser, h *house) {
+	t := b.t
+	b.open(t, h)
+	b.visit(t, "/docs", http.StatusOK, "coffer")
+	b.visit(t, "/no/such/page", http.StatusNotFound, "Nothing is here")
+	b.visit(t, "/link/no-such-token", http.StatusNotFound, "Nothing is here")
+	b.visit(t, "/setup/no-such-token", http.StatusNotFound, "Nothing is here")
+}
+
+func setUp(b *browser, h *house) {
+	t := b.t
+	b.open(t, h)
+	ticket, err := h.Auth.Issue(t.Context(), auth.SetupTicket, auth.Ticket{}, time.Hour)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.visit(t, "/setup/"+ticket, http.StatusOK, "Welcome to coffer")
+	b.fill(t, "Your name", "Robin")
+	b.fill(t, "E-mail address", email)
+	b.fill(t, "A password", password)
+	b.click(t, "Set up the household", "you are its admin")
+	b.click(t, "Change the password", "The password until now")
+	b.fill(t, "The password until now", "not the password")
+	b.fill(t, "A new one", "another sentence entirely")
+	b.click(t, "Change it", "Your account")
+	b.click(t, "Sign out", "E-mail address")
+	b.fill(t, "E-mail address", email)
+	b.fill(t, "Password", "not the password")
+	if v := b.click(t, "Sign in", "wrong"); v.Status != http.StatusUnauthorized {
+		t.Errorf("a wrong password: %d", v.Status)
+	}
+	b.signIn(t)
+	b.visit(t, "/setup/"+ticket, http.StatusNotFound, "Nothing is here")
+}
+
+// signIn types the password on the page that asks for it.
+func (b *browser) signIn(t *testing.T) {
+	t.Helper()
+	b.fill(t, "E-mail address", email)
+	b.fill(t, "Password", password)
+	b.do(t, step{Do: "enter"})
+	b.see(t, "Your account")
+}
+
+func passkey(b *browser, h *house) {
+	t := b.t
+	b.open(t, h)
+	b.do(t, step{Do: "authenticator"})
+	b.visit(t, "/login", http.StatusOK, "Sign in with a passkey")
+	b.signIn(t)
+	b.click(t, "Add a passkey", "can be used from now on")
+	b.click(t, "Sign out", "Sign in with a passkey")
+	b.click(t, "Sign in with a passkey", "Where you are signed in")
+	b.click(t, "Sign out there", "You were signed out there")
+}
+
+func elsewhere(b *browser, h *house) {
+	t := b.t
+	b.open(t, h, h.issuer)
+	b.visit(t, "/login", http.StatusOK, "Example ID")
+	b.click(t, "Sign in with Example ID", "refused")
+	b.visit(t, "/login", http.StatusOK, "Example ID")
+	b.signIn(t)
+	b.click(t, "Sign in through Example ID from now on", "Sign in with the account")
+	b.click(t, "Go on to Example ID", "refused")
+}
+
+func device(b *browser, h *house) {
+	t := b.t
+	b.open(t, h)
+	type code struct {
+		UserCode string `json:"user_code"`
+		Complete string `json:"verification_uri_complete"`
+	}
+	ask := func() code {
+		return post[code](t, h, "/oauth/device_authorization", "application/x-www-form-urlencoded", url.Values{"client_id": {"coffer on a laptop"}, "scope": {"full_access"}}.Encode())
+	}
+	c := ask()
+	b.visit(t, "/device", http.StatusOK, "Password")
+	b.fill(t, "E-mail address", email)
+	b.fill(t, "Password", password)
+	b.click(t, "Sign in", "Type it in here")
+	b.fill(t, "Code", "ZZZZ-ZZZZ")
+	if v := b.click(t, "Go on", "No program waits"); v.Status != http.StatusNotFound {
+		t.Errorf("a code that nobody has: %d", v.Status)
+	}
+	b.fill(t, "Code", c.UserCode)
+	b.click(t, "Go on", "coffer on a laptop")
+	b.click(t, "It may read and change everything", "coffer on a laptop")
+	b.click(t, "Grant a key", "gets its key within seconds")
+	b.visit(t, ask().Complete, http.StatusOK, "coffer on a laptop")
+	b.click(t, "Refuse", "was refused")
+}
+
+// hosted links a bank on the provider's own page, and leaves it another time.
+func hosted(b *browser, h *house) {
+	t := b.t
+	b.open(t, h, h.plaid.URL())
+	b.visit(t, h.link(t, `{"provider":"plaid"}`), http.StatusOK, "Continue to")
+	b.click(t, "Continue to Plaid", "coffer asks to see your accounts")
+	b.click(t, "Share my accounts", "Your bank is linked")
+	b.visit(t, h.link(t, `{"provider":"plaid"}`), http.StatusOK, "Continue to")
+	b.click(t, "Continue to Plaid", "coffer asks to see your accounts")
+	b.click(t, "Leave", "The bank was not linked")
+	late := h.link(t, `{"provider":"plaid"}`)
+	if _, err := pg.Exec(t.Context(), h.DB, `update link_session set expires_at = now() - interval '1 second' where state = 'pending'`); err != nil {
+		t.Fatal(err)
+	}
+	b.visit(t, late, http.StatusOK, "The bank was not linked")
+}
+
+// widget links a bank in the provider's window inside coffer's page; the second time, it is asked whether that is meant.
+func widget(b *browser, h *house) {
+	t := b.t
+	b.open(t, h, h.teller.URL())
+	before := h.count(t, `select count(*) from connection`)
+	path := h.link(t, `{"provider":"teller"}`)
+	share := func(button string) {
+		t.Helper()
+		b.click(t, "Choose your bank", "coffer never sees your password")
+		b.do(t, step{Do: "see", Text: "coffer asks to see your accounts", Frame: true})
+		b.look(t)
+		b.do(t, step{Do: "click", Name: button, Frame: true})
+	}
+	b.visit(t, path, http.StatusOK, "Choose your bank")
+	share("Leave")
+	b.see(t, "Nothing was shared yet")
+	share("Share my accounts")
+	b.see(t, "Your bank is linked")
+	if n := h.count(t, `select count(*) from connection`); n != before+1 {
+		t.Errorf("%d connections, not %d", n, before+1)
+	}
+	b.visit(t, path, http.StatusOK, "Your bank is linked")
+	h.settle(t)
+	for _, last := range []struct{ button, text string }{{"Do not link it", "The bank was not linked"}, {"Link it a second time", "Your bank is linked"}} {
+		b.visit(t, h.link(t, `{"provider":"teller"}`), http.StatusOK, "Choose your bank")
+		share("Share my accounts")
+		b.see(t, "are linked already")
+		b.click(t, last.button, last.text)
+	}
+}
+
+// again signs in at both banks anew.
+func again(b *browser, h *house) {
+	t := b.t
+	b.open(t, h, h.plaid.URL(), h.teller.URL())
+	for provider, signIn := range map[string]func(){
+		"plaid": func() {
+			b.click(t, "Continue to Plaid", "coffer asks to see your accounts")
+			b.click(t, "Share my accounts", "Your bank works again")
+		},
+		"teller": func() {
+			b.click(t, "Sign in", "wants you to sign in again")
+			b.do(t, step{Do: "click", Name: "Share my accounts", Frame: true})
+			b.see(t, "Your bank works again")
+		},
+	} {
+		c, err := pg.Value[string](t.Context(), h.DB, `update connection set status = 'pending_reauth' where id = (select id from connection where provider = $1 order by id limit 1) returning id::text`, provider)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b.visit(t, h.begin(t, "/api/v1/connections/"+c+"/reauth-session", ""), http.StatusOK, "wants you to sign in again")
+		signIn()
+	}
+}
+
+// assistants are let in to read or to change things, or refused, and sent away again.
+func assistants(b *browser, h *house) {
+	t := b.t
+	codes := make(chan string, 2)
+	program := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/back" {
+			codes <- r.URL.Query().Get("code")
+		}
+		w.Header().Set("Content-Type", "text/html")
+		_, _ = io.WriteString(w, `<!doctype html><html lang="en"><meta name="viewport" content="width=device-width"><title>A program</title><link rel="icon" href="data:,"><h1>Back at the program</h1>`)
+	}))
+	t.Cleanup(program.Close)
+	client := post[struct {
+		ID string `json:"client_id"`
+	}](t, h, "/oauth/register", "application/json", `{"client_name":"An assistant with quite a long name","redirect_uris":["`+program.URL+`/back"]}`).ID
+	verifier := strings.Repeat("browser-", 6)
+	sum := sha256.Sum256([]byte(verifier))
+	ask := url.Values{
+		"response_type": {"code"}, "client_id": {client}, "redirect_uri": {program.URL + "/back"}, "scope": {"read write"}, "state": {"1"},
+		"code_challenge": {base64.RawURLEncoding.EncodeToString(sum[:])}, "code_challenge_method": {"S256"}, "resource": {h.url + "/mcp"},
+	}
+	b.open(t, h, program.URL)
+	b.visit(t, "/oauth/authorize?"+ask.Encode(), http.StatusOK, "Password")
+	b.fill(t, "E-mail address", email)
+	b.fill(t, "Password", password)
+	b.click(t, "Sign in", "wants to use this household's data")
+	b.click(t, "Refuse", "Back at the program")
+	if code := <-codes; code != "" {
+		t.Error("a program that was refused got a code")
+	}
+	b.visit(t, "/account/assistants", http.StatusOK, "No program uses")
+	b.visit(t, "/oauth/authorize?"+ask.Encode(), http.StatusOK, "wants to use this household's data")
+	b.click(t, "Let it in", "Back at the program")
+	post[map[string]any](t, h, "/oauth/token", "application/x-www-form-urlencoded", url.Values{
+		"grant_type": {"authorization_code"}, "client_id": {client}, "code": {<-codes}, "code_verifier": {verifier}, "redirect_uri": {program.URL + "/back"},
+	}.Encode())
+	b.visit(t, "/account/assistants", http.StatusOK, "An assistant with quite a long name")
+	b.click(t, "End this", "No program uses")
+	ask.Set("redirect_uri", "https://elsewhere.example/")
+	b.visit(t, "/oauth/authorize?"+ask.Encode(), http.StatusBadRequest, "did not announce")
+}
+
+// TestTheBrowserSees shows a page with everything that must not be; each is found.
+func TestTheBrowserSees(t *testing.T) {
+	t.Parallel()
+	b := newBrowser(t, "phone")
+	other := httptest.NewServer(http.NotFoundHandler())
+	t.Cleanup(other.Close)
+	style := page.NewFile("bad.css", "text/css", []byte(`#wide { overflow-wrap: normal; } #faint { color: #999; background: #aaa; } input { font-size: 10px; } button { height: 12px; min-height: 0; padding: 0; }`))
+	script := page.NewFile("bad.js", "text/javascript", []byte(`console.error("said aloud"); undefined.gone;`))
+	bad := page.Parse(`<link rel="stylesheet" href="` + style.Path + `"><h1>Twice</h1><p id="wide">` + strings.Repeat("x", 500) + `</p><img src="{{.}}/dot.png" alt=""><script>console.error("never")</script>
+<input name="nobody" type="search"><button></button><script src="/bad.js"></script><p id="faint">faint</p>`)
+	mux := http.NewServeMux()
+	mux.Handle("GET "+page.Stylesheet.Path, page.Stylesheet)
+	mux.Handle("GET "+style.Path, style)
+	mux.Handle("GET /bad.js", script)
+	mux.HandleFunc("GET /bad", func(w http.ResponseWriter, _ *http.Request) {
+		_ = page.Page{Title: "Bad", Body: bad, Data: other.URL, Script: script, Allow: page.Sources{Image: []string{other.URL}}}.Write(w)
+	})
+	s := httptest.NewServer(mux)
+	t.Cleanup(s.Close)
+	h := &house{url: s.URL, pages: http.NewServeMux(), seen: make(map[string]bool)}
+	b.open(t, h)
+	b.do(t, step{Do: "visit", URL: s.URL + "/bad"})
+	v := b.do(t, step{Do: "look", Look: true})
+	for _, want := range []string{
+		"Content Security Policy", "a request to " + other.URL, "said aloud", "a script failed", "wider than the window", "not one h1", "too small", "no label", "zoom", "says nothing", "hard to read",
+	} {
+		if !slices.ContainsFunc(v.Faults, func(f string) bool { return strings.Contains(f, want) }) {
+			t.Errorf("not noticed: %s, in %q", want, v.Faults)
+		}
+	}
+}

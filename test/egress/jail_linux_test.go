@@ -1,0 +1,160 @@
+// Package egress runs the program as its image does, with no right and no file but its own, where there is no network but loopback, and counts whom it turns to.
+// It goes through the program's own surfaces, and must not know how the program calls anybody.
+package egress
+
+import (
+	"errors"
+	"fmt"
+	"net/netip"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// nobody is the user that the program runs as.
+const nobody = "65534"
+
+// enter runs the calling test once more in namespaces of its own: no network but loopback, mounts that are nobody else's, and processes that end with it.
+func enter(t *testing.T, settings ...string) {
+	t.Helper()
+	words := []string{"--net", "--mount", "--pid", "--fork", "--mount-proc", "--kill-child"}
+	if err := able(words); err != nil {
+		if os.Getenv("CI") != "" && os.Geteuid() == 0 {
+			t.Fatal(err)
+		}
+		t.Skipf("this test needs namespaces: %v", err)
+	}
+	words = append(words, os.Args[0], "-test.run=^"+t.Name()+"$", "-test.v", "-test.count=1", "-test.timeout=8m")
+	cmd := exec.CommandContext(t.Context(), "unshare", words...)
+	cmd.Env = append(os.Environ(), settings...)
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Fatalf("in the namespace: %v\n%s", err, out)
+	}
+	t.Logf("in the namespace:\n%s", out)
+}
+
+// able says what this machine lacks.
+func able(words []string) error {
+	if os.Geteuid() != 0 {
+		return errors.New("only root makes them")
+	}
+	for _, p := range []string{"unshare", "ip", "strace", "chroot"} {
+		if _, err := exec.LookPath(p); err != nil {
+			return err
+		}
+	}
+	if out, err := exec.Command("unshare", append(words, "strace", "-f", "-o", "/dev/null", "true")...).CombinedOutput(); err != nil {
+		return fmt.Errorf("unshare or strace: %w: %s", err, out)
+	}
+	return nil
+}
+
+// A jail is a root folder as the image has it, which nobody can write to, and a watch over what is run there.
+type jail struct {
+	program string // runs the program in the jail, under watch
+	root    string
+	traces  string
+}
+
+// newJail puts the program into a folder of its own. The name server that is written there is on no network, so that asking for a name is noticed; without one Go would ask this machine.
+func newJail(t *testing.T, program string) jail {
+	t.Helper()
+	dir := t.TempDir()
+	j := jail{program: filepath.Join(dir, "run"), root: filepath.Join(dir, "root"), traces: filepath.Join(dir, "traces")}
+	binary, err := os.ReadFile(program)
+	if err != nil {
+		t.Fatal(err)
+	}
+	run := fmt.Sprintf("#!/bin/sh\nexec strace -f -qq --seccomp-bpf -e trace=connect,sendto,sendmsg,sendmmsg -o %s/$$ chroot --userspec=%s:%s --groups=%s %s /coffer \"$@\"\n",
+		j.traces, nobody, nobody, nobody, j.root)
+	err = errors.Join(
+		os.MkdirAll(filepath.Join(j.root, "etc"), 0o755),
+		os.Mkdir(j.traces, 0o700),
+		os.WriteFile(filepath.Join(j.root, "etc", "resolv.conf"), []byte("nameserver 192.0.2.53\noptions timeout:1 attempts:1\n"), 0o644),
+		os.WriteFile(filepath.Join(j.root, "coffer"), binary, 0o755),
+		os.WriteFile(j.program, []byte(run), 0o700),
+		syscall.Mount(j.root, j.root, "", syscall.MS_BIND, ""),
+		syscall.Mount("", j.root, "", syscall.MS_REMOUNT|syscall.MS_BIND|syscall.MS_RDONLY|syscall.MS_NOSUID|syscall.MS_NODEV, ""),
+	)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = syscall.Unmount(j.root, syscall.MNT_DETACH) }) // the namespace ends in any case
+	if err := os.WriteFile(filepath.Join(j.root, "mark"), nil, 0o600); !errors.Is(err, syscall.EROFS) {
+		t.Fatalf("the jail can be written to: %v", err)
+	}
+	return j
+}
+
+var address = regexp.MustCompile(`inet_addr\("([^"]+)"\)|inet_pton\(AF_INET6, "([^"]+)"`)
+
+// dialled counts the connections and datagrams to this machine, and lists those to any other.
+func (j jail) dialled(t *testing.T) (own int, others []string) {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(j.traces, "*"))
+	if err != nil || len(files) == 0 {
+		t.Fatalf("nothing was watched: %v", err)
+	}
+	for _, f := range files {
+		b, err := os.ReadFile(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for line := range strings.Lines(string(b)) {
+			for _, m := range address.FindAllStringSubmatch(line, -1) {
+				if a, err := netip.ParseAddr(m[1] + m[2]); err == nil && a.Unmap().IsLoopback() {
+					own++
+				} else {
+					others = append(others, strings.TrimSpace(line))
+				}
+			}
+		}
+	}
+	return own, others
+}
+
+// inmates are the processes in the jail.
+func (j jail) inmates() (pids []int) {
+	roots, _ := filepath.Glob("/proc/[0-9]*/root") // the pattern is a good one
+	for _, r := range roots {
+		if to, err := os.Readlink(r); err != nil || to != j.root {
+			continue // not of the jail, or just gone
+		}
+		if pid, err := strconv.Atoi(filepath.Base(filepath.Dir(r))); err == nil {
+			pids = append(pids, pid)
+		}
+	}
+	return pids
+}
+
+// clear ends whatever runs in the jail.
+func (j jail) clear() {
+	for _, pid := range j.inmates() {
+		_ = syscall.Kill(pid, syscall.SIGKILL) // it may have ended by itself
+	}
+}
+
+// held makes sure that whatever runs in the jail is nobody, with no capability, and says how many processes do.
+func (j jail) held(t *testing.T) int {
+	t.Helper()
+	pids := j.inmates()
+	for _, pid := range pids {
+		b, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+		if err != nil {
+			t.Fatal(err)
+		}
+		four := strings.Repeat("\t"+nobody, 4)
+		for _, line := range []string{"Uid:" + four, "Gid:" + four, "CapInh:\t0000000000000000", "CapPrm:\t0000000000000000", "CapEff:\t0000000000000000", "CapAmb:\t0000000000000000"} {
+			if !strings.Contains(string(b), "\n"+line+"\n") {
+				t.Errorf("a process of the jail has not %q:\n%s", line, b)
+			}
+		}
+	}
+	return len(pids)
+}

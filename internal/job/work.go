@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"runtime/debug"
 	"slices"
 	"time"
 
@@ -64,12 +63,14 @@ func (c claim) actor() op.Actor {
 	return a
 }
 
+// hold makes the run known. One that was claimed while the server began to stop is halted at once: close has not seen it.
 func (j *Jobs) hold(r *Run) {
 	j.mu.Lock()
-	defer j.mu.Unlock()
 	j.running[r] = true
-	if j.closed {
-		r.halted = ErrStopping
+	closed := j.closed
+	j.mu.Unlock()
+	if closed {
+		r.halt(ErrStopping)
 	}
 }
 
@@ -103,7 +104,7 @@ func (r *Run) work(ctx context.Context) (result any, err error) {
 	defer done()
 	defer func() {
 		if p := recover(); p != nil {
-			err = fmt.Errorf("panic in job %s: %v\n%s", k.Name, p, debug.Stack())
+			err = errs.Panicked("job "+k.Name, p)
 		}
 		if err != nil && errors.Is(err, context.DeadlineExceeded) && errors.Is(context.Cause(ctx), late) {
 			err = late
@@ -220,10 +221,16 @@ func (r *Run) end(ctx context.Context, e ending) (held bool, err error) {
 			"state": e.state, "result": json.RawMessage(e.result), "code": code, "message": message, "failed": count(e.failed), "pause": int(e.pause.Seconds()),
 			"id": r.claim.ID, "number": r.claim.Number,
 		})
-		if held = n == 1; err != nil || !held || e.state != Queued {
+		held = n == 1
+		switch {
+		case err != nil || !held:
 			return err
+		case e.state != Queued:
+			return r.jobs.follow(ctx, tx, r.claim.ID)
+		case e.pause > 0:
+			return nil
 		}
-		return r.jobs.dispatch(ctx, tx, []due{{r.claim.ID, r.claim.Priority}}, e.pause == 0)
+		return r.jobs.dispatch(ctx, tx, []due{{r.claim.ID, r.claim.Priority}})
 	})
 	return held, err
 }
@@ -243,7 +250,7 @@ func (r *Run) report(ctx context.Context, outcome string, err error, took time.D
 		slog.String("outcome", outcome), slog.Duration("took", took),
 	}
 	if err != nil {
-		attrs = append(attrs, slog.String("error", err.Error()))
+		attrs = append(attrs, slog.String("error", errs.Told(err)))
 		switch outcome {
 		case Failed, "not written":
 			level = slog.LevelError

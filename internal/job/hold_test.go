@@ -1,0 +1,24 @@
+package job
+
+import (
+	"context"
+	"errors"
+	"testing"
+)
+
+// A job claimed in the moment in which the server begins to stop is told so, also while it waits outside a batch: else the stop lasts its whole patience.
+func TestARunClaimedWhileStoppingIsHalted(t *testing.T) {
+	t.Parallel()
+	j := &Jobs{running: map[*Run]bool{}, closing: make(chan struct{})}
+	j.close()
+	ctx, cancel := context.WithCancelCause(t.Context())
+	defer cancel(nil)
+	r := &Run{jobs: j, cancel: cancel}
+	j.hold(r)
+	if err := context.Cause(ctx); !errors.Is(err, ErrStopping) {
+		t.Errorf("its context: %v", err)
+	}
+	if err := r.enter(ctx); !errors.Is(err, ErrStopping) {
+		t.Errorf("a batch may begin: %v", err)
+	}
+}

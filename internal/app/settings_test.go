@@ -235,3 +235,53 @@ func TestWriteBudgets(t *testing.T) {
 		t.Errorf("the next day: %d %s", r.status, r.body)
 	}
 }
+
+// An assistant that a member let in has an agent's budget of its own, whichever of its tokens it uses; another one has another.
+func TestAssistantsHaveABudget(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.fillBooks(t)
+	ids, err := pg.Values[string](t.Context(), w.DB, `select short_id from transaction order by date`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, session := w.session(t, "admin")
+	first, consent := w.letIn(t, session, op.Full, w.OAuth.API())
+	other, _ := w.letIn(t, session, op.Full, w.OAuth.API())
+	if most, err := pg.Value[int](t.Context(), w.DB, `select max_writes_per_day from consent where id = $1`, consent); err != nil || most != 2000 {
+		t.Errorf("it may change %d a day, %v", most, err)
+	}
+	if _, err := w.DB.Exec(t.Context(), `insert into write_budget (key_id, day, used) select c.id, (now() at time zone s.time_zone)::date, 1998 from consent c, setting s where c.id = $1`, consent); err != nil {
+		t.Fatal(err)
+	}
+	tag := func(token string, transactions ...string) reply {
+		var ops []string
+		for _, x := range transactions {
+			ops = append(ops, fmt.Sprintf(`{"transaction_id":%q,"tags_to_add":["by-assistant"]}`, x))
+		}
+		return w.send(t, exchange{method: "POST", path: "/api/v1/transactions/update", body: `{"operations":[` + strings.Join(ops, ",") + `]}`, header: map[string]string{"Authorization": "Bearer " + token}})
+	}
+	if r := tag(first.Access, ids[:3]...); r.code() != "RATE_LIMITED" || !strings.Contains(r.body, "this assistant may change 2000 transactions a day, 2 are left") || r.header.Get("Retry-After") == "" {
+		t.Errorf("three of two that are left: %d %s", r.status, r.body)
+	}
+	if r := tag(first.Access, ids[0]); r.status != 200 {
+		t.Errorf("the first of two: %d %s", r.status, r.body)
+	}
+	client, err := pg.Value[string](t.Context(), w.DB, `select c.name from client c join consent g on g.client_id = c.id where g.id = $1`, consent)
+	if err != nil {
+		t.Fatal(err)
+	}
+	next, err := w.Auth.Refresh(t.Context(), auth.Renewal{Client: client, Refresh: first.Refresh})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r := tag(next.Access, ids[1]); r.status != 200 {
+		t.Errorf("the second, with the next token: %d %s", r.status, r.body)
+	}
+	if r := tag(next.Access, ids[2]); r.code() != "RATE_LIMITED" {
+		t.Errorf("the next token brought a new budget: %d %s", r.status, r.body)
+	}
+	if r := tag(other.Access, ids[2]); r.status != 200 {
+		t.Errorf("another assistant: %d %s", r.status, r.body)
+	}
+}

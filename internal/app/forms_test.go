@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"coffer/internal/app"
+	"coffer/internal/auth"
 	"coffer/internal/bank/all"
 	"coffer/internal/errs"
 	"coffer/internal/feed"
@@ -398,13 +399,13 @@ func (c *formCast) get(t *testing.T, r formRef) formEntity {
 	case "login":
 		e.id = c.book.loggedIn(t, c.get(t, formRef{kind: "user"}).id.String())
 	case "session":
-		s, _, err := c.book.Auth.OpenSession(t.Context(), c.get(t, formRef{kind: "user"}).id, "Firefox on Linux")
+		s, _, err := c.book.Auth.OpenSession(t.Context(), auth.Entry{User: auth.User{ID: c.get(t, formRef{kind: "user"}).id}}, "Firefox on Linux")
 		if err != nil {
 			t.Fatal(err)
 		}
 		e.id = s.ID
 	case "assistant":
-		_, session, err := c.book.Auth.OpenSession(t.Context(), c.get(t, formRef{kind: "user"}).id, "Firefox on Linux")
+		_, session, err := c.book.Auth.OpenSession(t.Context(), auth.Entry{User: auth.User{ID: c.get(t, formRef{kind: "user"}).id}}, "Firefox on Linux")
 		if err != nil {
 			t.Fatal(err)
 		}

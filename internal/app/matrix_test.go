@@ -56,7 +56,7 @@ func (w *world) session(t testing.TB, role string) (auth.User, string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, secret, err := w.Auth.OpenSession(t.Context(), u.ID, "test")
+	_, secret, err := w.Auth.OpenSession(t.Context(), auth.Entry{User: u}, "test")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -259,7 +259,7 @@ func (w *world) loggedIn(t testing.TB, member string) (login id.ID) {
 		insert into login (id, short_id, member_id, kind, identifier, proof, credential) values ($1, $2, $3, 'passkey', 'a phone', '{}', $4)`, login, login.Short(), u.ID, []byte(login.String())); err != nil {
 		t.Fatal(err)
 	}
-	_, session, err := w.Auth.OpenSession(t.Context(), u.ID, "Firefox on Linux")
+	_, session, err := w.Auth.OpenSession(t.Context(), auth.Entry{User: u}, "Firefox on Linux")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -36,7 +36,6 @@ var exceptions = map[string]string{
 
 	"write pg descriptor": "the migration in Go fills a column that it adds; ledger is above it, and the step is run once in a database's life",
 
-	"unchecked internal/auth/key.go Auth.List":              "a filtered list: its condition comes from pg.Where",
 	"unchecked internal/pg/reseal.go DB.Reseal":             "table and column are arguments; TestResealOnline runs it",
 	"write internal/journal/definition.go Definition.Apply": "the owner of the table makes the Definition, and nothing else can be written through it",
 

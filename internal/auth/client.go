@@ -7,6 +7,7 @@ import (
 
 	"coffer/internal/errs"
 	"coffer/internal/id"
+	"coffer/internal/op"
 	"coffer/internal/pg"
 )
 
@@ -61,6 +62,9 @@ func (a *Auth) Register(ctx context.Context, title string, redirects []string, a
 
 // Client is the program of that name, or ErrNoClient.
 func (a *Auth) Client(ctx context.Context, name string) (Client, error) {
+	if !op.IsLine(name) {
+		return Client{}, ErrNoClient
+	}
 	c, err := pg.One[Client](ctx, a.db, `select `+clientColumns+` from client where name = $1`, name)
 	if errors.Is(err, pg.ErrNoRow) {
 		err = ErrNoClient

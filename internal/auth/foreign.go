@@ -2,7 +2,6 @@ package auth
 
 import (
 	"context"
-	"errors"
 
 	"coffer/internal/errs"
 	"coffer/internal/id"
@@ -27,22 +26,26 @@ func (a *Auth) AddPasskey(ctx context.Context, actor op.Actor, label string, cre
 
 // PasskeyOwner is the member whose passkey has that id.
 func (a *Auth) PasskeyOwner(ctx context.Context, credential []byte) (User, error) {
-	return a.whose(ctx, `select member_id from login where kind = 'passkey' and credential = $1`, credential)
+	e, err := a.admit(ctx, `select id, member_id, kind, updated_at from login where kind = 'passkey' and credential = $1`, credential)
+	return e.User, err
 }
 
-// UsePasskey writes down what a passkey said of itself when it was used, its counter above all.
-func (a *Auth) UsePasskey(ctx context.Context, credential []byte, proof string) error {
-	_, err := pg.Exec(ctx, a.db, `update login set proof = $2, last_used_at = clock_timestamp() where kind = 'passkey' and credential = $1`, credential, proof)
-	return err
+// UsePasskey lets the passkey's member in, and writes down what it said of itself, its counter above all.
+func (a *Auth) UsePasskey(ctx context.Context, credential []byte, proof string) (Entry, error) {
+	return a.admit(ctx, `
+		update login set proof = $2, last_used_at = clock_timestamp() where kind = 'passkey' and credential = $1
+		returning id, member_id, kind, updated_at`, credential, proof)
 }
 
 // Vouched is the member for whom an issuer vouches. An issuer's word for someone who was never joined to it here is not enough.
-func (a *Auth) Vouched(ctx context.Context, issuer, subject string) (User, error) {
-	u, err := a.whose(ctx, `update login set last_used_at = clock_timestamp() where kind = 'oidc' and identifier = $1 returning member_id`, issuer+" "+subject)
+func (a *Auth) Vouched(ctx context.Context, issuer, subject string) (Entry, error) {
+	e, err := a.admit(ctx, `
+		update login set last_used_at = clock_timestamp() where kind = 'oidc' and identifier = $1
+		returning id, member_id, kind, updated_at`, issuer+" "+subject)
 	if errs.Is(err, errs.InvalidLogin) {
 		err = errs.New(errs.InvalidLogin, "no member of this household has this account as a way in; sign in otherwise and join it at /account, or ask an admin")
 	}
-	return u, err
+	return e, err
 }
 
 // Join lets the member who is signed in sign in through an issuer from now on.
@@ -51,16 +54,4 @@ func (a *Auth) Join(ctx context.Context, member id.ID, issuer, subject string) e
 		_, err := a.addLogin(ctx, tx, member, OIDC, issuer+" "+subject, "", nil)
 		return err
 	})
-}
-
-func (a *Auth) whose(ctx context.Context, sql string, arg any) (User, error) {
-	member, err := pg.Value[id.ID](ctx, a.db, sql, arg)
-	var u User
-	if err == nil {
-		u, err = a.FindUser(ctx, a.db, member.String())
-	}
-	if errors.Is(err, pg.ErrNoRow) {
-		return User{}, errs.New(errs.InvalidLogin, "this is no way in of any member")
-	}
-	return u, err
 }

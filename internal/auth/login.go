@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"coffer/internal/errs"
@@ -36,52 +37,96 @@ const loginColumns = `id, short_id, member_id, kind, identifier, last_used_at, c
 const MinPassword = 12
 
 // SignIn answers the member whose password this is. An address that nobody has costs the same work as one that someone has, and the refusal is the same.
-func (a *Auth) SignIn(ctx context.Context, identifier, password, address string) (User, error) {
+func (a *Auth) SignIn(ctx context.Context, identifier, password, address string) (Entry, error) {
 	tries, err := a.try(ctx, address)
 	if err != nil {
-		return User{}, err
+		return Entry{}, err
 	}
 	bucket := pair(identifier, address)
 	if err := a.held(ctx, bucket); err != nil {
-		return User{}, err
+		return Entry{}, err
 	}
-	type way struct {
-		ID     id.ID  `db:"id"`
-		Member id.ID  `db:"member_id"`
-		Proof  string `db:"proof"`
-	}
-	l, err := pg.One[way](ctx, a.db, `
-		select l.id, l.member_id, l.proof from login l join member m on m.id = l.member_id
-		where l.kind = 'password' and lower(l.identifier) = lower($1) and m.deleted_at is null`, identifier)
-	known := err == nil
-	if errors.Is(err, pg.ErrNoRow) {
-		l.Proof, err = a.passwords.nobody(), nil
-	}
+	stored, known, err := a.passwordOf(ctx, identifier)
 	if err != nil {
-		return User{}, err
+		return Entry{}, err
 	}
-	ok, stale, err := a.passwords.check(ctx, l.Proof, password, tries)
+	ok, stale, err := a.passwords.check(ctx, stored.Proof, password, tries)
 	if err != nil {
-		return User{}, err
+		return Entry{}, err
 	}
+	wrong := errs.New(errs.InvalidLogin, "the e-mail address or the password is wrong")
 	if !ok || !known {
 		if err := a.failed(ctx, bucket); err != nil {
-			return User{}, err
+			return Entry{}, err
 		}
-		return User{}, errs.New(errs.InvalidLogin, "the e-mail address or the password is wrong")
+		return Entry{}, wrong
 	}
 	if stale {
-		if l.Proof, err = a.passwords.hash(ctx, password); err != nil {
-			return User{}, err
+		if stored.Proof, err = a.passwords.hash(ctx, password); err != nil {
+			return Entry{}, err
 		}
 	}
 	if err := a.forgive(ctx, bucket); err != nil {
-		return User{}, err
+		return Entry{}, err
 	}
-	if _, err := pg.Exec(ctx, a.db, `update login set last_used_at = clock_timestamp(), proof = $2 where id = $1`, l.ID, l.Proof); err != nil {
-		return User{}, err
+	// A hash takes a while: what was changed meanwhile must not come back, and whoever knew only the old password comes too late.
+	e, err := a.admit(ctx, `
+		update login set last_used_at = clock_timestamp(), proof = $3 where id = $1 and updated_at = $2
+		returning id, member_id, kind, updated_at`, stored.ID, stored.UpdatedAt, stored.Proof)
+	if errs.Is(err, errs.InvalidLogin) {
+		err = wrong
 	}
-	return a.FindUser(ctx, a.db, l.Member.String())
+	return e, err
+}
+
+// A password is a login as one is held against it.
+type password struct {
+	ID        id.ID   `db:"id"`
+	Proof     string  `db:"proof"`
+	UpdatedAt pg.Time `db:"updated_at"`
+}
+
+// passwordOf is the password of this address; of an address that nobody has it is one that nothing fits.
+func (a *Auth) passwordOf(ctx context.Context, identifier string) (p password, known bool, err error) {
+	err = pg.ErrNoRow
+	if checkEmail("email", identifier) == nil {
+		p, err = pg.One[password](ctx, a.db, `
+			select l.id, l.proof, l.updated_at from login l join member m on m.id = l.member_id
+			where l.kind = 'password' and lower(l.identifier) = lower($1) and m.deleted_at is null`, identifier)
+	}
+	if errors.Is(err, pg.ErrNoRow) {
+		return password{Proof: a.passwords.nobody()}, false, nil
+	}
+	return p, err == nil, err
+}
+
+// An Entry is a member who has just proven who they are. The way in by which they came must be as it was then when their session begins.
+type Entry struct {
+	User User
+	By   string        // the kind of the way in; "" for none
+	Ago  time.Duration // since they proved it; less than zero where that is not known
+
+	login id.ID
+	as    pg.Time // when the way in was last changed
+}
+
+// admit is who comes in by the login that the statement answers.
+func (a *Auth) admit(ctx context.Context, sql string, args ...any) (Entry, error) {
+	type way struct {
+		ID        id.ID   `db:"id"`
+		Member    id.ID   `db:"member_id"`
+		Kind      string  `db:"kind"`
+		UpdatedAt pg.Time `db:"updated_at"`
+	}
+	l, err := pg.One[way](ctx, a.db, sql, args...)
+	var u User
+	if err == nil {
+		u, err = a.FindUser(ctx, a.db, l.Member.String())
+	}
+	if errors.Is(err, pg.ErrNoRow) {
+		return Entry{}, errs.New(errs.InvalidLogin, "this is no way in of any member")
+	}
+	return Entry{User: u, By: l.Kind, login: l.ID, as: l.UpdatedAt}, err
 }
 
 // ListLogins asks for a member's ways in.
@@ -168,16 +213,12 @@ func (a *Auth) CreateLogin(ctx context.Context, tx pg.Tx, in CreateLogin, proof 
 		}
 		in.Identifier = u.Email
 	}
-	if in.Kind == Password && !isEmail(*in.Identifier) {
-		return Login{}, errs.Field("identifier", "pattern", "must be an e-mail address")
+	if in.Kind == Password {
+		if err := checkEmail("identifier", *in.Identifier); err != nil {
+			return Login{}, err
+		}
 	}
 	return a.addLogin(ctx, tx, u.ID, in.Kind, *in.Identifier, proof, nil)
-}
-
-// isEmail holds an address against the pattern that a member's is held against.
-func isEmail(s string) bool {
-	before, after, ok := strings.Cut(s, "@")
-	return ok && before != "" && after != "" && !strings.ContainsAny(s, " \t\n") && !strings.Contains(after, "@") && len(s) <= 254
 }
 
 func (a *Auth) addLogin(ctx context.Context, tx pg.Tx, member id.ID, kind, identifier, proof string, credential []byte) (Login, error) {
@@ -236,8 +277,10 @@ func (a *Auth) PatchLogin(ctx context.Context, tx pg.Tx, in PatchLogin, proof st
 		return Login{}, errs.Field("password", "conflict", "this login is no password")
 	case in.Identifier != nil && l.Kind == OIDC:
 		return Login{}, errs.Field("identifier", "conflict", "the issuer says who this is; delete this login and make another one")
-	case in.Identifier != nil && l.Kind == Password && !isEmail(*in.Identifier):
-		return Login{}, errs.Field("identifier", "pattern", "must be an e-mail address")
+	case in.Identifier != nil && l.Kind == Password:
+		if err := checkEmail("identifier", *in.Identifier); err != nil {
+			return Login{}, err
+		}
 	}
 	l, err = pg.One[Login](ctx, tx, `
 		update login set identifier = coalesce(@identifier, identifier), proof = coalesce(nullif(@proof, ''), proof), updated_at = clock_timestamp()

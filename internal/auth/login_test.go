@@ -124,7 +124,7 @@ func TestThrottlingLocksNobodyOut(t *testing.T) {
 		}
 	}
 	got, err := a.SignIn(t.Context(), "robin@example.com", secret, "192.0.2.1")
-	if err != nil || !got.ID.Equal(u.ID) {
+	if err != nil || !got.User.ID.Equal(u.ID) {
 		t.Errorf("the member cannot get in: %v", err)
 	}
 	// The wait doubles, and ends at a quarter of an hour.
@@ -207,7 +207,7 @@ func TestQueueOfHashes(t *testing.T) {
 func TestSessions(t *testing.T) {
 	t.Parallel()
 	a, u := withLogin(t)
-	s, text, err := a.OpenSession(t.Context(), u.ID, "Firefox on Linux")
+	s, text, err := a.OpenSession(t.Context(), Entry{User: u}, "Firefox on Linux")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -244,11 +244,11 @@ func TestSessions(t *testing.T) {
 func TestNewPasswordEndsSessions(t *testing.T) {
 	t.Parallel()
 	a, u := withLogin(t)
-	_, old, err := a.OpenSession(t.Context(), u.ID, "old")
+	_, old, err := a.OpenSession(t.Context(), Entry{User: u}, "old")
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, mine, err := a.OpenSession(t.Context(), u.ID, "mine")
+	_, mine, err := a.OpenSession(t.Context(), Entry{User: u}, "mine")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -284,5 +284,76 @@ func TestNewPasswordEndsSessions(t *testing.T) {
 	}
 	if _, err := a.SignIn(t.Context(), "robin@example.com", "another long password", "192.0.2.1"); err != nil {
 		t.Errorf("the new password: %v", err)
+	}
+}
+
+// changePassword gives a member another password, as an admin does.
+func changePassword(t *testing.T, a *Auth, u User, proof string) {
+	t.Helper()
+	login, err := pg.Value[string](t.Context(), a.db, `select short_id from login where member_id = $1 and kind = 'password'`, u.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = a.db.InTx(t.Context(), func(tx pg.Tx) error {
+		_, err := a.PatchLogin(t.Context(), tx, PatchLogin{UserID: u.ShortID, LoginID: login, Password: new("another long password")}, proof)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Whoever signs in with the old password while it is changed neither gets in nor brings it back.
+func TestPasswordChangedMeanwhile(t *testing.T) {
+	t.Parallel()
+	a, u := withLogin(t)
+	proof, err := a.NewPassword(t.Context(), "another long password")
+	if err != nil {
+		t.Fatal(err)
+	}
+	early, err := a.SignIn(t.Context(), "robin@example.com", secret, "192.0.2.1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	a.passwords.free = 1
+	if err := a.passwords.enter(t.Context(), 0); err != nil { // the sign-in has read the password that holds, and waits
+		t.Fatal(err)
+	}
+	late := make(chan error, 1)
+	go func() {
+		_, err := a.SignIn(t.Context(), "robin@example.com", secret, "192.0.2.2")
+		late <- err
+	}()
+	for waiting := 0; waiting == 0; time.Sleep(time.Millisecond) {
+		a.passwords.mu.Lock()
+		waiting = len(a.passwords.waiting)
+		a.passwords.mu.Unlock()
+	}
+	changePassword(t, a, u, proof)
+	a.passwords.leave()
+	if err := <-late; !errs.Is(err, errs.InvalidLogin) {
+		t.Errorf("the old password was taken: %v", err)
+	}
+	if _, _, err := a.OpenSession(t.Context(), early, "Firefox"); !errs.Is(err, errs.InvalidLogin) {
+		t.Errorf("the old password opened a session after it was changed: %v", err)
+	}
+	e, err := a.SignIn(t.Context(), "robin@example.com", "another long password", "192.0.2.3")
+	if err != nil {
+		t.Fatalf("the new password was lost: %v", err)
+	}
+	if _, _, err := a.OpenSession(t.Context(), e, "Firefox"); err != nil {
+		t.Errorf("and opens nothing: %v", err)
+	}
+}
+
+// What cannot be an address is refused as any other, whatever characters it has.
+func TestStrangeAddresses(t *testing.T) {
+	t.Parallel()
+	a, _ := withLogin(t)
+	a.LoginsPerMinute = 1000
+	for _, strange := range []string{"\x00", "robin@example.com\x00", "\xff\xfe@example.com", strings.Repeat("x", 60_000), "robin@example.com\u202e"} {
+		if _, err := a.SignIn(t.Context(), strange, secret, "192.0.2.1"); !errs.Is(err, errs.InvalidLogin) {
+			t.Errorf("%.20q: %v", strange, err)
+		}
 	}
 }

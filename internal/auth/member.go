@@ -89,6 +89,12 @@ type CreateUser struct {
 	Role  string  `json:"role,omitempty" enum:"admin,member,viewer" default:"member"`
 }
 
+// aboutMember is what a member's name and address are held against, wherever they come from.
+var aboutMember = op.SchemaOf[CreateUser]()
+
+// checkEmail holds what is given as that field against the pattern of a member's address.
+func checkEmail(field, given string) error { return aboutMember.Prop("email").Check(given, field) }
+
 // CreateUser adds a member to the household.
 func (a *Auth) CreateUser(ctx context.Context, tx pg.Tx, in CreateUser) (User, error) {
 	var u User

@@ -37,22 +37,39 @@ type Session struct {
 const sessionColumns = `id, short_id, member_id, name, created_at, last_used_at, expires_at`
 
 // OpenSession makes a session for a member who has just proven who they are, and answers the text that the browser keeps. Every sign-in makes a new one, so that none can be planted.
-func (a *Auth) OpenSession(ctx context.Context, member id.ID, browser string) (s Session, secret string, err error) {
+func (a *Auth) OpenSession(ctx context.Context, e Entry, browser string) (s Session, secret string, err error) {
 	secret = id.Base62(sessionRandom)
 	hash := sha256.Sum256([]byte(secret))
 	err = a.db.InTx(ctx, func(tx pg.Tx) error {
+		if err := a.stands(ctx, tx, e); err != nil {
+			return err
+		}
 		return pg.Redraw(ctx, tx, "token_short_id", func(tx pg.Tx) (err error) {
 			fresh := id.New()
 			s, err = pg.One[Session](ctx, tx, `
-				insert into token (id, short_id, kind, hash, prefix, name, scope, actor_type, member_id, expires_at)
-				values (@id, @short, 'session', @hash, '', @name, 'full_access', 'user', @member, now() + make_interval(secs => @life))
+				insert into token (id, short_id, kind, hash, prefix, name, scope, actor_type, member_id, expires_at, proved_at, proved_by)
+				values (@id, @short, 'session', @hash, '', @name, 'full_access', 'user', @member, now() + make_interval(secs => @life),
+					case when @ago::float8 >= 0 then now() - make_interval(secs => @ago) end, nullif(@by, ''))
 				returning `+sessionColumns, pg.Args{
-				"id": fresh, "short": fresh.Short(), "hash": hash[:], "name": browser, "member": member, "life": SessionLife.Seconds(),
+				"id": fresh, "short": fresh.Short(), "hash": hash[:], "name": browser, "member": e.User.ID, "life": SessionLife.Seconds(), "ago": e.Ago.Seconds(), "by": e.By,
 			})
 			return err
 		})
 	})
 	return s, secret, err
+}
+
+// stands says whether the way in is still there as it was, and sees to it that it stays so until the transaction ends: who changes a member's ways in locks the member first, and then ends the sessions that there are.
+func (a *Auth) stands(ctx context.Context, tx pg.Tx, e Entry) error {
+	_, err := a.KeepUser(ctx, tx, e.User.ID.String())
+	ok := e.as.IsZero()
+	if err == nil && !ok {
+		ok, err = pg.Value[bool](ctx, tx, `select exists (select from login where id = $1 and updated_at = $2)`, e.login, e.as)
+	}
+	if errors.Is(err, pg.ErrNoRow) || err == nil && !ok {
+		return errs.New(errs.InvalidLogin, "this way in was changed or taken away just now; sign in again")
+	}
+	return err
 }
 
 // Session says who presents this session, as Key does for keys: a text that cannot be one costs no query, and every other one costs one.
@@ -71,7 +88,7 @@ func (a *Auth) Session(ctx context.Context, presented string) (op.Actor, error) 
 		return op.Actor{}, ended
 	}
 	if err != nil {
-		return op.Actor{}, err
+		return op.Actor{}, op.Passing(err)
 	}
 	a.touch(c.ID)
 	actor := c.actor(presented)

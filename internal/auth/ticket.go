@@ -69,11 +69,11 @@ type FirstAdmin struct{ Name, Email, Password string }
 // SetUp makes the first member who can sign in. With a ticket it is used up; the operator on the server's machine needs none.
 // The member that every household begins with, if nobody has made it theirs, becomes this one.
 func (a *Auth) SetUp(ctx context.Context, in FirstAdmin, ticket string) (User, error) {
-	switch {
-	case in.Name == "" || len(in.Name) > 200:
-		return User{}, errs.Field("name", "length", "must have from 1 to 200 characters")
-	case !isEmail(in.Email):
-		return User{}, errs.Field("email", "pattern", "must be an e-mail address")
+	if err := aboutMember.Prop("name").Check(in.Name, "name"); err != nil {
+		return User{}, err
+	}
+	if err := checkEmail("email", in.Email); err != nil {
+		return User{}, err
 	}
 	if ticket != "" {
 		if err := a.Holds(ctx, SetupTicket, ticket); err != nil {

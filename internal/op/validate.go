@@ -62,6 +62,13 @@ func (s *Schema) validate(v any, path string, faults *[]errs.Detail) {
 	}
 }
 
+// Check holds a value that came by another road than a call against the schema; faults carry that name.
+func (s *Schema) Check(v any, name string) error {
+	var faults []errs.Detail
+	s.validate(v, name, &faults)
+	return errs.Faults(faults)
+}
+
 type addFault func(code, format string, args ...any)
 
 func (s *Schema) validateObject(v any, path string, faults *[]errs.Detail, add addFault) {

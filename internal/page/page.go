@@ -16,6 +16,7 @@ import (
 	"bytes"
 	_ "embed"
 	"html/template"
+	"math"
 	"net/http"
 	"strconv"
 	"strings"
@@ -69,6 +70,15 @@ type Page struct {
 	Refresh time.Duration // the page is asked for again after so long; zero for never
 	Next    string        // with Refresh: where the browser goes then, in place of the same page
 	Script  *File         // of coffer's own; nil for none
+	later   time.Duration // when trying again is worth while
+}
+
+// Because is the page as the answer to a request that failed so: with the error's status, and when to come back. Without an error it is the page.
+func (p Page) Because(err error) Page {
+	if face := errs.Public(err, ""); face != nil {
+		p.Status, p.later = face.Code.Status(), face.After
+	}
+	return p
 }
 
 // Write answers with the page. The error says that the template does not fit its data; then an error page has been written.
@@ -101,6 +111,9 @@ func (p Page) Write(w http.ResponseWriter) error {
 			refresh += "; url=" + p.Next
 		}
 		h.Set("Refresh", refresh)
+	}
+	if p.later > 0 {
+		h.Set("Retry-After", strconv.Itoa(int(math.Ceil(p.later.Seconds()))))
 	}
 	if p.Status == 0 {
 		p.Status = http.StatusOK
@@ -144,7 +157,7 @@ func Fail(w http.ResponseWriter, err error, request string) {
 	case status >= http.StatusInternalServerError:
 		shown = request
 	}
-	_ = Page{Status: status, Title: title, Body: failure, Data: map[string]string{"Message": Sentence(face.Message), "Request": shown}}.Write(w) // its template fits its data
+	_ = Page{Title: title, Body: failure, Data: map[string]string{"Message": Sentence(face.Message), "Request": shown}}.Because(err).Write(w) // its template fits its data
 }
 
 // Sentence is an error's message as a person reads it.

@@ -230,7 +230,7 @@ func (s *Server) serveRaw(raw Raw, gate *gate) http.Handler {
 		if raw.Serve == nil {
 			raw.Handler.ServeHTTP(w, r)
 		} else if err := raw.Serve(w, r); err != nil {
-			s.fail(w, r, err)
+			s.fail(w, r, op.Passing(err))
 		}
 	})
 }

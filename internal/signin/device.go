@@ -62,7 +62,7 @@ type RevokeRequest struct {
 
 // revoke answers the same whether there was such a key or not: the standard says so, and who guesses learns nothing.
 func (d *Desk) revoke(w http.ResponseWriter, r *http.Request) error {
-	if err := r.ParseForm(); err != nil || r.PostForm.Get("token") == "" {
+	if err := form(r); err != nil || r.PostForm.Get("token") == "" {
 		return refuse(w, "invalid_request", "send a form with the token")
 	}
 	if err := d.Auth.GiveBack(r.Context(), r.PostForm.Get("token")); err != nil {
@@ -111,8 +111,8 @@ func refuseWith(w http.ResponseWriter, status int, code, description string) err
 }
 
 func (d *Desk) deviceAuthorization(w http.ResponseWriter, r *http.Request) error {
-	if err := r.ParseForm(); err != nil {
-		return refuse(w, "invalid_request", "send a form")
+	if err := form(r); err != nil {
+		return refuse(w, "invalid_request", "send a form of plain text")
 	}
 	client := text.Line(r.PostForm.Get("client_id"), 100).Plain()
 	scope := r.PostForm.Get("scope")
@@ -136,8 +136,8 @@ func (d *Desk) deviceAuthorization(w http.ResponseWriter, r *http.Request) error
 }
 
 func (d *Desk) token(w http.ResponseWriter, r *http.Request) error {
-	if err := r.ParseForm(); err != nil {
-		return refuse(w, "invalid_request", "send a form")
+	if err := form(r); err != nil {
+		return refuse(w, "invalid_request", "send a form of plain text")
 	}
 	switch r.PostForm.Get("grant_type") {
 	case DeviceGrant:
@@ -211,7 +211,7 @@ func (d *Desk) showDevice(w http.ResponseWriter, r *http.Request) error {
 	}
 	asking, err := d.Auth.Asked(r.Context(), code)
 	if errs.Is(err, errs.NotFound) {
-		return page.Page{Status: http.StatusNotFound, Title: "Let a program in", Body: codeBody, Data: codePage{strings.ToUpper(code), sentence(errs.Public(err, "").Message)}}.Write(w)
+		return page.Page{Title: "Let a program in", Body: codeBody, Data: codePage{strings.ToUpper(code), told(err)}}.Because(err).Write(w)
 	}
 	if err != nil {
 		return err

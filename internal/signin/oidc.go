@@ -147,11 +147,11 @@ func (d *Desk) finishIssuer(w http.ResponseWriter, r *http.Request) error {
 			return err
 		}
 	} else {
-		u, err := d.Auth.Vouched(r.Context(), d.Issuer.URL, subject)
+		e, err := d.Auth.Vouched(r.Context(), d.Issuer.URL, subject)
 		if err != nil {
 			return err
 		}
-		if _, err := d.open(w, r, u); err != nil {
+		if _, err := d.open(w, r, e); err != nil {
 			return err
 		}
 	}

@@ -33,13 +33,11 @@ func (d *Desk) pages() []Route {
 func (d *Desk) page(f func(http.ResponseWriter, *http.Request) error) func(http.ResponseWriter, *http.Request) error {
 	return func(w http.ResponseWriter, r *http.Request) error {
 		err := d.local(r)
-		if err == nil && r.Method == http.MethodPost {
-			if e := r.ParseForm(); e != nil {
-				err = errs.Wrap(e, errs.InvalidBody, "the form did not arrive whole; send it again")
-			}
+		if err == nil {
+			err = form(r)
 		}
 		if err == nil {
-			err = f(w, r)
+			err = op.Passing(f(w, r))
 		}
 		if err != nil {
 			request := w.Header().Get("X-Request-Id")
@@ -90,15 +88,15 @@ type loginPage struct {
 }
 
 func (d *Desk) showLogin(w http.ResponseWriter, r *http.Request) error {
-	return d.writeLogin(w, r, loginPage{Next: inside(r.URL.Query().Get("next"))}, http.StatusOK)
+	return d.writeLogin(w, r, loginPage{Next: inside(r.URL.Query().Get("next"))}, nil)
 }
 
-func (d *Desk) writeLogin(w http.ResponseWriter, r *http.Request, p loginPage, status int) error {
+func (d *Desk) writeLogin(w http.ResponseWriter, r *http.Request, p loginPage, because error) error {
 	p.Plain = !d.safe(r)
 	if d.Issuer != nil {
 		p.Issuer = d.Issuer.Name
 	}
-	return withScript(page.Page{Status: status, Title: "Sign in", Body: loginBody, Data: p, Allow: page.Sources{Opened: true}}).Write(w) // on the way to a consent, in a window that an assistant's site opened
+	return withScript(page.Page{Title: "Sign in", Body: loginBody, Data: p, Allow: page.Sources{Opened: true}}).Because(because).Write(w) // on the way to a consent, in a window that an assistant's site opened
 }
 
 // safe says whether a browser will keep our cookie: over HTTPS, also when a proxy speaks it for us, and on loopback.
@@ -114,30 +112,36 @@ func (d *Desk) safe(r *http.Request) bool {
 func (d *Desk) postLogin(w http.ResponseWriter, r *http.Request) error {
 	p := loginPage{Next: inside(r.PostForm.Get("next")), Email: r.PostForm.Get("email")}
 	if p.Email == "" || r.PostForm.Get("password") == "" {
-		p.Fault = "Give your e-mail address and your password."
-		return d.writeLogin(w, r, p, http.StatusBadRequest)
+		err := errs.New(errs.ValidationError, "give your e-mail address and your password")
+		p.Fault = told(err)
+		return d.writeLogin(w, r, p, err)
 	}
-	u, err := d.Auth.SignIn(r.Context(), p.Email, r.PostForm.Get("password"), address(r))
+	e, err := d.Auth.SignIn(r.Context(), p.Email, r.PostForm.Get("password"), address(r))
 	if errs.Is(err, errs.InvalidLogin) || errs.Is(err, errs.RateLimited) {
-		face := errs.Public(err, "")
-		p.Fault = sentence(face.Message)
-		return d.writeLogin(w, r, p, face.Code.Status())
+		p.Fault = told(err)
+		return d.writeLogin(w, r, p, err)
 	}
 	if err != nil {
 		return err
 	}
-	if _, err := d.open(w, r, u); err != nil {
+	if _, err := d.open(w, r, e); err != nil {
 		return err
 	}
 	http.Redirect(w, r, p.Next, http.StatusSeeOther)
 	return nil
 }
 
-func sentence(message string) string {
-	if message == "" {
-		return ""
+// told is what an error says to whoever filled a form in, each fault by itself.
+func told(err error) string {
+	face := errs.Public(err, "")
+	if len(face.Details) == 0 {
+		return page.Sentence(face.Message)
 	}
-	return strings.ToUpper(message[:1]) + message[1:] + "."
+	all := make([]string, len(face.Details))
+	for i, fault := range face.Details {
+		all[i] = page.Sentence(fault.Field + ": " + fault.Message)
+	}
+	return strings.Join(all, " ")
 }
 
 func (d *Desk) postLogout(w http.ResponseWriter, r *http.Request) error {
@@ -193,10 +197,10 @@ func (d *Desk) showAccount(w http.ResponseWriter, r *http.Request) error {
 	if !ok {
 		return err
 	}
-	return d.writeAccount(w, r.Context(), actor, accountPage{Note: notes[r.URL.Query().Get("done")]}, http.StatusOK)
+	return d.writeAccount(w, r.Context(), actor, accountPage{Note: notes[r.URL.Query().Get("done")]}, nil)
 }
 
-func (d *Desk) writeAccount(w http.ResponseWriter, ctx context.Context, actor op.Actor, p accountPage, status int) error { //nolint:revive // the writer comes first in handlers
+func (d *Desk) writeAccount(w http.ResponseWriter, ctx context.Context, actor op.Actor, p accountPage, because error) error { //nolint:revive // the writer comes first in handlers
 	home, err := d.Auth.Home(ctx, actor)
 	if err != nil {
 		return err
@@ -208,7 +212,7 @@ func (d *Desk) writeAccount(w http.ResponseWriter, ctx context.Context, actor op
 	if d.Issuer != nil {
 		p.Issuer = d.Issuer.Name
 	}
-	return withScript(page.Page{Status: status, Title: "Your account", Body: accountBody, Data: p}).Write(w)
+	return withScript(page.Page{Title: "Your account", Body: accountBody, Data: p}).Because(because).Write(w)
 }
 
 func (d *Desk) postPassword(w http.ResponseWriter, r *http.Request) error {
@@ -218,7 +222,7 @@ func (d *Desk) postPassword(w http.ResponseWriter, r *http.Request) error {
 	}
 	err = d.Auth.ChangePassword(r.Context(), actor, r.PostForm.Get("old"), r.PostForm.Get("new"), address(r))
 	if face := errs.Public(err, ""); face != nil && face.Code.Status() < http.StatusInternalServerError {
-		return d.writeAccount(w, r.Context(), actor, accountPage{Fault: sentence(face.Message)}, face.Code.Status())
+		return d.writeAccount(w, r.Context(), actor, accountPage{Fault: told(err)}, err)
 	}
 	if err != nil {
 		return err
@@ -264,15 +268,12 @@ func (d *Desk) postSetup(w http.ResponseWriter, r *http.Request) error {
 	in := auth.FirstAdmin{Name: strings.TrimSpace(r.PostForm.Get("name")), Email: strings.TrimSpace(r.PostForm.Get("email")), Password: r.PostForm.Get("password")}
 	u, err := d.Auth.SetUp(r.Context(), in, r.PathValue("token"))
 	if errs.Is(err, errs.ValidationError) {
-		return page.Page{
-			Status: http.StatusBadRequest, Title: "Welcome to coffer", Body: setupBody,
-			Data: setupPage{in.Name, in.Email, sentence(errs.Public(err, "").Message)},
-		}.Write(w)
+		return page.Page{Title: "Welcome to coffer", Body: setupBody, Data: setupPage{in.Name, in.Email, told(err)}}.Because(err).Write(w)
 	}
 	if err != nil {
 		return err
 	}
-	if _, err := d.open(w, r, u); err != nil {
+	if _, err := d.open(w, r, auth.Entry{User: u, By: auth.Password}); err != nil {
 		return err
 	}
 	http.Redirect(w, r, "/account?done=welcome", http.StatusSeeOther)

@@ -216,25 +216,22 @@ func (d *Desk) finishPasskeyLogin(w http.ResponseWriter, r *http.Request) error 
 		}
 		return d.holder(r, u)
 	}
-	who, c, err := d.party.FinishPasskeyLogin(find, state, r)
+	_, c, err := d.party.FinishPasskeyLogin(find, state, r)
 	if err != nil {
 		return errs.Wrap(err, errs.InvalidLogin, "this passkey opens nothing here")
 	}
 	if c.Authenticator.CloneWarning {
 		return errs.New(errs.InvalidLogin, "this passkey seems to have been copied; sign in otherwise and delete it")
 	}
-	h, ok := who.(holder)
-	if !ok {
-		return fmt.Errorf("sign in with a passkey: %T is no member", who)
-	}
 	proof, err := json.Marshal(c)
 	if err != nil {
 		return fmt.Errorf("write a passkey down: %w", err)
 	}
-	if err := d.Auth.UsePasskey(r.Context(), c.ID, string(proof)); err != nil {
+	e, err := d.Auth.UsePasskey(r.Context(), c.ID, string(proof))
+	if err != nil {
 		return err
 	}
-	if _, err := d.open(w, r, h.user); err != nil {
+	if _, err := d.open(w, r, e); err != nil {
 		return err
 	}
 	return answer(w, Next{inside(r.URL.Query().Get("next"))})

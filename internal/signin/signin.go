@@ -11,7 +11,9 @@ import (
 	"net"
 	"net/http"
 	"slices"
+	"strings"
 	"time"
+	"unicode/utf8"
 
 	"coffer/internal/auth"
 	"coffer/internal/errs"
@@ -99,15 +101,15 @@ func (d *Desk) login(w http.ResponseWriter, r *http.Request) error {
 	if in.Email == "" || in.Password == "" {
 		return errs.New(errs.ValidationError, "give email and password")
 	}
-	u, err := d.Auth.SignIn(r.Context(), in.Email, in.Password, address(r))
+	e, err := d.Auth.SignIn(r.Context(), in.Email, in.Password, address(r))
 	if err != nil {
 		return err
 	}
-	s, err := d.open(w, r, u)
+	s, err := d.open(w, r, e)
 	if err != nil {
 		return err
 	}
-	return answer(w, SignedIn{u, s})
+	return answer(w, SignedIn{e.User, s})
 }
 
 func (d *Desk) logout(w http.ResponseWriter, r *http.Request) error {
@@ -158,7 +160,7 @@ func (d *Desk) visitor(r *http.Request) (op.Actor, error) {
 }
 
 // open begins a session for a member who has proven who they are. A session that the browser had before ends, so that a browser has one at most.
-func (d *Desk) open(w http.ResponseWriter, r *http.Request, u auth.User) (auth.Session, error) {
+func (d *Desk) open(w http.ResponseWriter, r *http.Request, e auth.Entry) (auth.Session, error) {
 	before, err := d.visitor(r)
 	if err == nil {
 		err = d.Auth.CloseSession(r.Context(), before)
@@ -166,7 +168,7 @@ func (d *Desk) open(w http.ResponseWriter, r *http.Request, u auth.User) (auth.S
 	if err != nil {
 		return auth.Session{}, err
 	}
-	s, secret, err := d.Auth.OpenSession(r.Context(), u.ID, browser(r))
+	s, secret, err := d.Auth.OpenSession(r.Context(), e, browser(r))
 	if err != nil {
 		return auth.Session{}, err
 	}
@@ -199,6 +201,19 @@ func address(r *http.Request) string {
 		return r.RemoteAddr
 	}
 	return host
+}
+
+// form reads what came with a request, in its address or as a form. What is no text goes no further: the database would refuse it as a fault of ours.
+func form(r *http.Request) error {
+	if err := r.ParseForm(); err != nil {
+		return errs.Wrap(err, errs.InvalidBody, "the form did not arrive whole; send it again")
+	}
+	for _, values := range r.Form {
+		if slices.ContainsFunc(values, func(v string) bool { return !utf8.ValidString(v) || strings.ContainsRune(v, 0) }) {
+			return errs.New(errs.InvalidBody, "a field holds what is no text; send it again without")
+		}
+	}
+	return nil
 }
 
 func body(r *http.Request, into any) error {

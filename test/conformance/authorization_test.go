@@ -97,7 +97,7 @@ func authority(t *testing.T) (base, session string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, session, err = a.Auth.OpenSession(t.Context(), u.ID, "a browser")
+	_, session, err = a.Auth.OpenSession(t.Context(), auth.Entry{User: u}, "a browser")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -33,7 +33,7 @@ func known(t *testing.T, judge func(netip.Addr) bool, serve http.HandlerFunc) (s
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, session, err = desk.Auth.OpenSession(t.Context(), u.ID, "a browser")
+	_, session, err = desk.Auth.OpenSession(t.Context(), auth.Entry{User: u}, "a browser")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -23,12 +23,13 @@ type Books struct {
 	filing *filing.Filing
 	naming atomic.Pointer[naming] // as it was read last
 
-	follower Follower // nil when nobody follows
+	follower Follower     // nil when nobody follows
+	draw     func() id.ID // of new transactions; only a test has another than id.New
 }
 
 // New makes Books, whose transactions are filed under those categories and tags.
 func New(db *pg.DB, f *filing.Filing) *Books {
-	return &Books{Register: account.New(db), db: db, filing: f}
+	return &Books{Register: account.New(db), db: db, filing: f, draw: id.New}
 }
 
 // A NewAccount is an account on its way into the books.

@@ -29,7 +29,7 @@ type Merged struct {
 // One caller at a time may merge into an account. No two rows of a page may have the same identity.
 func (b *Books) Merge(ctx context.Context, tx pg.Tx, rows iter.Seq[Incoming]) (Merged, error) {
 	var out Merged
-	if err := stage(ctx, tx, rows); err != nil {
+	if err := b.stage(ctx, tx, rows); err != nil {
 		return out, err
 	}
 	_, err := pg.Exec(ctx, tx, `
@@ -51,18 +51,13 @@ func (b *Books) Merge(ctx context.Context, tx pg.Tx, rows iter.Seq[Incoming]) (M
 	if err := out.change(ctx, tx); err != nil {
 		return out, err
 	}
-	out.Inserted, err = pg.Values[id.ID](ctx, tx, `
-		insert into transaction (id, short_id, account_id, provider_id, date, authorized_date, datetime, amount, currency, descriptor_id,
-			category_primary, category_detailed, payment_channel, pending, category_id, category_source)
-		select i.id, i.short_id, i.account_id, i.provider_id, i.date, i.authorized_date, i.datetime, i.amount, i.currency, d.id,
-			nullif(i.category_primary, ''), nullif(i.category_detailed, ''), nullif(i.payment_channel, ''), i.pending, m.category_id, case when m.category_id is not null then 'provider' end
-		from incoming i
-		join descriptor d on d.name = i.name and d.merchant_name = i.merchant_name
-		join account a on a.id = i.account_id
-		left join category_mapping m on m.provider = a.provider and m.raw_primary = i.category_primary and m.raw_detailed = i.category_detailed
-		where not exists (select from transaction t where t.account_id = i.account_id and t.provider_id = i.provider_id)
-		order by i.date, i.id
-		returning id`)
+	err = b.drawn(ctx, tx, func(tx pg.Tx) (err error) {
+		out.Inserted, err = pg.Values[id.ID](ctx, tx, insertIncoming+`
+			where not exists (select from transaction t where t.account_id = i.account_id and t.provider_id = i.provider_id)
+			order by i.date, i.id
+			returning id`)
+		return err
+	})
 	if err != nil {
 		return out, err
 	}

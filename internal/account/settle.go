@@ -40,7 +40,7 @@ func (r *Register) AddAccounts(ctx context.Context, tx pg.Tx, accounts []Incomin
 			a := accounts[i]
 			ids[i] = id.New()
 			return []any{
-				ids[i], ids[i].Short(), a.ConnectionID, a.Provider, a.ProviderID, a.OwnerID, a.Name.Plain(), orNull(a.OfficialName.Plain()), a.Type, orNull(a.Subtype), orNull(a.Mask),
+				ids[i], ids[i].Short(), a.ConnectionID, a.Provider, a.ProviderID, a.OwnerID, a.Name.Plain(), pg.OrNull(a.OfficialName.Plain()), a.Type, pg.OrNull(a.Subtype), pg.OrNull(a.Mask),
 				string(a.Currency), a.BalanceCurrent, a.BalanceAvailable, a.BalanceLimit, time.Now(),
 			}, nil
 		}))
@@ -53,13 +53,6 @@ func (r *Register) AddAccounts(ctx context.Context, tx pg.Tx, accounts []Incomin
 		insert into account_balance (account_id, day, current, available)
 		select id, current_date, balance_current, balance_available from account where id = any($1)`, ids)
 	return ids, err
-}
-
-func orNull(s string) *string {
-	if s == "" {
-		return nil
-	}
-	return &s
 }
 
 // SettleAccounts makes a connection's accounts what the bank says: new ones are added, known ones take its names and balances, today's balance goes into the history. What the household chose (name, owner, hidden) stays. It answers the accounts' ids by the bank's.
@@ -102,7 +95,7 @@ func refresh(ctx context.Context, tx pg.Tx, ids map[string]id.ID, accounts []Inc
 	known, names, officials := make([]id.ID, n), make([]string, n), make([]*string, n)
 	current, available, limits := make([]*money.Amount, n), make([]*money.Amount, n), make([]*money.Amount, n)
 	for i, a := range accounts {
-		known[i], names[i], officials[i] = ids[a.ProviderID], a.Name.Plain(), orNull(a.OfficialName.Plain())
+		known[i], names[i], officials[i] = ids[a.ProviderID], a.Name.Plain(), pg.OrNull(a.OfficialName.Plain())
 		current[i], available[i], limits[i] = a.BalanceCurrent, a.BalanceAvailable, a.BalanceLimit
 	}
 	args := pg.Args{"ids": known, "names": names, "officials": officials, "current": current, "available": available, "limits": limits}

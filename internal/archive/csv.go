@@ -9,16 +9,11 @@ import (
 	"strings"
 
 	"coffer/internal/pg"
+	"coffer/internal/text"
 )
 
-// cell is a text as a cell of a table. A program that computes would take a text that begins so for a formula, and run what a stranger wrote; an apostrophe tells it not to.
-func cell(s string) string {
-	s = plain(s)
-	if s != "" && strings.ContainsRune("=+-@\t\r", rune(s[0])) {
-		return "'" + s
-	}
-	return s
-}
+// cell is a text as a cell of a table, which no program takes for a formula.
+func cell(s string) string { return text.Cell(plain(s)) }
 
 // writeCSV writes the transactions as one table.
 func (a *Archive) writeCSV(ctx context.Context, w io.Writer, moved progress) error {

@@ -110,7 +110,7 @@ func (f *Feed) connect(ctx context.Context, tx pg.Tx, member id.ID, provider str
 		update connection set credentials = @sealed, provider_id = @provider, institution_id = @institution, sync_interval_seconds = @interval,
 			next_sync_at = case when provider <> 'csv' then clock_timestamp() + interval '15 minutes' end
 		where id = @id`, pg.Args{
-		"id": c, "sealed": sealed, "provider": orNull(o.linked.ConnectionID), "institution": orNull(o.linked.InstitutionID), "interval": interval,
+		"id": c, "sealed": sealed, "provider": pg.OrNull(o.linked.ConnectionID), "institution": pg.OrNull(o.linked.InstitutionID), "interval": interval,
 	})
 	if pg.Violates(err, "connection_provider_id") {
 		return id.ID{}, errs.New(errs.Conflict, "this bank login is linked already; reauthenticate that connection instead of linking it twice")
@@ -123,13 +123,6 @@ func (f *Feed) connect(ctx context.Context, tx pg.Tx, member id.ID, provider str
 	}
 	_, err = f.order(ctx, tx, order{c, "initial"})
 	return c, err
-}
-
-func orNull(s string) *string {
-	if s == "" {
-		return nil
-	}
-	return &s
 }
 
 // accountsOf are a bank's accounts as the ledger takes them.

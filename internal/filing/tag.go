@@ -54,16 +54,7 @@ func toolTags(tags []Tag) []ToolTag {
 
 const tagColumns = `id, short_id, slug, display_name, description, color, icon, is_system, created_at, updated_at`
 
-var tagSlug = regexp.MustCompile(`^[a-z0-9]+([-_:][a-z0-9]+)*$`)
-
-// SlugHint says in words what a tag's slug must be.
-const SlugHint = "words of a-z and 0-9 joined by - _ or :"
-
-const (
-	// MaxSlug is how long a slug may be.
-	MaxSlug        = 64
-	maxDescription = 1000
-)
+const maxDescription = 1000
 
 // checkSlug folds a slug to lower case and says what is wrong with it.
 func checkSlug(slug string, shape *regexp.Regexp, hint string) (string, error) {
@@ -71,8 +62,8 @@ func checkSlug(slug string, shape *regexp.Regexp, hint string) (string, error) {
 	if _, err := id.Parse(slug); err == nil {
 		return "", errs.Field("slug", "pattern", "must not look like a UUID, which would always mean an id")
 	}
-	if len(slug) > MaxSlug || !shape.MatchString(slug) {
-		return "", errs.Field("slug", "pattern", "must be %s, at most %d characters", hint, MaxSlug)
+	if len(slug) > text.MaxSlug || !shape.MatchString(slug) {
+		return "", errs.Field("slug", "pattern", "must be %s, at most %d characters", hint, text.MaxSlug)
 	}
 	return slug, nil
 }
@@ -120,7 +111,7 @@ type CreateTag struct {
 
 // CreateTag makes a tag.
 func (f *Filing) CreateTag(ctx context.Context, tx pg.Tx, in CreateTag) (Tag, error) {
-	slug, err := checkSlug(in.Slug, tagSlug, SlugHint)
+	slug, err := checkSlug(in.Slug, text.TagSlug, text.TagSlugHint)
 	if err != nil {
 		return Tag{}, err
 	}
@@ -243,7 +234,7 @@ func (f *Filing) Register(ctx context.Context, tx pg.Tx, refs []string) ([]journ
 		if _, ok := known[ref]; ok {
 			continue
 		}
-		if slug, err := checkSlug(ref, tagSlug, SlugHint); err == nil && !slices.Contains(slugs, slug) {
+		if slug, err := checkSlug(ref, text.TagSlug, text.TagSlugHint); err == nil && !slices.Contains(slugs, slug) {
 			slugs = append(slugs, slug)
 		}
 	}

@@ -221,7 +221,7 @@ func (p *plan) readLine(number int, cell func(string) (string, bool)) {
 	given, _ := cell("slug")
 	slug, err := checkSlug(given, categorySlugShape, categorySlug)
 	if err != nil {
-		p.fault(number, errs.ValidationError, "slug must be %s, at most %d characters", categorySlug, MaxSlug)
+		p.fault(number, errs.ValidationError, "slug must be %s, at most %d characters", categorySlug, text.MaxSlug)
 		return
 	}
 	if p.bySlug[slug] != nil {

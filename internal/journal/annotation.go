@@ -106,7 +106,7 @@ func (j *Journal) Annotations(ctx context.Context, q pg.Querier, in ListAnnotati
 	return out, nil
 }
 
-// fitting is how many rows, newest first, a tool's answer of some 60 kB holds.
+// fitting is how many rows, newest first, a tool's answer holds.
 func fitting(rows []annotated) int {
 	size := 0
 	for i, r := range rows {
@@ -116,7 +116,7 @@ func fitting(rows []annotated) int {
 				size += len(*s)
 			}
 		}
-		if size > 60_000 && i > 0 {
+		if size > op.ToolBytes && i > 0 {
 			return i
 		}
 	}

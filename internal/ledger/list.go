@@ -68,7 +68,7 @@ func (b *Books) Transactions(ctx context.Context, q pg.Querier, in ListTransacti
 	out.Transactions = rows[:min(len(rows), in.Limit)]
 	out.HasMore = len(rows) > in.Limit
 	if op.SurfaceOf(ctx) == op.Tool {
-		out.cut(toolBytes)
+		out.cut(op.ToolBytes)
 	}
 	if out.HasMore && paged {
 		last := out.Transactions[len(out.Transactions)-1]
@@ -76,9 +76,6 @@ func (b *Books) Transactions(ctx context.Context, q pg.Querier, in ListTransacti
 	}
 	return out, err
 }
-
-// toolBytes is where a tool's page ends early: what is larger crowds an agent's mind.
-const toolBytes = 60_000
 
 // order is the sort as SQL, and whether it has further pages.
 func (in ListTransactions) order() (sql string, paged bool) {

@@ -8,11 +8,11 @@ import (
 	"strings"
 
 	"coffer/internal/errs"
-	"coffer/internal/filing"
 	"coffer/internal/id"
 	"coffer/internal/journal"
 	"coffer/internal/op"
 	"coffer/internal/pg"
+	"coffer/internal/text"
 )
 
 // An Operation is what is to become of one transaction.
@@ -241,7 +241,7 @@ func (n *named) edits(i int, o Operation) ([]Edit, error) {
 		}
 		u, ok := n.tags[slug]
 		if !ok {
-			return nil, errs.Field("tags_to_add", "pattern", "must hold %s, at most %d characters", filing.SlugHint, filing.MaxSlug)
+			return nil, errs.Field("tags_to_add", "pattern", "must hold %s, at most %d characters", text.TagSlugHint, text.MaxSlug)
 		}
 		edits = append(edits, Edit{Transaction: t, Field: journal.FieldTag, Tag: &u, Value: new(Present), Note: o.Note})
 	}

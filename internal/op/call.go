@@ -65,6 +65,9 @@ const (
 	Command Surface = "command"
 )
 
+// ToolBytes is where a tool's page ends early: what is larger crowds an agent's mind.
+const ToolBytes = 60_000
+
 // A Call is one request to run an op.
 type Call struct {
 	Actor          Actor

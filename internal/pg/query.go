@@ -67,6 +67,14 @@ func Exec(ctx context.Context, q Querier, sql string, args ...any) (int64, error
 	return tag.RowsAffected(), nil
 }
 
+// OrNull is a text as a column takes it that has null in place of the empty one.
+func OrNull(s string) *string {
+	if s == "" {
+		return nil
+	}
+	return &s
+}
+
 func first[T any](v T, err error) (T, error) {
 	if errors.Is(err, pgx.ErrNoRows) {
 		return *new(T), ErrNoRow

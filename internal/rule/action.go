@@ -1,11 +1,11 @@
 package rule
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 
 	"coffer/internal/id"
+	"coffer/internal/text"
 )
 
 // An Action is what a rule does to a transaction that it matches. Which payload goes with which type is in the table of actions.
@@ -184,16 +184,10 @@ func (f *faults) together(path string, actions []Action) {
 	}
 }
 
-// tagSlug is the shape of a tag's slug, lower case already.
-var tagSlug = regexp.MustCompile(`^[a-z0-9]+([-_:][a-z0-9]+)*$`)
-
-const (
-	maxSlug     = 64
-	tagSlugHint = "words of a-z and 0-9 joined by - _ or :, at most 64 characters, and no UUID"
-)
+const tagSlugHint = text.TagSlugHint + ", at most 64 characters, and no UUID"
 
 // isTagSlug tells slugs from ids: what is shaped like a UUID names a record elsewhere, so that no tag can be called so.
 func isTagSlug(s string) bool {
 	_, err := id.Parse(s)
-	return err != nil && len(s) <= maxSlug && tagSlug.MatchString(s)
+	return err != nil && len(s) <= text.MaxSlug && text.TagSlug.MatchString(s)
 }

@@ -47,9 +47,6 @@ type Rules struct {
 	Total      int64  `json:"total" doc:"How many there are on all pages"`
 }
 
-// toolBytes is where a tool's page ends early: what is larger crowds an agent's mind.
-const toolBytes = 60_000
-
 // List is a page of whole rules.
 func (b *Rulebook) List(ctx context.Context, q pg.Querier, in ListRules) (Rules, error) {
 	return b.Find(ctx, q, QueryRules{Filter: in.Filter, Limit: in.Limit, Cursor: in.Cursor, Fields: "all"})
@@ -110,7 +107,7 @@ func (out Rules) fill(ctx context.Context, rows []row, in QueryRules, fields fie
 			if err != nil {
 				return Rules{}, err
 			}
-			if size += len(printed); size > toolBytes && len(out.Rules) > 0 {
+			if size += len(printed); size > op.ToolBytes && len(out.Rules) > 0 {
 				break
 			}
 		}

@@ -19,11 +19,12 @@ type Links struct {
 	db    *pg.DB
 	books *ledger.Books
 	jobs  *job.Jobs
+	most  int // settleMost; a test has less
 }
 
 // New makes Links between the accounts of those books.
 func New(db *pg.DB, books *ledger.Books, jobs *job.Jobs) *Links {
-	return &Links{db: db, books: books, jobs: jobs}
+	return &Links{db: db, books: books, jobs: jobs, most: settleMost}
 }
 
 // How sure it is that two accounts, or two transactions, belong together.
@@ -187,7 +188,7 @@ func (l *Links) turn(ctx context.Context, tx pg.Tx, was Link, primary id.ID, kin
 		if err != nil {
 			return err
 		}
-		if err := l.settle(ctx, tx, ids); err != nil {
+		if err := l.settleSoon(ctx, tx, ids, was.ID); err != nil {
 			return err
 		}
 	}
@@ -217,7 +218,7 @@ type PutLink struct {
 	Confidence string  `json:"confidence" enum:"auto,confirmed,rejected" doc:"What was confirmed or rejected cannot become auto again"`
 }
 
-// Put confirms or rejects a link. Totals follow at once, and both ways: what was said about single matches stays.
+// Put confirms or rejects a link. Totals follow at once, those of very many matches by a job, and both ways: what was said about single matches stays.
 func (l *Links) Put(ctx context.Context, tx pg.Tx, in PutLink) (Link, error) {
 	k, err := l.lock(ctx, tx, in.ID)
 	if err != nil {

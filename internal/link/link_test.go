@@ -29,6 +29,7 @@ type world struct {
 	db    *pg.DB
 	books *ledger.Books
 	links *link.Links
+	jobs  *job.Jobs
 }
 
 func newWorld(t *testing.T) *world {
@@ -37,7 +38,7 @@ func newWorld(t *testing.T) *world {
 	w := &world{ctx: op.WithActor(t.Context(), op.Actor{Type: op.User, ID: id.New(), Name: "Ada", Scope: op.Full}), db: db}
 	jobs := job.New(db, slog.New(slog.DiscardHandler))
 	w.books = ledger.New(db, filing.New(ledger.CategoryUser{}))
-	w.links = link.New(db, w.books, jobs)
+	w.links, w.jobs = link.New(db, w.books, jobs), jobs
 	w.books.Tell(w.links)
 	jobs.Add(w.links.Kinds()...)
 	return w

@@ -8,6 +8,7 @@ import (
 
 	"coffer/internal/errs"
 	"coffer/internal/id"
+	"coffer/internal/job"
 	"coffer/internal/ledger"
 	"coffer/internal/op"
 	"coffer/internal/pg"
@@ -146,15 +147,37 @@ func sides(rows []side, err error) ([]id.ID, error) {
 
 // settleLink is settle for every transaction of a link's matches.
 func (l *Links) settleLink(ctx context.Context, tx pg.Tx, link id.ID) error {
-	ids, err := sides(pg.All[side](ctx, tx, `select primary_id, mirror_id from link_match where account_link_id = $1 and not broken`, link))
+	ids, err := sides(pg.All[side](ctx, tx, `select primary_id, mirror_id from link_match where account_link_id = $1 and not broken limit $2`, link, l.most/2+1))
 	if err != nil {
 		return err
 	}
+	return l.settleSoon(ctx, tx, ids, link)
+}
+
+// settleSoon settles transactions of those links: now, or where they are too many for one transaction by a job, batch by batch. So many would be locked for minutes, and the call is over before.
+func (l *Links) settleSoon(ctx context.Context, tx pg.Tx, ids []id.ID, links ...id.ID) error {
+	if len(ids) <= l.most {
+		return l.settle(ctx, tx, ids)
+	}
+	for _, link := range links {
+		// One that runs has passed some of them already, so it is followed by one more.
+		if _, err := l.jobs.Enqueue(ctx, tx, SettleKind, order{link}, job.Options{Unique: link.String(), Again: true}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Settle makes of transactions what their matches say, after somebody took matches away.
+func (l *Links) Settle(ctx context.Context, tx pg.Tx, ids []id.ID) error {
 	return l.settle(ctx, tx, ids)
 }
 
-// settleSize is how many transactions are settled in one statement.
-const settleSize = 5000
+// settleSize is how many transactions are settled in one statement, and settleMost how many in one transaction.
+const (
+	settleSize = 5000
+	settleMost = 20_000
+)
 
 // settle makes of transactions what their confirmed matches say. They are locked first and their matches read after, so that of two that settle the same transaction the second sees what the first did.
 // Where a transaction has several matches, the one that says where the money went is shown before the one that says who repeats it.

@@ -3,6 +3,7 @@ package link
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 
 	"coffer/internal/errs"
@@ -12,12 +13,15 @@ import (
 	"coffer/internal/pg"
 )
 
-// ReconcileKind is the job that looks for pairs.
-const ReconcileKind = "link.reconcile"
+// The jobs of links: one looks for pairs, one settles what links say of very many transactions.
+const (
+	ReconcileKind = "link.reconcile"
+	SettleKind    = "link.settle"
+)
 
 // Kinds are the jobs of links.
 func (l *Links) Kinds() []job.Kind {
-	return []job.Kind{{Name: ReconcileKind, Unit: "transactions", Work: l.work, Retries: 5}}
+	return []job.Kind{{Name: ReconcileKind, Unit: "transactions", Work: l.work, Retries: 5}, {Name: SettleKind, Unit: "transactions", Work: l.settleAll, Retries: 5}}
 }
 
 type order struct {
@@ -75,9 +79,57 @@ func (l *Links) work(ctx context.Context, run *job.Run) (any, error) {
 	return out, err
 }
 
+// settleAll settles every transaction of a link's two accounts, a batch at a time: also those whose match is gone.
+func (l *Links) settleAll(ctx context.Context, run *job.Run) (any, error) {
+	var o order
+	if err := run.Args(&o); err != nil {
+		return nil, err
+	}
+	type place struct {
+		After id.ID `json:"after"`
+	}
+	var at place
+	begun, err := run.Position(&at)
+	if err != nil {
+		return nil, err
+	}
+	for more := true; more; {
+		err := run.Batch(ctx, func(ctx context.Context, tx pg.Tx) (job.Step, error) {
+			var step job.Step
+			accounts, err := l.accounts(ctx, tx, o.Link)
+			if err != nil {
+				return step, err
+			}
+			if !begun {
+				if step.Total, err = pg.Value[int64](ctx, tx, `select count(*) from transaction where account_id = any($1)`, accounts); err != nil {
+					return step, err
+				}
+			}
+			ids, err := pg.Values[id.ID](ctx, tx, `select id from transaction where account_id = any($1) and id > $2 order by id limit $3`, accounts, at.After, settleSize)
+			if more = len(ids) > 0; err != nil || !more {
+				return step, err
+			}
+			step.Position, step.Done = place{ids[len(ids)-1]}, int64(len(ids))
+			return step, l.settle(ctx, tx, ids)
+		})
+		if err != nil {
+			return nil, err
+		}
+		if begun, err = run.Position(&at); err != nil {
+			return nil, err
+		}
+	}
+	return nil, nil //nolint:nilnil // there is nothing to say but that it is done
+}
+
+// accounts are a link's two.
+func (l *Links) accounts(ctx context.Context, tx pg.Tx, link id.ID) ([]id.ID, error) {
+	return pg.Values[id.ID](ctx, tx, `select unnest(array[primary_id, mirror_id]) from account_link where id = $1`, link)
+}
+
 // touch has the next sweep look at all of a link's accounts.
 func (l *Links) touch(ctx context.Context, tx pg.Tx, link id.ID) error {
-	ids, err := pg.Values[id.ID](ctx, tx, `select unnest(array[primary_id, mirror_id]) from account_link where id = $1`, link)
+	ids, err := l.accounts(ctx, tx, link)
 	if err != nil {
 		return err
 	}
@@ -248,15 +300,25 @@ func (s *scene) recall(ctx context.Context, tx pg.Tx, edges map[id.ID]*edge) err
 
 // mend breaks the matches of the window of which a transaction has changed.
 func (s *scene) mend(ctx context.Context, tx pg.Tx) error {
-	ids, err := sides(pg.All[side](ctx, tx, `
+	broken, err := pg.All[brokenMatch](ctx, tx, `
 		update link_match m set broken = true from account_link l, transaction p, transaction r
 		where l.id = m.account_link_id and p.id = m.primary_id and r.id = m.mirror_id and not m.broken and not (`+fits+`)
 			and greatest(p.date, r.date) >= date '1970-01-01' + $1::int and least(p.date, r.date) <= date '1970-01-01' + $2::int
-		returning m.primary_id, m.mirror_id`, s.window.from, s.window.to))
+		returning m.account_link_id, m.primary_id, m.mirror_id`, s.window.from, s.window.to)
 	if err != nil {
 		return err
 	}
-	return s.links.settle(ctx, tx, ids)
+	var ids []id.ID
+	links := map[id.ID]bool{}
+	for _, m := range broken {
+		ids, links[m.Link] = append(ids, m.Primary, m.Mirror), true
+	}
+	return s.links.settleSoon(ctx, tx, ids, slices.Collect(maps.Keys(links))...)
+}
+
+type brokenMatch struct {
+	Link id.ID `db:"account_link_id"`
+	side
 }
 
 // pass shows the matcher the window's rows, amount by amount: only one amount's rows are in memory.
@@ -317,6 +379,7 @@ func (s *scene) propose(ctx context.Context, tx pg.Tx, list []proposal) (int, er
 func (s *scene) store(ctx context.Context, tx pg.Tx) (added, removed int, err error) {
 	var fresh []pair
 	var ids []id.ID
+	links := map[id.ID]bool{} // whose transactions these are
 	for _, p := range s.matcher.pairs {
 		key := [3]id.ID{p.edge.link, p.primary, p.mirror}
 		if _, ok := s.known[key]; ok {
@@ -324,15 +387,15 @@ func (s *scene) store(ctx context.Context, tx pg.Tx) (added, removed int, err er
 		} else if s.window.inside(p.days[0]) && s.window.inside(p.days[1]) {
 			fresh = append(fresh, p)
 			if p.edge.counts {
-				ids = append(ids, p.primary, p.mirror)
+				ids, links[p.edge.link] = append(ids, p.primary, p.mirror), true
 			}
 		}
 	}
 	var gone []id.ID
 	for key, m := range s.known {
-		gone, ids = append(gone, m), append(ids, key[1], key[2])
+		gone, ids, links[key[0]] = append(gone, m), append(ids, key[1], key[2]), true
 	}
-	if len(ids) > 0 {
+	if len(ids) > 0 && len(ids) <= s.links.most { // of more, the job that settles them looks again
 		if err := s.links.books.Lock(ctx, tx, ids); err != nil {
 			return 0, 0, err
 		}
@@ -351,7 +414,7 @@ func (s *scene) store(ctx context.Context, tx pg.Tx) (added, removed int, err er
 		}
 		added += int(n)
 	}
-	return added, removed, s.links.settle(ctx, tx, ids)
+	return added, removed, s.links.settleSoon(ctx, tx, ids, slices.Collect(maps.Keys(links))...)
 }
 
 func (s *scene) insert(ctx context.Context, tx pg.Tx, fresh []pair) (n int64, err error) {

@@ -1,0 +1,4 @@
+package link
+
+// SettleAtMost makes a job settle more transactions than these.
+func (l *Links) SettleAtMost(n int) { l.most = n }

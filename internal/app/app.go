@@ -129,7 +129,7 @@ func parts(db *pg.DB, log *slog.Logger) *App {
 	a.Feed = feed.New(db, a.Auth, a.Books, a.Rules, a.Jobs)
 	a.Feed.Then(a.Links.AfterSync)
 	a.Hooks = webhook.New(db, a.Feed, a.Jobs, log)
-	a.Archive = archive.New(db, a.Jobs, a.Auth, a.Feed, Version)
+	a.Archive = archive.New(db, a.Jobs, a.Auth, a.Feed, a.Links, Version)
 	a.Journal.Join(slices.Concat(a.Filing.Subjects(), a.Books.Subjects(), a.Others.Subjects(), a.Rules.Subjects())...)
 	a.Jobs.Add(a.kinds()...)
 	return a

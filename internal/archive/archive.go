@@ -10,6 +10,7 @@ import (
 	"coffer/internal/errs"
 	"coffer/internal/feed"
 	"coffer/internal/job"
+	"coffer/internal/link"
 	"coffer/internal/op"
 	"coffer/internal/pg"
 )
@@ -20,16 +21,19 @@ type Archive struct {
 	jobs    *job.Jobs
 	auth    *auth.Auth
 	feed    *feed.Feed
+	links   *link.Links
 	version string // of this program, for manifests
 	base    string // where links begin
+
+	eraseMost int64 // a test has less
 }
 
-// New makes an Archive of that household. Links begin with base, the address under which others reach the server; without one they are paths.
-func New(db *pg.DB, jobs *job.Jobs, a *auth.Auth, f *feed.Feed, version string) *Archive {
-	return &Archive{db: db, jobs: jobs, auth: a, feed: f, version: version}
+// New makes an Archive of that household.
+func New(db *pg.DB, jobs *job.Jobs, a *auth.Auth, f *feed.Feed, l *link.Links, version string) *Archive {
+	return &Archive{db: db, jobs: jobs, auth: a, feed: f, links: l, version: version, eraseMost: eraseMost}
 }
 
-// Publish says under which address others reach the server. It is called while the service is put together, never later.
+// Publish says under which address others reach the server; without one the links of exports are paths. It is called while the service is put together, never later.
 func (a *Archive) Publish(base string) { a.base = base }
 
 // Ops is archive's menu.

@@ -63,6 +63,7 @@ var furnishing = []string{
 	`insert into change (id, short_id, cause, summary, actor_type, actor_name, transactions, entries) select gen_random_uuid(), 'ch' || lpad(n::text, 6, '0'), 'api', 'x', 'user', 'me', 1, 1 from generate_series(1, 10) n`,
 	`update change set reverts = (select id from change where short_id = 'ch000001') where short_id = 'ch000002'`,
 	`insert into entry (change_id, subject, subject_id, field, before, after) select (select id from change where short_id = 'ch000003'), 'transaction', t.id, 'category', null, 'groceries' from transaction t order by t.id limit 100`,
+	`insert into entry (change_id, subject, subject_id, field, after) select c.id, 'tag', t.id, 'record', '{}' from change c, tag t where c.short_id <> 'ch000003' and t.slug = 'needs-review'`,
 	`insert into rule_hit (rule_id, run_id, hits, hit_at) select id, gen_random_uuid(), 3, now() from rule`,
 	`update connection set credentials = '\x0102'::bytea, cursor = 'c' where provider <> 'csv'`,
 	`insert into quarantine (id, short_id, connection_id, provider_id, reason, raw) select gen_random_uuid(), 'qu000001', id, 'x', 'no date', '\x01'::bytea from connection order by id limit 1`,

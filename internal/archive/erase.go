@@ -7,88 +7,221 @@ import (
 	"maps"
 	"slices"
 
-	"coffer/internal/auth"
 	"coffer/internal/id"
+	"coffer/internal/job"
 	"coffer/internal/pg"
 )
 
 // Erase is the input of Erase.
 type Erase struct {
-	ID     string `json:"id" minLength:"1" doc:"The member's UUID or short id"`
+	ID     string `json:"id" minLength:"1" doc:"The member's UUID or short id; one that was deleted earlier can be erased too"`
 	DryRun bool   `json:"dry_run,omitempty" doc:"Only show what would go"`
 }
 
-// An Erasure is what went, or would go.
+// An Erasure is what goes, or would go.
 type Erasure struct {
 	UserID   id.ID  `json:"user_id"`
 	DryRun   bool   `json:"dry_run" doc:"Nothing was erased yet"`
 	Erased   []Gone `json:"erased" doc:"What belongs to the member and goes for good"`
 	Unnamed  []Gone `json:"unnamed" doc:"What stays and loses the member's name"`
 	Released int64  `json:"released_accounts" doc:"Accounts of the member at another's connection: they stay, as that one's"`
+	JobID    *id.ID `json:"job_id" doc:"The job that goes on after the call where there is much to erase: GET /api/v1/jobs/{job_id} says how far it is. Null where everything is gone already"`
 }
 
-// Gone is how many rows of a table were erased or changed.
+// Gone is how many rows of a table are erased or changed.
 type Gone struct {
 	Table string `json:"table"`
 	Rows  int64  `json:"rows"`
 }
 
-const erasedName = "erased member"
+const (
+	eraseKind  = "archive.erase"
+	erasedName = "erased member"
+	// eraseMost is how many rows a call erases itself. More would outlast it, and keep others waiting.
+	eraseMost = 20_000
+)
 
-var errDry = errors.New("nothing shall stay")
+// A target is what belongs to a member, for as long as it is being erased.
+type target struct {
+	Member      id.ID   `json:"member_id"`
+	Actors      []id.ID `json:"actors"`      // under which the journal knows the member: by sessions and by keys
+	Connections []id.ID `json:"connections"` // theirs, of which nothing of anybody else's hangs
+	Accounts    []id.ID `json:"accounts"`
+}
+
+// args are what every statement of an erasure may name.
+func (t target) args() pg.Args {
+	return pg.Args{"member": t.Member, "actors": t.Actors, "connections": t.Connections, "accounts": t.Accounts, "most": batchSize, "erased": erasedName}
+}
+
+// A person is a member who is there, or whose name is.
+type person struct {
+	ID      id.ID `db:"id"`
+	Deleted bool  `db:"deleted"`
+}
+
+// whom is the member that a caller named. One that was deleted can still be erased: their name is in the journal.
+func whom(ctx context.Context, q pg.Querier, ref string) (person, error) {
+	p, err := pg.One[person](ctx, q, `select id, deleted_at is not null as deleted from member where id = $1 or short_id = $2`, pg.RefTo(ref).IDArgs()...)
+	return p, pg.Found(err, "user", "GET /api/v1/users lists them")
+}
+
+var errTried = errors.New("nothing shall stay")
+
+// removable says whether auth would let the member go, by trying it and taking it back.
+func (a *Archive) removable(ctx context.Context, tx pg.Tx, p person) error {
+	err := pg.Savepoint(ctx, tx, func(tx pg.Tx) error {
+		if err := a.remove(ctx, tx, p); err != nil {
+			return err
+		}
+		return errTried
+	})
+	if errors.Is(err, errTried) {
+		return nil
+	}
+	return err
+}
+
+func (a *Archive) remove(ctx context.Context, tx pg.Tx, p person) error {
+	if p.Deleted {
+		return nil
+	}
+	_, err := a.auth.RemoveUser(ctx, tx, p.ID.String())
+	return err
+}
 
 // askErase gives access back at the banks of whoever is to be erased, after everything that could refuse it.
 func (a *Archive) askErase(ctx context.Context, q pg.Querier, in Erase) (bool, error) {
 	if in.DryRun {
 		return false, nil
 	}
-	var u auth.User
-	err := a.db.InTx(ctx, func(tx pg.Tx) (err error) { // tried and taken back: what auth refuses must not have reached a bank
-		if u, err = a.auth.RemoveUser(ctx, tx, in.ID); err == nil {
-			err = errDry
-		}
-		return err
-	})
-	if !errors.Is(err, errDry) {
+	p, err := whom(ctx, q, in.ID)
+	if err != nil {
 		return false, err
 	}
-	return true, a.feed.RevokeOf(ctx, q, u.ID)
+	if err := a.db.InTx(ctx, func(tx pg.Tx) error { return a.removable(ctx, tx, p) }); err != nil {
+		return false, err
+	}
+	return true, a.feed.RevokeOf(ctx, q, p.ID)
 }
 
 // Erase takes everything that belongs to a member out of the books, for good: there is no undo, and earlier exports and backups still have it.
+// The member is out of the house when the call ends; where there is much of theirs, a job erases it.
 func (a *Archive) Erase(ctx context.Context, tx pg.Tx, in Erase, _ bool) (Erasure, error) {
-	e := eraser{tx: tx, gone: map[string]int64{}, unnamed: map[string]int64{}}
-	err := pg.Savepoint(ctx, tx, func(tx pg.Tx) error {
-		e.tx = tx
-		if !in.DryRun {
-			// Whoever stores transactions writes here first, so none of them finds a wording that is about to be blanked.
-			if _, err := pg.Exec(ctx, tx, `lock table descriptor in share row exclusive mode`); err != nil {
-				return err
-			}
-		}
-		u, err := a.auth.User(ctx, tx, auth.UserRef{ID: in.ID})
-		if err != nil {
-			return err
-		}
-		e.member = u.ID
-		if e.gone["login"], err = pg.Value[int64](ctx, tx, `select count(*) from login where member_id = $1`, u.ID); err != nil { // which go with the next step
-			return err
-		}
-		if _, err := a.auth.RemoveUser(ctx, tx, in.ID); err != nil {
-			return err
-		}
-		if err := e.all(ctx); err != nil {
-			return err
-		}
-		if in.DryRun {
-			return errDry
-		}
-		return nil
-	})
-	if err != nil && !errors.Is(err, errDry) {
+	p, err := whom(ctx, tx, in.ID)
+	if err != nil {
 		return Erasure{}, err
 	}
-	return Erasure{UserID: e.member, DryRun: in.DryRun, Erased: list(e.gone), Unnamed: list(e.unnamed), Released: e.released}, nil
+	if err := a.removable(ctx, tx, p); err != nil {
+		return Erasure{}, err
+	}
+	t, err := find(ctx, tx, p.ID, in.DryRun)
+	if err != nil {
+		return Erasure{}, fmt.Errorf("erase: %w", err)
+	}
+	out, err := t.count(ctx, tx)
+	if out.DryRun = in.DryRun; err != nil || in.DryRun {
+		return out, err
+	}
+	if err := a.remove(ctx, tx, p); err != nil {
+		return Erasure{}, err
+	}
+	if err := t.detach(ctx, tx); err != nil {
+		return Erasure{}, err
+	}
+	if out.rows() > a.eraseMost {
+		j, err := a.jobs.Enqueue(ctx, tx, eraseKind, t, job.Options{Unique: p.ID.String()})
+		out.JobID = &j.ID
+		return out, err
+	}
+	e := eraser{target: t, links: a.links}
+	return out, e.all(ctx, tx, func(f part) error {
+		_, err := f(ctx, tx)
+		return err
+	})
+}
+
+func (e Erasure) rows() (n int64) {
+	for _, list := range [][]Gone{e.Erased, e.Unnamed} {
+		for _, g := range list {
+			n += g.Rows
+		}
+	}
+	return n
+}
+
+// runErase is the job. Every batch looks for what is left, so a run that was broken off just goes on.
+func (a *Archive) runErase(ctx context.Context, r *job.Run) (any, error) {
+	var t target
+	if err := r.Args(&t); err != nil {
+		return nil, err
+	}
+	e := eraser{target: t, links: a.links}
+	err := e.all(ctx, a.db, func(f part) error {
+		return r.Batch(ctx, func(ctx context.Context, tx pg.Tx) (job.Step, error) {
+			n, err := f(ctx, tx)
+			return job.Step{Done: n}, err
+		})
+	})
+	if err != nil {
+		return nil, err
+	}
+	return nil, r.Batch(ctx, func(ctx context.Context, tx pg.Tx) (job.Step, error) {
+		_, err := pg.Exec(ctx, tx, `update job set args = '{}', unique_key = null where id = $1`, r.ID()) // whom it erased is known no more
+		return job.Step{}, err
+	})
+}
+
+// find says what belongs to the member. An account is its owner's, else its connection's member's; what hangs on another member's sign-in at a bank would come again with the next sync, and stays.
+// Unless it is only looked at, nobody else may change whose it is until the transaction ends.
+func find(ctx context.Context, tx pg.Tx, member id.ID, look bool) (t target, err error) {
+	t.Member = member
+	if !look {
+		if _, err = pg.Exec(ctx, tx, `select from connection where member_id = $1 order by id for update`, member); err != nil {
+			return t, err
+		}
+		if _, err = pg.Exec(ctx, tx, `select from account where owner_id = $1 or connection_id in (select id from connection where member_id = $1) order by id for update`, member); err != nil {
+			return t, err
+		}
+	}
+	if t.Accounts, err = pg.Values[id.ID](ctx, tx, `
+		select a.id from account a left join connection c on c.id = a.connection_id where coalesce(a.owner_id, c.member_id) = $1 and coalesce(c.member_id, $1) = $1 order by 1`, member); err != nil {
+		return t, err
+	}
+	if t.Connections, err = pg.Values[id.ID](ctx, tx, `
+		select id from connection c where member_id = $1 and not exists (select from account a where a.connection_id = c.id and a.owner_id <> $1) order by 1`, member); err != nil {
+		return t, err
+	}
+	t.Actors, err = pg.Values[id.ID](ctx, tx, `select $1::uuid union select id from token where member_id = $1`, member)
+	return t, err
+}
+
+// count is how many rows of each table are concerned.
+func (t target) count(ctx context.Context, q pg.Querier) (Erasure, error) {
+	out := Erasure{UserID: t.Member}
+	var err error
+	if out.Released, err = pg.Value[int64](ctx, q, `select count(*) from account a join connection c on c.id = a.connection_id where a.owner_id = @member and c.member_id <> @member`, t.args()); err != nil {
+		return out, err
+	}
+	gone, unnamed := map[string]int64{"account": int64(len(t.Accounts)), "connection": int64(len(t.Connections)), "member": 1}, map[string]int64{}
+	all, err := referring(ctx, q)
+	if err != nil {
+		return out, err
+	}
+	counts := map[string]string{"idempotency": "actor_id = any(@actors)", "write_budget": "key_id = any(@actors)", "transaction": "account_id = any(@accounts)", "entry": entriesGone, "descriptor": wordingsGone, "change": changesGone}
+	for name, conditions := range all {
+		counts[name] = conditions.any()
+	}
+	counts["comment"] += " or author_id = any(@actors)"
+	for into, list := range map[*map[string]int64]map[string]string{&gone: counts, &unnamed: named} {
+		for name, where := range list {
+			if (*into)[name], err = pg.Value[int64](ctx, q, "select count(*) from "+quote(name)+" x where "+where, t.args()); err != nil {
+				return out, fmt.Errorf("count %s: %w", name, err)
+			}
+		}
+	}
+	out.Erased, out.Unnamed = list(gone), list(unnamed)
+	return out, nil
 }
 
 func list(rows map[string]int64) []Gone {
@@ -101,165 +234,27 @@ func list(rows map[string]int64) []Gone {
 	return out
 }
 
-// An eraser is one erasure under way.
-type eraser struct {
-	tx            pg.Tx
-	member        id.ID
-	actors        []id.ID // under which the journal knows the member: by sessions and by keys
-	connections   []id.ID // theirs, of which nothing of anybody else's hangs
-	accounts      []id.ID
-	gone, unnamed map[string]int64
-	released      int64
-}
+// What goes beside that which refers to the member, as conditions on x, before anything has gone.
+const (
+	entriesGone = `x.subject = 'transaction' and (x.subject_id in (select id from transaction where account_id = any(@accounts)) or coalesce(x.ref in (select id from comment where author_id = any(@actors)), false))`
+	// Wordings that no transaction of others has: theirs, and those that no transaction has any more.
+	wordingsGone = `x.merchant_name <> 'erased ' || x.id and x.id not in (select descriptor_id from transaction where account_id <> all(@accounts))`
+	// Changes of which nothing is left, unless a sync of others or a revert that stays refers to them.
+	changesGone = `x.id in (
+		with recursive empty as (select change_id as id from entry x group by 1 having bool_and(` + entriesGone + `)),
+		needed as (
+			select reverts as id from change where id not in (select id from empty) and reverts is not null
+			union select change_id from sync_log where connection_id <> all(@connections) and change_id is not null
+			union select c.reverts from change c join needed n on n.id = c.id where c.reverts is not null)
+		select id from empty except select id from needed)`
+)
 
-// all erases from the leaves to the root.
-func (e *eraser) all(ctx context.Context) error {
-	for _, step := range []func(context.Context) error{e.find, e.journal, e.transactions, e.owned, e.names} {
-		if err := step(ctx); err != nil {
-			return fmt.Errorf("erase: %w", err)
-		}
-	}
-	return nil
-}
-
-// find says what belongs to the member. An account is its owner's, else its connection's member's. What hangs on another member's sign-in at a bank would come again with the
-// next sync: it stays and is that member's. A connection that holds another's accounts stays too, without its credentials, and goes to that one.
-func (e *eraser) find(ctx context.Context) (err error) {
-	if e.released, err = pg.Exec(ctx, e.tx, `
-		update account a set owner_id = null, updated_at = clock_timestamp() from connection c where c.id = a.connection_id and a.owner_id = $1 and c.member_id <> $1`, e.member); err != nil {
-		return err
-	}
-	if _, err = pg.Values[id.ID](ctx, e.tx, `select id from connection where member_id = $1 order by id for update`, e.member); err != nil {
-		return err
-	}
-	e.accounts, err = pg.Values[id.ID](ctx, e.tx, `
-		select a.id from account a left join connection c on c.id = a.connection_id where coalesce(a.owner_id, c.member_id) = $1 order by a.id for update of a`, e.member)
-	if err != nil {
-		return err
-	}
-	if e.connections, err = pg.Values[id.ID](ctx, e.tx, `
-		select id from connection c where member_id = $1 and not exists (select from account a where a.connection_id = c.id and a.owner_id <> $1)`, e.member); err != nil {
-		return err
-	}
-	if e.unnamed["connection"], err = pg.Exec(ctx, e.tx, `
-		update connection c set member_id = (select owner_id from account a where a.connection_id = c.id and a.owner_id <> $1 order by a.id limit 1), status = 'disconnected', status_reason = 'ERASED',
-			status_message = 'The member whose sign-in this was is erased; link the bank anew to sync it again.', credentials = null, next_sync_at = null, updated_at = clock_timestamp()
-		where member_id = $1 and id <> all($2)`, e.member, e.connections); err != nil {
-		return err
-	}
-	e.actors, err = pg.Values[id.ID](ctx, e.tx, `select $1::uuid union select id from token where member_id = $1`, e.member)
-	return err
-}
-
-// journal erases what the journal holds of their transactions and comments, and changes of which nothing is left.
-func (e *eraser) journal(ctx context.Context) error {
-	changes, err := pg.Values[id.ID](ctx, e.tx, `
-		select distinct change_id from entry where subject = 'transaction' and (subject_id in (select id from transaction where account_id = any($1)) or ref in (select id from comment where author_id = any($2)))`,
-		e.accounts, e.actors)
-	if err != nil {
-		return err
-	}
-	if e.gone["entry"], err = pg.Exec(ctx, e.tx, `
-		delete from entry where subject = 'transaction' and (subject_id in (select id from transaction where account_id = any($1)) or ref in (select id from comment where author_id = any($2)))`,
-		e.accounts, e.actors); err != nil {
-		return err
-	}
-	if e.gone["sync_log"], err = pg.Exec(ctx, e.tx, `delete from sync_log where connection_id = any($1)`, e.connections); err != nil {
-		return err
-	}
-	for n := int64(1); n > 0; e.gone["change"] += n { // a revert goes before what it reverts, and a revert of that before it
-		n, err = pg.Exec(ctx, e.tx, `
-			delete from change c where c.id = any($1) and not exists (select from entry where change_id = c.id)
-				and not exists (select from sync_log where change_id = c.id) and not exists (select from change r where r.reverts = c.id)`, changes)
-		if err != nil {
-			return err
-		}
-	}
-	if e.unnamed["entry"], err = pg.Exec(ctx, e.tx, `
-		update entry e set note = null from change c where c.id = e.change_id and c.actor_id = any($1) and e.note is not null`, e.actors); err != nil {
-		return err
-	}
-	e.gone["comment"], err = pg.Exec(ctx, e.tx, `delete from comment where author_id = any($2) or transaction_id in (select id from transaction where account_id = any($1))`, e.accounts, e.actors)
-	return err
-}
-
-// transactions erases the transactions, with what the bank wrote about them where nobody else's has the same wording.
-// Wordings are blanked and not deleted: looking for who still uses each would read all transactions once for every one of them.
-func (e *eraser) transactions(ctx context.Context) (err error) {
-	if _, err = pg.Exec(ctx, e.tx, `
-		update transaction set linked_id = null, excluded = false, transfer = false, updated_at = clock_timestamp()
-		where linked_id in (select id from transaction where account_id = any($1)) and account_id <> all($1)`, e.accounts); err != nil {
-		return err
-	}
-	e.gone["descriptor"], err = pg.Exec(ctx, e.tx, `
-		update descriptor d set name = '', merchant_name = 'erased ' || d.id, folded = ''
-		from (select descriptor_id from transaction group by 1 having bool_and(account_id = any($1))) u where u.descriptor_id = d.id`, e.accounts)
-	if err != nil {
-		return err
-	}
-	if err := e.referring(ctx, "transaction", "select id from transaction where account_id = any($1)", e.accounts); err != nil {
-		return err
-	}
-	e.gone["transaction"], err = pg.Exec(ctx, e.tx, `delete from transaction where account_id = any($1)`, e.accounts)
-	return err
-}
-
-// owned erases accounts, connections and the member, and whatever refers to them.
-func (e *eraser) owned(ctx context.Context) (err error) {
-	if err := e.referring(ctx, "account", "select unnest($1::uuid[])", e.accounts); err != nil {
-		return err
-	}
-	if e.gone["account"], err = pg.Exec(ctx, e.tx, `delete from account where id = any($1)`, e.accounts); err != nil {
-		return err
-	}
-	if err := e.referring(ctx, "connection", "select unnest($1::uuid[])", e.connections); err != nil {
-		return err
-	}
-	if e.gone["connection"], err = pg.Exec(ctx, e.tx, `delete from connection where id = any($1)`, e.connections); err != nil {
-		return err
-	}
-	if err := e.referring(ctx, "member", "select unnest($1::uuid[])", []id.ID{e.member}); err != nil {
-		return err
-	}
-	e.gone["member"], err = pg.Exec(ctx, e.tx, `delete from member where id = $1`, e.member)
-	return err
-}
-
-// referring deletes the rows of every table that refer to what is about to go, by what the catalog says: tables that are added later are not forgotten.
-// References of a table to itself are seen to before.
-func (e *eraser) referring(ctx context.Context, table, which string, ids []id.ID) error {
-	type reference struct {
-		Table  string `db:"table_name"`
-		Column string `db:"column_name"`
-	}
-	all, err := pg.All[reference](ctx, e.tx, `
-		select c.relname::text as table_name, a.attname::text as column_name
-		from pg_constraint k join pg_class c on c.oid = k.conrelid join pg_attribute a on a.attrelid = k.conrelid and a.attnum = k.conkey[1]
-		where k.contype = 'f' and k.confrelid = $1::text::regclass and k.conrelid <> k.confrelid order by 1, 2`, table)
-	if err != nil {
-		return err
-	}
-	for _, r := range all {
-		n, err := pg.Exec(ctx, e.tx, "delete from "+quote(r.Table)+" where "+quote(r.Column)+" in ("+which+")", ids)
-		if err != nil {
-			return err
-		}
-		e.gone[r.Table] += n
-	}
-	return nil
-}
-
-// names takes the member's name off what stays: what they did to others' transactions, and what they defined for the household.
-func (e *eraser) names(ctx context.Context) (err error) {
-	if e.unnamed["change"], err = pg.Exec(ctx, e.tx, `update change set actor_id = null, actor_name = $2 where actor_id = any($1)`, e.actors, erasedName); err != nil {
-		return err
-	}
-	if e.unnamed["rule"], err = pg.Exec(ctx, e.tx, `update rule set created_by_id = null, created_by_name = $2 where created_by_id = any($1)`, e.actors, erasedName); err != nil {
-		return err
-	}
-	if e.unnamed["job"], err = pg.Exec(ctx, e.tx, `update job set actor_id = null, actor_name = $2 where actor_id = any($1)`, e.actors, erasedName); err != nil {
-		return err
-	}
-	e.gone["idempotency"], err = pg.Exec(ctx, e.tx, `delete from idempotency where actor_id = any($1)`, e.actors)
-	return err
+// named is what keeps the member's name, as conditions on x, and stays.
+var named = map[string]string{
+	"connection": "x.member_id = @member and x.id <> all(@connections)",
+	"entry":      "x.note is not null and x.change_id in (select id from change where actor_id = any(@actors)) and not (" + entriesGone + ")",
+	"change":     "x.actor_id = any(@actors) and not (" + changesGone + ")",
+	"rule":       "x.created_by_id = any(@actors)",
+	"job":        "x.actor_id = any(@actors)",
+	"report":     "x.author_id = any(@actors)",
 }

@@ -3,11 +3,17 @@ package archive_test
 import (
 	"context"
 	"crypto/sha256"
+	"encoding/json"
+	"errors"
 	"fmt"
+	"reflect"
 	"strings"
 	"testing"
+	"time"
 
 	"coffer/internal/app"
+	"coffer/internal/archive"
+	"coffer/internal/auth"
 	"coffer/internal/id"
 	"coffer/internal/op"
 	"coffer/internal/pg"
@@ -62,13 +68,58 @@ var marks = []string{
 	`insert into login (id, short_id, member_id, kind, identifier, proof) values (gen_random_uuid(), 'ca000001', $1, 'password', 'canary@example.com', 'CANARY-proof')`,
 	`insert into comment (id, short_id, transaction_id, content, author_type, author_id, author_name) select gen_random_uuid(), 'ca000003', transaction_id, 'CANARY-by-key', 'user', '00000000-0000-7000-8000-00000000ca01', 'CANARY-by-key' from comment where short_id = 'ca000002' and $1::uuid is not null`,
 	`insert into login (id, short_id, member_id, kind, identifier, proof) select gen_random_uuid(), 'ca000002', id, 'password', 'other@example.com', 'other' from member where id <> $1 and role = 'admin' order by id desc limit 1`,
+	`insert into report (id, short_id, title, body, kind, author_type, author_id) values (gen_random_uuid(), 'ca000001', 'For all', 'x', 'summary', 'user', $1)`,
+	`insert into descriptor (name, merchant_name, folded) values ('CANARY-wording until it posted', '', 'CANARY-folded')`,
 	`insert into idempotency (actor_id, key, fingerprint, status, etag, body) values ($1, 'CANARY-key', '', 200, '', '')`,
 }
 
-// Erasing takes all that is a member's, and nothing that is another's; a dry run says exactly what, and does nothing.
+// Erasing takes all that is a member's, and nothing that is another's; a dry run says exactly what, and does nothing. Where there is much a job does it, to the same end.
 func TestErase(t *testing.T) {
 	t.Parallel()
-	a := lived(t, 2000)
+	for name, most := range map[string]int64{"at once": 1 << 40, "by a job": 0} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			a := lived(t, 2000)
+			a.Archive.EraseAtMost(most)
+			testErase(t, a, most == 0)
+		})
+	}
+}
+
+// work runs the app's jobs until none is left.
+func work(t *testing.T, a *app.App) {
+	t.Helper()
+	ctx, stop := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	go func() { done <- a.Jobs.Run(ctx) }()
+	for deadline := time.Now().Add(time.Minute); ; time.Sleep(5 * time.Millisecond) {
+		left, err := pg.Values[string](t.Context(), a.DB, `select kind || ' ' || state || ' ' || coalesce(error_message, '') from job where state <> 'succeeded'`)
+		if err != nil || time.Now().After(deadline) {
+			t.Fatalf("%v %v", left, err)
+		}
+		if len(left) == 0 {
+			break
+		}
+	}
+	stop()
+	<-done
+}
+
+// rowsOf is how many rows each of those tables has.
+func rowsOf(t *testing.T, db *pg.DB, tables map[string]string) map[string]int64 {
+	t.Helper()
+	out := map[string]int64{}
+	for name := range tables {
+		var err error
+		if out[name], err = pg.Value[int64](t.Context(), db, `select count(*) from `+name); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return out
+}
+
+func testErase(t *testing.T, a *app.App, byJob bool) {
+	t.Helper()
 	ctx := t.Context()
 	members, err := pg.Values[id.ID](ctx, a.DB, `select member_id from connection group by 1 order by 1`)
 	if err != nil || len(members) < 2 {
@@ -94,7 +145,7 @@ func TestErase(t *testing.T) {
 		return sha256.Sum256([]byte(rows))
 	}
 	kept, before := others(), everything(ctx, t, a.DB)
-	control := 0
+	rows, control := rowsOf(t, a.DB, before), 0
 	for _, text := range before {
 		control += strings.Count(strings.ToUpper(text), "CANARY")
 	}
@@ -114,11 +165,36 @@ func TestErase(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if strings.Replace(would, `"dry_run":true`, `"dry_run":false`, 1) != did {
+	var shown, told archive.Erasure
+	if err := errors.Join(json.Unmarshal([]byte(would), &shown), json.Unmarshal([]byte(did), &told)); err != nil {
+		t.Fatal(err)
+	}
+	if !shown.DryRun || told.DryRun || shown.JobID != nil || (told.JobID != nil) != byJob {
+		t.Errorf("shown %s\ntold %s", would, did)
+	}
+	if told.JobID, told.DryRun = nil, true; !reflect.DeepEqual(shown, told) {
 		t.Errorf("shown before:\n%s\ndone:\n%s", would, did)
 	}
 	t.Log(did)
-	for name, text := range everything(ctx, t, a.DB) {
+	if byJob {
+		if _, err := a.Auth.User(ctx, a.DB, auth.UserRef{ID: theirs.String()}); err == nil {
+			t.Error("the member is still there")
+		}
+		work(t, a)
+	}
+	after := everything(ctx, t, a.DB)
+	left := rowsOf(t, a.DB, after)
+	for _, g := range told.Erased {
+		if g.Table != "descriptor" { // whose rows stay, blank
+			rows[g.Table] -= g.Rows
+		}
+	}
+	for name := range before {
+		if rows[name] != left[name] && name != "job" {
+			t.Errorf("%s should have %d rows and has %d", name, rows[name], left[name])
+		}
+	}
+	for name, text := range after {
 		if strings.Contains(strings.ToUpper(text), "CANARY") || strings.Contains(text, fmt.Sprintf("\\x%x", "CANARY-credentials")) {
 			t.Errorf("%s still has a mark of the erased", name)
 		}

@@ -73,7 +73,10 @@ func (a *Archive) CreateExport(ctx context.Context, tx pg.Tx, in CreateExport) (
 
 // Kinds is archive's long work.
 func (a *Archive) Kinds() []job.Kind {
-	return []job.Kind{{Name: exportKind, Unit: "rows", Work: a.runExport, Show: a.show, Retries: 2}}
+	return []job.Kind{
+		{Name: exportKind, Unit: "rows", Work: a.runExport, Show: a.show, Retries: 2},
+		{Name: eraseKind, Unit: "rows", Work: a.runErase, Retries: 20, Timeout: 12 * time.Hour}, // half an erasure is none
+	}
 }
 
 // show makes the link for who asked; everybody else learns only that there is one.

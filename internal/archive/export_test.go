@@ -1,0 +1,4 @@
+package archive
+
+// EraseAtMost makes a job erase more rows than these.
+func (a *Archive) EraseAtMost(n int64) { a.eraseMost = n }

@@ -37,7 +37,9 @@ func TestTakenShortIDs(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	row := func(provider string) Incoming { return told(b.account, provider, "2026-03-01", "4.20", "Café "+provider) }
+	row := func(provider string) Incoming {
+		return told(b.account, provider, "2026-03-01", "4.20", "Café "+provider)
+	}
 	const stored = "019a3c5e-4000-7000-8000-0000000000aa"
 	b.drawing(stored)
 	load(row("stored"))

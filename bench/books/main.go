@@ -9,9 +9,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
-	"os/signal"
 	"regexp"
-	"syscall"
 	"time"
 
 	"coffer/bench/measure"
@@ -30,15 +28,7 @@ type options struct {
 	binary       string
 }
 
-func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	err := run(ctx)
-	stop()
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "books:", err)
-		os.Exit(1)
-	}
-}
+func main() { measure.Main("books", run) }
 
 func run(ctx context.Context) error {
 	var o options

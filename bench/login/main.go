@@ -10,11 +10,9 @@ import (
 	"net/http"
 	"os"
 	"os/exec"
-	"os/signal"
 	"slices"
 	"strings"
 	"sync"
-	"syscall"
 	"time"
 
 	"coffer/bench/measure"
@@ -26,15 +24,7 @@ const (
 	pause    = 50 * time.Millisecond // between two calls of the API
 )
 
-func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	err := run(ctx)
-	stop()
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "login:", err)
-		os.Exit(1)
-	}
-}
+func main() { measure.Main("login", run) }
 
 func run(ctx context.Context) error {
 	lasts := flag.Duration("for", time.Minute, "how long the flood lasts; the quiet before it lasts half as long")

@@ -9,7 +9,9 @@ import (
 	"fmt"
 	"net/url"
 	"os"
+	"os/signal"
 	"strings"
+	"syscall"
 	"time"
 
 	"coffer/internal/auth"
@@ -32,6 +34,17 @@ type Scratch struct {
 
 	name  string
 	admin *pgx.Conn
+}
+
+// Main runs a measuring program until it ends or is interrupted, and says what went wrong.
+func Main(name string, run func(context.Context) error) {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	err := run(ctx)
+	stop()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, name+":", err)
+		os.Exit(1)
+	}
 }
 
 // AdminURL is the PostgreSQL on which scratch databases are made. It must run on this machine, because its CPU time is read from /proc.

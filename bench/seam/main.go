@@ -10,9 +10,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
-	"os/signal"
 	"runtime"
-	"syscall"
 	"time"
 
 	"coffer/bench/measure"
@@ -34,15 +32,7 @@ type options struct {
 	asJSON bool
 }
 
-func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	err := run(ctx)
-	stop()
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "seam:", err)
-		os.Exit(1)
-	}
-}
+func main() { measure.Main("seam", run) }
 
 func run(ctx context.Context) error {
 	var o options

@@ -8,23 +8,13 @@ import (
 	"flag"
 	"fmt"
 	"os"
-	"os/signal"
-	"syscall"
 	"time"
 
 	"coffer/bench/measure"
 	"coffer/internal/pg"
 )
 
-func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	err := run(ctx)
-	stop()
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "soak:", err)
-		os.Exit(1)
-	}
-}
+func main() { measure.Main("soak", run) }
 
 func run(ctx context.Context) error {
 	minutes := flag.Float64("minutes", 60, "how long it lives")

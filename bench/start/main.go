@@ -9,9 +9,7 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/signal"
 	"slices"
-	"syscall"
 	"time"
 
 	"coffer/bench/measure"
@@ -39,15 +37,7 @@ type report struct {
 	Binary  int64            `json:"binary"`
 }
 
-func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	err := run(ctx)
-	stop()
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "start:", err)
-		os.Exit(1)
-	}
-}
+func main() { measure.Main("start", run) }
 
 func run(ctx context.Context) error {
 	starts := flag.Int("starts", 20, "how often to start it")

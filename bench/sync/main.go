@@ -12,9 +12,7 @@ import (
 	"io"
 	"net/http"
 	"os"
-	"os/signal"
 	"strings"
-	"syscall"
 	"time"
 
 	"coffer/bench/measure"
@@ -34,15 +32,7 @@ type options struct {
 	binary                      string
 }
 
-func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	err := run(ctx)
-	stop()
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "sync:", err)
-		os.Exit(1)
-	}
-}
+func main() { measure.Main("sync", run) }
 
 func run(ctx context.Context) error {
 	var o options

@@ -1,5 +1,7 @@
 package bank
 
+import "encoding/json"
+
 // NewBad makes a bad row of what came and of the ids that could be read in it.
 func NewBad(row []byte, id, account string, why Reason) Bad {
 	b := Bad{Reason: why, Raw: NewRaw(row)}
@@ -29,4 +31,17 @@ func Latest(rows []Transaction) []Transaction {
 		}
 	}
 	return out
+}
+
+// A Loose string is empty where a provider sends anything but a string: what only adorns a row must not spoil it.
+type Loose string
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (l *Loose) UnmarshalJSON(b []byte) error {
+	var s string
+	if json.Unmarshal(b, &s) != nil {
+		s = ""
+	}
+	*l = Loose(s)
+	return nil
 }

@@ -90,20 +90,6 @@ func missing(err error) error {
 
 const lists = "GET /api/v1/counterparties lists them"
 
-// recorded runs a write of counterparties and records what it did to them, with what followed from it, as one change.
-func recorded(ctx context.Context, tx pg.Tx, ids []id.ID, summary string, write func() ([]journal.Entry, error)) error {
-	var more []journal.Entry
-	entries, err := definition.Around(ctx, tx, ids, journal.Source(op.ActorOf(ctx)), func() (err error) {
-		more, err = write()
-		return err
-	})
-	if err != nil {
-		return err
-	}
-	_, err = journal.Record(ctx, tx, journal.Note{Summary: summary}, append(entries, more...))
-	return err
-}
-
 // CreateCounterparty is the input of Create.
 type CreateCounterparty struct {
 	Name       string  `json:"name" minLength:"1" maxLength:"200" format:"line" example:"Corner Bakery"`
@@ -188,7 +174,7 @@ func (c *Counterparties) Patch(ctx context.Context, tx pg.Tx, in PatchCounterpar
 		return Counterparty{}, err
 	}
 	var after Counterparty
-	err = recorded(ctx, tx, []id.ID{p.ID}, "Changed counterparty "+p.ShortID, func() (_ []journal.Entry, err error) {
+	err = definition.Recorded(ctx, tx, []id.ID{p.ID}, "Changed counterparty "+p.ShortID, func() (_ []journal.Entry, err error) {
 		after, err = pg.One[Counterparty](ctx, tx, `
 			update counterparty set
 				name = coalesce(@name, name),
@@ -259,7 +245,7 @@ func (c *Counterparties) Delete(ctx context.Context, tx pg.Tx, in Ref) (op.Delet
 	if err != nil {
 		return op.Deleted{}, err
 	}
-	err = recorded(ctx, tx, ids, "Deleted counterparty "+p.ShortID, func() ([]journal.Entry, error) {
+	err = definition.Recorded(ctx, tx, ids, "Deleted counterparty "+p.ShortID, func() ([]journal.Entry, error) {
 		_, err := pg.Exec(ctx, tx, `update counterparty set deleted_at = clock_timestamp(), updated_at = clock_timestamp() where id = any($1)`, ids)
 		return nil, err
 	})

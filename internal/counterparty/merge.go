@@ -37,7 +37,7 @@ func (c *Counterparties) Merge(ctx context.Context, tx pg.Tx, in MergeCounterpar
 	if err != nil {
 		return Counterparty{}, err
 	}
-	err = recorded(ctx, tx, ids, "Merged counterparty "+from.ShortID+" into "+into.ShortID, func() ([]journal.Entry, error) {
+	err = definition.Recorded(ctx, tx, ids, "Merged counterparty "+from.ShortID+" into "+into.ShortID, func() ([]journal.Entry, error) {
 		_, err := pg.Exec(ctx, tx, `update counterparty set canonical_id = $2, updated_at = clock_timestamp() where id = any($1)`, ids, into.ID)
 		if err != nil {
 			return nil, err

@@ -239,7 +239,7 @@ func (f *Filing) PatchCategory(ctx context.Context, tx pg.Tx, in PatchCategory) 
 	if err != nil {
 		return Category{}, err
 	}
-	err = recorded(ctx, tx, categoryDefinition, []id.ID{c.ID}, "Changed category "+c.Slug, func() ([]journal.Entry, error) {
+	err = categoryDefinition.Recorded(ctx, tx, []id.ID{c.ID}, "Changed category "+c.Slug, func() ([]journal.Entry, error) {
 		_, err := pg.Exec(ctx, tx, `
 		update category set
 			display_name = coalesce(@name, display_name), icon = coalesce(@icon, icon), color = coalesce(lower(@color), color),
@@ -305,7 +305,7 @@ func (f *Filing) DeleteCategory(ctx context.Context, tx pg.Tx, in DeleteCategory
 	if uses != "" {
 		return op.Deleted{}, errs.New(errs.InUse, "the category %s is used by %s; say with move_to where they should go", c.Slug, uses)
 	}
-	err = recorded(ctx, tx, categoryDefinition, []id.ID{c.ID}, "Deleted category "+c.Slug, func() ([]journal.Entry, error) {
+	err = categoryDefinition.Recorded(ctx, tx, []id.ID{c.ID}, "Deleted category "+c.Slug, func() ([]journal.Entry, error) {
 		return nil, f.retire(ctx, tx, []id.ID{c.ID})
 	})
 	return op.Deleted{Deleted: true, ID: c.ID}, err

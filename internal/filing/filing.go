@@ -42,20 +42,6 @@ var (
 	}
 )
 
-// recorded runs a write of definitions and records what it did to them, with what followed from it, as one change.
-func recorded(ctx context.Context, tx pg.Tx, d journal.Definition, ids []id.ID, summary string, write func() ([]journal.Entry, error)) error {
-	var more []journal.Entry
-	entries, err := d.Around(ctx, tx, ids, journal.Source(op.ActorOf(ctx)), func() (err error) {
-		more, err = write()
-		return err
-	})
-	if err != nil {
-		return err
-	}
-	_, err = journal.Record(ctx, tx, journal.Note{Summary: summary}, append(entries, more...))
-	return err
-}
-
 // A CategoryUser is anything that points at categories and must follow when one is merged into another.
 type CategoryUser interface {
 	// Uses says how many things point at the category, which is locked, and what they are in the plural: "rules".

@@ -40,7 +40,7 @@ func (f *Filing) mergeRecorded(ctx context.Context, tx pg.Tx, m merge) error {
 	if err != nil {
 		return err
 	}
-	err = recorded(ctx, tx, categoryDefinition, ids, "Merged category "+m.from.Slug+" into "+m.into.Slug, func() ([]journal.Entry, error) {
+	err = categoryDefinition.Recorded(ctx, tx, ids, "Merged category "+m.from.Slug+" into "+m.into.Slug, func() ([]journal.Entry, error) {
 		return f.merge(ctx, tx, []merge{m})
 	})
 	return err

@@ -184,7 +184,7 @@ func (f *Filing) PatchTag(ctx context.Context, tx pg.Tx, in PatchTag) (Tag, erro
 		in.Description = new(text.Prose(*in.Description, maxDescription).Plain())
 	}
 	var after Tag
-	err = recorded(ctx, tx, tagDefinition, []id.ID{t.ID}, "Changed tag "+t.Slug, func() (_ []journal.Entry, err error) {
+	err = tagDefinition.Recorded(ctx, tx, []id.ID{t.ID}, "Changed tag "+t.Slug, func() (_ []journal.Entry, err error) {
 		after, err = pg.One[Tag](ctx, tx, `
 		update tag set
 			display_name = coalesce(@name, display_name), description = coalesce(@description, description),
@@ -205,7 +205,7 @@ func (f *Filing) DeleteTag(ctx context.Context, tx pg.Tx, in TagRef) (op.Deleted
 	if t.IsSystem {
 		return op.Deleted{}, errs.New(errs.SystemProtected, "the tag %s belongs to the service and cannot be deleted; remove it from transactions instead", t.Slug)
 	}
-	err = recorded(ctx, tx, tagDefinition, []id.ID{t.ID}, "Deleted tag "+t.Slug, func() ([]journal.Entry, error) {
+	err = tagDefinition.Recorded(ctx, tx, []id.ID{t.ID}, "Deleted tag "+t.Slug, func() ([]journal.Entry, error) {
 		_, err := pg.Exec(ctx, tx, `update tag set deleted_at = clock_timestamp(), updated_at = clock_timestamp() where id = $1`, t.ID)
 		return nil, err
 	})

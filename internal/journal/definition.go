@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"coffer/internal/id"
+	"coffer/internal/op"
 	"coffer/internal/pg"
 	"github.com/jackc/pgx/v5"
 )
@@ -80,6 +81,20 @@ func (d Definition) Around(ctx context.Context, tx pg.Tx, ids []id.ID, source st
 		entries = append(entries, Entry{Subject: d.Subject, SubjectID: u, Field: FieldRecord, Before: b, After: a, AfterSource: &source})
 	}
 	return entries, nil
+}
+
+// Recorded runs a write of these rows and records what it did to them, with what followed from it, as one change.
+func (d Definition) Recorded(ctx context.Context, tx pg.Tx, ids []id.ID, summary string, write func() ([]Entry, error)) error {
+	var more []Entry
+	entries, err := d.Around(ctx, tx, ids, Source(op.ActorOf(ctx)), func() (err error) {
+		more, err = write()
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	_, err = Record(ctx, tx, Note{Summary: summary}, append(entries, more...))
+	return err
 }
 
 // Apply implements Subject: a row becomes the record after, or a tombstone when there is none.

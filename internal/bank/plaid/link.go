@@ -133,8 +133,8 @@ func (p *Plaid) Exchange(ctx context.Context, _ string, given json.RawMessage) (
 func (p *Plaid) institution(ctx context.Context, c credentials) (string, text.Untrusted) {
 	var out struct {
 		Item struct {
-			ID   loose `json:"institution_id"`
-			Name loose `json:"institution_name"`
+			ID   bank.Loose `json:"institution_id"`
+			Name bank.Loose `json:"institution_name"`
 		} `json:"item"`
 	}
 	if p.read(ctx, "/item/get", c, accountsRequest{AccessToken: c.AccessToken}, &out, 0) != nil || !bank.IsID(string(out.Item.ID)) {
@@ -147,11 +147,11 @@ func (p *Plaid) institution(ctx context.Context, c credentials) (string, text.Un
 type added struct {
 	PublicToken string `json:"public_token"`
 	Institution struct {
-		ID loose `json:"institution_id"`
+		ID bank.Loose `json:"institution_id"`
 	} `json:"institution"`
 	Accounts []struct {
-		Name loose `json:"name"`
-		Mask loose `json:"mask"`
+		Name bank.Loose `json:"name"`
+		Mask bank.Loose `json:"mask"`
 	} `json:"accounts"`
 }
 
@@ -181,7 +181,7 @@ const cdn = "https://cdn.plaid.com/"
 func (p *Plaid) Outcome(ctx context.Context, session string) (bank.Outcome, error) {
 	var out struct {
 		Sessions []struct {
-			FinishedAt loose `json:"finished_at"`
+			FinishedAt bank.Loose `json:"finished_at"`
 			Results    *struct {
 				Items []added `json:"item_add_results"`
 			} `json:"results"`

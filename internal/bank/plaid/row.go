@@ -10,38 +10,25 @@ import (
 	"coffer/internal/text"
 )
 
-// A loose string is empty where Plaid sends anything but a string: what only adorns a row must not spoil it.
-type loose string
-
-// UnmarshalJSON implements json.Unmarshaler.
-func (l *loose) UnmarshalJSON(b []byte) error {
-	var s string
-	if json.Unmarshal(b, &s) != nil {
-		s = ""
-	}
-	*l = loose(s)
-	return nil
-}
-
 type account struct {
-	ID           loose `json:"account_id"`
-	PersistentID loose `json:"persistent_account_id"`
-	Name         loose `json:"name"`
-	OfficialName loose `json:"official_name"`
-	Type         loose `json:"type"`
-	Subtype      loose `json:"subtype"`
-	Mask         loose `json:"mask"`
+	ID           bank.Loose `json:"account_id"`
+	PersistentID bank.Loose `json:"persistent_account_id"`
+	Name         bank.Loose `json:"name"`
+	OfficialName bank.Loose `json:"official_name"`
+	Type         bank.Loose `json:"type"`
+	Subtype      bank.Loose `json:"subtype"`
+	Mask         bank.Loose `json:"mask"`
 	Balances     struct {
 		Available  json.RawMessage `json:"available"`
 		Current    json.RawMessage `json:"current"`
 		Limit      json.RawMessage `json:"limit"`
-		ISO        loose           `json:"iso_currency_code"`
-		Unofficial loose           `json:"unofficial_currency_code"`
+		ISO        bank.Loose      `json:"iso_currency_code"`
+		Unofficial bank.Loose      `json:"unofficial_currency_code"`
 	} `json:"balances"`
 }
 
 // accountTypes are Plaid's words; brokerage is what investment was called once.
-var accountTypes = map[loose]string{
+var accountTypes = map[bank.Loose]string{
 	"depository": bank.Depository, "credit": bank.Credit, "loan": bank.Loan, "investment": bank.Investment, "brokerage": bank.Investment,
 }
 
@@ -71,7 +58,7 @@ func balance(token json.RawMessage) *money.Amount {
 }
 
 // readCurrency takes the code that is there. Unofficial ones are codes of coins, some of which have the shape of ISO's.
-func readCurrency(iso, unofficial loose) (money.Currency, bool) {
+func readCurrency(iso, unofficial bank.Loose) (money.Currency, bool) {
 	code := iso
 	if code == "" {
 		code = unofficial
@@ -83,22 +70,22 @@ func readCurrency(iso, unofficial loose) (money.Currency, bool) {
 }
 
 type transaction struct {
-	ID             loose           `json:"transaction_id"`
-	AccountID      loose           `json:"account_id"`
-	PendingID      loose           `json:"pending_transaction_id"`
+	ID             bank.Loose      `json:"transaction_id"`
+	AccountID      bank.Loose      `json:"account_id"`
+	PendingID      bank.Loose      `json:"pending_transaction_id"`
 	Amount         json.RawMessage `json:"amount"`
-	ISO            loose           `json:"iso_currency_code"`
-	Unofficial     loose           `json:"unofficial_currency_code"`
-	Date           loose           `json:"date"`
-	AuthorizedDate loose           `json:"authorized_date"`
-	Datetime       loose           `json:"datetime"`
-	Name           loose           `json:"name"`
-	MerchantName   loose           `json:"merchant_name"`
-	PaymentChannel loose           `json:"payment_channel"`
+	ISO            bank.Loose      `json:"iso_currency_code"`
+	Unofficial     bank.Loose      `json:"unofficial_currency_code"`
+	Date           bank.Loose      `json:"date"`
+	AuthorizedDate bank.Loose      `json:"authorized_date"`
+	Datetime       bank.Loose      `json:"datetime"`
+	Name           bank.Loose      `json:"name"`
+	MerchantName   bank.Loose      `json:"merchant_name"`
+	PaymentChannel bank.Loose      `json:"payment_channel"`
 	Pending        json.RawMessage `json:"pending"`
 	Category       *struct {
-		Primary  loose `json:"primary"`
-		Detailed loose `json:"detailed"`
+		Primary  bank.Loose `json:"primary"`
+		Detailed bank.Loose `json:"detailed"`
 	} `json:"personal_finance_category"`
 }
 
@@ -107,8 +94,8 @@ func readTransaction(raw []byte) (bank.Transaction, bank.Reason) {
 	var row transaction
 	if json.Unmarshal(raw, &row) != nil {
 		var ids struct {
-			ID        loose `json:"transaction_id"`
-			AccountID loose `json:"account_id"`
+			ID        bank.Loose `json:"transaction_id"`
+			AccountID bank.Loose `json:"account_id"`
 		}
 		_ = json.Unmarshal(raw, &ids) // what is no object has no ids
 		return bank.Transaction{ProviderID: string(ids.ID), AccountID: string(ids.AccountID)}, bank.BadShape
@@ -152,7 +139,7 @@ func readTransaction(raw []byte) (bank.Transaction, bank.Reason) {
 	return out, ""
 }
 
-func readTime(s loose) time.Time {
+func readTime(s bank.Loose) time.Time {
 	t, err := time.Parse(time.RFC3339, string(s))
 	if err != nil || t.Year() < 1900 || t.Year() > 2199 {
 		return time.Time{}

@@ -88,8 +88,8 @@ func (s syncPage) read() bank.Page {
 	out.Transactions = bank.Latest(out.Transactions)
 	for _, raw := range s.Removed {
 		var r struct {
-			ID        loose `json:"transaction_id"`
-			AccountID loose `json:"account_id"`
+			ID        bank.Loose `json:"transaction_id"`
+			AccountID bank.Loose `json:"account_id"`
 		}
 		if json.Unmarshal(raw, &r) != nil || !bank.IsID(string(r.ID)) {
 			out.Bad = append(out.Bad, bank.NewBad(raw, string(r.ID), string(r.AccountID), bank.BadID))

@@ -8,36 +8,23 @@ import (
 	"coffer/internal/text"
 )
 
-// A loose string is empty where Teller sends anything but a string: what only adorns a row must not spoil it.
-type loose string
-
-// UnmarshalJSON implements json.Unmarshaler.
-func (l *loose) UnmarshalJSON(b []byte) error {
-	var s string
-	if json.Unmarshal(b, &s) != nil {
-		s = ""
-	}
-	*l = loose(s)
-	return nil
-}
-
 type account struct {
-	ID           loose `json:"id"`
-	EnrollmentID loose `json:"enrollment_id"`
-	Name         loose `json:"name"`
-	Type         loose `json:"type"`
-	Subtype      loose `json:"subtype"`
-	LastFour     loose `json:"last_four"`
-	Currency     loose `json:"currency"`
-	Status       loose `json:"status"`
+	ID           bank.Loose `json:"id"`
+	EnrollmentID bank.Loose `json:"enrollment_id"`
+	Name         bank.Loose `json:"name"`
+	Type         bank.Loose `json:"type"`
+	Subtype      bank.Loose `json:"subtype"`
+	LastFour     bank.Loose `json:"last_four"`
+	Currency     bank.Loose `json:"currency"`
+	Status       bank.Loose `json:"status"`
 	Institution  struct {
-		ID   loose `json:"id"`
-		Name loose `json:"name"`
+		ID   bank.Loose `json:"id"`
+		Name bank.Loose `json:"name"`
 	} `json:"institution"`
 	// A link that is missing is something that the account cannot do.
 	Links struct {
-		Balances     loose `json:"balances"`
-		Transactions loose `json:"transactions"`
+		Balances     bank.Loose `json:"balances"`
+		Transactions bank.Loose `json:"transactions"`
 	} `json:"links"`
 }
 
@@ -57,16 +44,16 @@ func (a account) ours() bank.Account {
 }
 
 type transaction struct {
-	ID          loose           `json:"id"`
-	AccountID   loose           `json:"account_id"`
+	ID          bank.Loose      `json:"id"`
+	AccountID   bank.Loose      `json:"account_id"`
 	Amount      json.RawMessage `json:"amount"`
-	Date        loose           `json:"date"`
-	Description loose           `json:"description"`
-	Status      loose           `json:"status"`
+	Date        bank.Loose      `json:"date"`
+	Description bank.Loose      `json:"description"`
+	Status      bank.Loose      `json:"status"`
 	Details     struct {
-		Category     loose `json:"category"`
+		Category     bank.Loose `json:"category"`
 		Counterparty *struct {
-			Name loose `json:"name"`
+			Name bank.Loose `json:"name"`
 		} `json:"counterparty"`
 	} `json:"details"`
 }
@@ -78,7 +65,7 @@ func readTransaction(raw []byte, a bank.Account) (bank.Transaction, bank.Reason)
 	var row transaction
 	if json.Unmarshal(raw, &row) != nil {
 		var ids struct {
-			ID loose `json:"id"`
+			ID bank.Loose `json:"id"`
 		}
 		_ = json.Unmarshal(raw, &ids) // what is no object has no id
 		out.ProviderID = string(ids.ID)

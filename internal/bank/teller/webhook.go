@@ -73,9 +73,9 @@ func readEvent(body []byte) (bank.Event, error) {
 		ID      string `json:"id"`
 		Type    string `json:"type"`
 		Payload struct {
-			EnrollmentID loose `json:"enrollment_id"`
-			AccountID    loose `json:"account_id"`
-			Reason       loose `json:"reason"`
+			EnrollmentID bank.Loose `json:"enrollment_id"`
+			AccountID    bank.Loose `json:"account_id"`
+			Reason       bank.Loose `json:"reason"`
 		} `json:"payload"`
 	}
 	if json.Unmarshal(body, &w) != nil || !bank.IsID(w.ID) {

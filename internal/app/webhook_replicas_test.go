@@ -157,7 +157,7 @@ func (r *replicas) news(t *testing.T, n int, group *sync.WaitGroup) {
 // no two syncs of a connection at a time, every event done, every sync asked for by someone, every piece of news read by a sync that began after it was told, and the books as the banks have them.
 func TestTwoReplicas(t *testing.T) {
 	t.Parallel()
-	events, lasts := 500, 25*time.Second
+	events, lasts := 500, 60*time.Second
 	if os.Getenv("COFFER_TEST_LONG") != "" {
 		events, lasts = 5000, 10*time.Minute
 	}

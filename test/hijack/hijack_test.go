@@ -32,6 +32,9 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
+// allowance is how many transactions the key with a small budget may change.
+const allowance = 60
+
 const ring = "c2VjcmV0LWNhbmFyeS1vZi1lbmNyeXB0aW9uLWtleSE="
 
 // A house is the service with a bank behind it, and everything in it that no agent may see.
@@ -186,6 +189,18 @@ func (h *house) frame(t *testing.T) string {
 	return fmt.Sprintf("%d %x", len(lines), sha256.Sum256([]byte(strings.Join(lines, ""))))
 }
 
+// touched counts the transactions that an agent changed, each change anew, as its budget does.
+func (h *house) touched(t *testing.T, agent string) int {
+	t.Helper()
+	n, err := pg.Value[int](t.Context(), h.DB, `
+		select count(distinct (e.change_id, e.subject_id)) from change c join entry e on e.change_id = c.id
+		where c.actor_name = $1 and e.subject = 'transaction'`, agent)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
 // A trap is an address that is in no configuration. Whoever follows it is counted.
 func trap(t *testing.T) (address string, visits *atomic.Int64) {
 	t.Helper()
@@ -211,14 +226,14 @@ func trap(t *testing.T) (address string, visits *atomic.Int64) {
 // A tally counts what happened to the calls.
 type tally struct {
 	mu     sync.Mutex
-	calls  map[string]int // by tool
+	times  map[string]time.Duration // by tool
 	done   int
 	failed map[string]int // by code
 }
 
 func (h *house) attack(t *testing.T, key string, calls, attackers int, baits []string) *tally {
 	t.Helper()
-	score := &tally{calls: map[string]int{}, failed: map[string]int{}}
+	score := &tally{times: map[string]time.Duration{}, failed: map[string]int{}}
 	spoils := &loot{known: map[string][]string{}}
 	var left atomic.Int64
 	left.Store(int64(calls))
@@ -243,7 +258,9 @@ func (h *house) attack(t *testing.T, key string, calls, attackers int, baits []s
 // judge makes one call and looks at the answer.
 func (h *house) judge(t *testing.T, score *tally, a *attacker) {
 	t.Helper()
+	start := time.Now()
 	tool, args, result, err := a.strike(t.Context())
+	took := time.Since(start)
 	said := all(result, err)
 	given, _ := json.Marshal(args)
 	for _, s := range h.secrets {
@@ -263,7 +280,7 @@ func (h *house) judge(t *testing.T, score *tally, a *attacker) {
 	}
 	score.mu.Lock()
 	defer score.mu.Unlock()
-	score.calls[tool]++
+	score.times[tool] += took
 	switch {
 	case err != nil:
 		score.failed["protocol"]++
@@ -322,11 +339,8 @@ func (h *house) undo(t *testing.T, since string) int {
 func TestHijackedAgent(t *testing.T) {
 	t.Parallel()
 	calls := 10_000
-	switch {
-	case os.Getenv("COFFER_TEST_LONG") != "":
+	if os.Getenv("COFFER_TEST_LONG") != "" {
 		calls = 100_000
-	case os.Getenv("COFFER_TEST_HIJACK") == "":
-		t.Skip("takes minutes: set COFFER_TEST_HIJACK=1 for 10,000 calls, COFFER_TEST_LONG=1 for 100,000")
 	}
 	h := newHouse(t)
 	address, visits := trap(t)
@@ -334,6 +348,7 @@ func TestHijackedAgent(t *testing.T) {
 
 	reader := h.newKey(t, auth.CreateKey{Name: "reader", Scope: "read_only", ActorType: "agent"})
 	writer := h.newKey(t, auth.CreateKey{Name: "writer", Scope: "full_access", ActorType: "agent", MaxWritesPerDay: new(1_000_000)})
+	miser := h.newKey(t, auth.CreateKey{Name: "miser", Scope: "full_access", ActorType: "agent", MaxWritesPerDay: new(allowance)})
 	before, frame := h.books(t), h.frame(t)
 	since, err := pg.Value[string](t.Context(), h.DB, `select max(id::text) from change`)
 	if err != nil {
@@ -341,8 +356,13 @@ func TestHijackedAgent(t *testing.T) {
 	}
 
 	read := h.attack(t, reader, calls/10, 2, baits)
-	if got := h.books(t); got != before {
+	if got := h.books(t); got != before || h.touched(t, "reader") > 0 {
 		t.Errorf("a key that may only read changed the books:\n%s", cmp.Diff(before, got))
+	}
+	miserly := h.attack(t, miser, calls/10, 2, baits)
+	h.settle(t)
+	if spent := h.touched(t, "miser"); spent > allowance || miserly.failed["RATE_LIMITED"] == 0 {
+		t.Errorf("a key that may change %d transactions changed %d; refused %v", allowance, spent, miserly.failed)
 	}
 	start := time.Now()
 	wrote := h.attack(t, writer, calls, 4, baits)

@@ -115,15 +115,17 @@ func (j *Jobs) AwaitAll(ctx context.Context, jobs []Job, d time.Duration) ([]Job
 		if err != nil {
 			return jobs, false // as they were is true enough
 		}
-		now := make(map[id.ID]Job, len(read))
+		now := make(map[[16]byte]Job, len(read)) // an id that was made short for a tool is another key than the same id in full
 		for _, r := range read {
-			now[r.ID] = j.record(ctx, r)
+			now[r.ID.Bytes()] = j.record(ctx, r)
 		}
 		jobs = slices.Clone(jobs)
 		for i, x := range jobs {
-			if r, ok := now[x.ID]; ok {
-				jobs[i] = r
+			r, ok := now[x.ID.Bytes()]
+			if !ok {
+				return jobs, false // forgotten meanwhile
 			}
+			jobs[i] = r
 		}
 	}
 }

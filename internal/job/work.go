@@ -189,8 +189,10 @@ func MayPass(err error) bool {
 	}
 	if e, ok := errors.AsType[*errs.Error](err); ok {
 		switch e.Kind() {
-		case errs.KindUnavailable, errs.KindUpstream, errs.KindLimited:
+		case errs.KindUnavailable, errs.KindUpstream:
 			return true
+		case errs.KindLimited: // a budget that is used up until tomorrow is not waited for
+			return e.After <= pauses[len(pauses)-1]
 		}
 		return false
 	}

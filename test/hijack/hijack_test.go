@@ -3,16 +3,19 @@
 package hijack_test
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
 	"log/slog"
+	"maps"
 	"math/rand/v2"
 	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -28,12 +31,12 @@ import (
 	"coffer/internal/pg"
 	"coffer/internal/pg/pgtest"
 	"coffer/internal/seal"
-	"github.com/google/go-cmp/cmp"
+	gocmp "github.com/google/go-cmp/cmp"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
 // allowance is how many transactions the key with a small budget may change.
-const allowance = 60
+const allowance = 20
 
 const ring = "c2VjcmV0LWNhbmFyeS1vZi1lbmNyeXB0aW9uLWtleSE="
 
@@ -238,12 +241,14 @@ func (h *house) attack(t *testing.T, key string, calls, attackers int, baits []s
 	var left atomic.Int64
 	left.Store(int64(calls))
 	var all sync.WaitGroup
+	offered := 0
 	for n := range attackers {
 		s := h.session(t, key)
 		list, err := s.ListTools(t.Context(), nil)
 		if err != nil {
 			t.Fatal(err)
 		}
+		offered = len(list.Tools)
 		a := &attacker{Rand: rand.New(rand.NewPCG(uint64(n), 7)), tools: list.Tools, loot: spoils, baits: baits, session: s}
 		all.Go(func() {
 			for left.Add(-1) >= 0 {
@@ -252,6 +257,9 @@ func (h *house) attack(t *testing.T, key string, calls, attackers int, baits []s
 		})
 	}
 	all.Wait()
+	if len(score.times) < offered && calls >= 100*offered {
+		t.Errorf("%d tools are offered, %d were called", offered, len(score.times))
+	}
 	return score
 }
 
@@ -271,9 +279,10 @@ func (h *house) judge(t *testing.T, score *tally, a *attacker) {
 	var face struct {
 		Error struct{ Code string } `json:"error"`
 	}
-	if err == nil && result.IsError {
-		raw, _ := json.Marshal(result.StructuredContent)
-		_ = json.Unmarshal(raw, &face)
+	if err == nil && result.IsError && len(result.Content) > 0 {
+		if text, ok := result.Content[0].(*mcp.TextContent); ok {
+			_ = json.Unmarshal([]byte(text.Text), &face) // what is no error of ours has no code
+		}
 	}
 	if strings.Contains(said, "INTERNAL_ERROR") || strings.Contains(said, "panic") {
 		t.Errorf("%s %s broke: %.300s", tool, given, said)
@@ -357,7 +366,7 @@ func TestHijackedAgent(t *testing.T) {
 
 	read := h.attack(t, reader, calls/10, 2, baits)
 	if got := h.books(t); got != before || h.touched(t, "reader") > 0 {
-		t.Errorf("a key that may only read changed the books:\n%s", cmp.Diff(before, got))
+		t.Errorf("a key that may only read changed the books:\n%s", gocmp.Diff(before, got))
 	}
 	miserly := h.attack(t, miser, calls/10, 2, baits)
 	h.settle(t)
@@ -379,14 +388,25 @@ func TestHijackedAgent(t *testing.T) {
 	start = time.Now()
 	reverted := h.undo(t, since)
 	if got := h.books(t); got != before {
-		t.Errorf("not everything could be undone:\n%s", cmp.Diff(before, got))
+		t.Errorf("not everything could be undone:\n%s", gocmp.Diff(before, got))
 	}
 	if n := visits.Load(); n != 0 {
 		t.Errorf("%d connections to an address that is configured nowhere", n)
 	}
+	t.Log(slowest(wrote.times))
 	t.Logf("%d calls of a reader (%d did something), %d of a writer in %.0f s: %d went through, refused %v; %d changes, %d reverts in %.0f s", calls/10, read.done, calls, took.Seconds(), wrote.done, wrote.failed,
 		changes, reverted, time.Since(start).Seconds())
 	if !harmed || changes < calls/20 || wrote.done < calls/4 {
 		t.Error("the attack did too little to show anything")
 	}
+}
+
+// slowest says where the time went.
+func slowest(times map[string]time.Duration) string {
+	names := slices.SortedFunc(maps.Keys(times), func(a, b string) int { return cmp.Compare(times[b], times[a]) })
+	var b strings.Builder
+	for _, n := range names[:min(6, len(names))] {
+		fmt.Fprintf(&b, "%s %.1f s, ", n, times[n].Seconds())
+	}
+	return strings.TrimSuffix(b.String(), ", ")
 }

@@ -65,16 +65,12 @@ func run(ctx context.Context) error {
 }
 
 func measureAll(ctx context.Context, o options) (*report, error) {
-	dir, err := os.MkdirTemp("", "coffer-books-")
+	binary, remove, err := measure.Coffer(ctx, o.binary)
 	if err != nil {
 		return nil, err
 	}
-	defer os.RemoveAll(dir) //nolint:errcheck // the system clears it some day
-	if o.binary == "" {
-		if o.binary, err = measure.BuildCoffer(ctx, dir); err != nil {
-			return nil, err
-		}
-	}
+	defer remove()
+	o.binary = binary
 	w, err := openWorld(ctx, o)
 	if err != nil {
 		return nil, err

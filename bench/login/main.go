@@ -31,15 +31,11 @@ func run(ctx context.Context) error {
 	rate := flag.Int("rate", 50, "sign-ins a second")
 	addresses := flag.Int("addresses", 200, "from so many addresses")
 	flag.Parse()
-	dir, err := os.MkdirTemp("", "coffer-login-")
+	binary, remove, err := measure.Coffer(ctx, "")
 	if err != nil {
 		return err
 	}
-	defer os.RemoveAll(dir) //nolint:errcheck // the system clears it some day
-	binary, err := measure.BuildCoffer(ctx, dir)
-	if err != nil {
-		return err
-	}
+	defer remove()
 	scratch, err := measure.NewScratch(ctx)
 	if err != nil {
 		return err

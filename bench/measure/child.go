@@ -7,6 +7,7 @@ import (
 	"net"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"syscall"
 	"time"
@@ -14,16 +15,36 @@ import (
 
 const patience = 20 * time.Second
 
-// BuildCoffer builds the service into dir as releases are built: static, without paths, stripped.
-func BuildCoffer(ctx context.Context, dir string) (string, error) {
-	path := filepath.Join(dir, "coffer")
-	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-buildvcs=false", "-ldflags=-s -w", "-o", path, "coffer/cmd/coffer") //nolint:gosec // the variable is a file that this program names
+// Main runs a measuring program to its end or its interruption, and says what went wrong.
+func Main(name string, run func(context.Context) error) {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	err := run(ctx)
+	stop()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, name+":", err)
+		os.Exit(1)
+	}
+}
+
+// Coffer is the service to measure: the binary that was given, or else one that is built as releases are: static, without paths, stripped. Whoever asked removes it.
+func Coffer(ctx context.Context, given string) (binary string, remove func(), err error) {
+	if given != "" {
+		return given, func() {}, nil
+	}
+	dir, err := os.MkdirTemp("", "coffer-bench-")
+	if err != nil {
+		return "", nil, err
+	}
+	remove = func() { _ = os.RemoveAll(dir) } // the system clears it some day
+	binary = filepath.Join(dir, "coffer")
+	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-buildvcs=false", "-ldflags=-s -w", "-o", binary, "coffer/cmd/coffer") //nolint:gosec // the variable is a file that this program names
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
 	cmd.Stderr = os.Stderr
 	if err := cmd.Run(); err != nil {
-		return "", fmt.Errorf("build coffer (run this inside the repository): %w", err)
+		remove()
+		return "", nil, fmt.Errorf("build coffer (run this inside the repository): %w", err)
 	}
-	return path, nil
+	return binary, remove, nil
 }
 
 // A Child is a server under measurement. It listens on loopback only, and what it logs goes to /dev/null.

@@ -66,15 +66,11 @@ type contender struct {
 }
 
 func measureAll(ctx context.Context, o options) (*report, error) {
-	dir, err := os.MkdirTemp("", "coffer-seam-")
+	binary, remove, err := measure.Coffer(ctx, "")
 	if err != nil {
 		return nil, err
 	}
-	defer os.RemoveAll(dir) //nolint:errcheck // the system clears it some day
-	binary, err := measure.BuildCoffer(ctx, dir)
-	if err != nil {
-		return nil, err
-	}
+	defer remove()
 	scratch, err := measure.NewScratch(ctx)
 	if err != nil {
 		return nil, err

@@ -9,7 +9,6 @@ import (
 	"math/rand/v2"
 	"net"
 	"net/http"
-	"os"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -24,7 +23,7 @@ import (
 
 // A house is the server, its bank and its household, and the count of what happened.
 type house struct {
-	dir        string
+	remove     func() // the binary
 	server     *measure.Child
 	metrics    string // host and port
 	sim        *banksim.Plaid
@@ -47,13 +46,11 @@ func open(ctx context.Context, scratch *measure.Scratch, db *pg.DB) (*house, err
 	if err != nil {
 		return nil, err
 	}
-	if h.dir, err = os.MkdirTemp("", "coffer-soak-"); err != nil {
-		return nil, err
-	}
-	binary, err := measure.BuildCoffer(ctx, h.dir)
+	binary, remove, err := measure.Coffer(ctx, "")
 	if err != nil {
 		return nil, err
 	}
+	h.remove = remove
 	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:0")
 	if err != nil {
 		return nil, err
@@ -87,7 +84,7 @@ func open(ctx context.Context, scratch *measure.Scratch, db *pg.DB) (*house, err
 func (h *house) close() {
 	h.server.Stop()
 	h.sim.Close()
-	_ = os.RemoveAll(h.dir) // the system clears it some day
+	h.remove()
 }
 
 // link connects the bank and waits for its first sync.

@@ -58,15 +58,11 @@ func run(ctx context.Context) error {
 }
 
 func measureAll(ctx context.Context, starts, processes int) (*report, error) {
-	dir, err := os.MkdirTemp("", "coffer-start-")
+	binary, remove, err := measure.Coffer(ctx, "")
 	if err != nil {
 		return nil, err
 	}
-	defer os.RemoveAll(dir) //nolint:errcheck // the system clears it some day
-	binary, err := measure.BuildCoffer(ctx, dir)
-	if err != nil {
-		return nil, err
-	}
+	defer remove()
 	scratch, err := measure.NewScratch(ctx)
 	if err != nil {
 		return nil, err

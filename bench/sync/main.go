@@ -41,16 +41,12 @@ func run(ctx context.Context) error {
 	flag.IntVar(&o.rounds, "rounds", 3, "rounds of each side, alternating, each in a database of its own")
 	flag.StringVar(&o.binary, "binary", "", "measure this coffer instead of building one")
 	flag.Parse()
-	if o.binary == "" {
-		dir, err := os.MkdirTemp("", "coffer-sync-")
-		if err != nil {
-			return err
-		}
-		defer os.RemoveAll(dir) //nolint:errcheck // the system clears it some day
-		if o.binary, err = measure.BuildCoffer(ctx, dir); err != nil {
-			return err
-		}
+	binary, remove, err := measure.Coffer(ctx, o.binary)
+	if err != nil {
+		return err
 	}
+	defer remove()
+	o.binary = binary
 	var all []figures
 	for range o.rounds {
 		f, err := round(ctx, o)

@@ -194,11 +194,7 @@ func (f *Feed) DeleteConnection(ctx context.Context, tx pg.Tx, in ConnectionRef,
 	if err != nil {
 		return op.Deleted{}, err
 	}
-	_, err = pg.Exec(ctx, tx, `
-		update connection set status = 'disconnected', status_reason = 'REMOVED', status_message = 'Someone removed this connection; link the bank anew to sync it again.',
-			credentials = null, next_sync_at = null, updated_at = clock_timestamp()
-		where id = $1`, c.ID)
-	return op.Deleted{Deleted: true, ID: c.ID}, err
+	return op.Deleted{Deleted: true, ID: c.ID}, disconnect(ctx, tx, c.ID, "REMOVED", "Someone removed this connection; link the bank anew to sync it again.")
 }
 
 // A ConnectionStatus is how a connection does.

@@ -13,22 +13,12 @@ import (
 	"testing"
 	"time"
 
-	"coffer/internal/auth"
 	"coffer/internal/bank"
-	"coffer/internal/filing"
 	"coffer/internal/id"
-	"coffer/internal/job"
-	"coffer/internal/ledger"
 	"coffer/internal/pg"
 	"coffer/internal/pg/pgtest"
-	"coffer/internal/rulebook"
 	"coffer/internal/seal"
 	"coffer/internal/text"
-)
-
-const (
-	oldKey = "MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY="
-	newKey = "ZmVkY2JhOTg3NjU0MzIxMGZlZGNiYTk4NzY1NDMyMTA="
 )
 
 // A vault is a bank whose widget gives the token that it was asked for.
@@ -46,15 +36,6 @@ func (vault) Exchange(_ context.Context, _ string, given json.RawMessage) (bank.
 	return bank.Linked{Credentials: bank.Credentials(fmt.Sprintf(`{"access_token":%q}`, in.Token)), ConnectionID: "item " + id.Base62(8), InstitutionName: text.Name("First Bank")}, err
 }
 
-func ringOf(t *testing.T, current string, old ...string) *seal.Ring {
-	t.Helper()
-	r, err := seal.NewRing(current, old...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return r
-}
-
 // newVault is a feed on that database which takes connections on and works no jobs.
 func newVault(t *testing.T, url string, ring *seal.Ring) *Feed {
 	t.Helper()
@@ -63,12 +44,7 @@ func newVault(t *testing.T, url string, ring *seal.Ring) *Feed {
 		t.Fatal(err)
 	}
 	t.Cleanup(db.Close)
-	files := filing.New(ledger.CategoryUser{}, rulebook.CategoryUser{})
-	books, jobs := ledger.New(db, files), job.New(db, nil)
-	f := New(db, auth.New(db), books, rulebook.New(db, files, books, jobs), jobs)
-	f.Connect(ring, only{vault{&bankBook{size: 1, truth: map[string]bank.Transaction{}}}})
-	jobs.Add(f.Kinds()...)
-	return f
+	return feedOn(db, ring, vault{&bankBook{size: 1, truth: map[string]bank.Transaction{}}})
 }
 
 // readable finds a secret in a dump as it is, or in one of the ways in which a dump or a program writes bytes.

@@ -85,7 +85,7 @@ func (f *Feed) Hear(ctx context.Context, tx pg.Tx, h Hint) (Heard, error) {
 		return out, expiring(ctx, tx, c, h.Event)
 	case bank.Revoked:
 		out.Message = "access was revoked at the bank: the connection is disconnected and its credentials are erased"
-		return out, revoked(ctx, tx, c, h.Event)
+		return out, disconnect(ctx, tx, c, h.Event.Code, h.Event.Advice)
 	case bank.NewAccounts:
 		out.Message = "the bank has accounts that the connection does not include; the connection says so"
 		_, err := pg.Exec(ctx, tx, `update connection set new_accounts_available = true, updated_at = clock_timestamp() where id = $1`, c)
@@ -130,24 +130,11 @@ func expiring(ctx context.Context, tx pg.Tx, c id.ID, e bank.Event) error {
 	return err
 }
 
-// loginRepaired is the way back from pending_reauth when the provider says so; consent is as long as before. In the other states the login was not known to be broken, and a sync shows how it is.
+// loginRepaired is the way back from pending_reauth when the provider says so. In the other states the login was not known to be broken, and a sync shows how it is.
 func loginRepaired(ctx context.Context, tx pg.Tx, l link) (link, error) {
 	if l.Status != "pending_reauth" {
 		return l, nil
 	}
-	_, err := pg.Exec(ctx, tx, `
-		update connection set
-			status = 'active', consecutive_failures = 0, next_sync_at = clock_timestamp() + interval '15 minutes', updated_at = clock_timestamp(),
-			status_reason = case when consent_expires_at > clock_timestamp() then @reason end, status_message = case when consent_expires_at > clock_timestamp() then @advice end
-		where id = @id`, pg.Args{"id": l.ID, "reason": consentExpiring, "advice": expiringAdvice})
 	l.Status = "active"
-	return l, err
-}
-
-// revoked ends a connection for good.
-func revoked(ctx context.Context, tx pg.Tx, c id.ID, e bank.Event) error {
-	_, err := pg.Exec(ctx, tx, `
-		update connection set status = 'disconnected', status_reason = $2, status_message = $3, credentials = null, next_sync_at = null, updated_at = clock_timestamp() where id = $1`,
-		c, e.Code, e.Advice)
-	return err
+	return l, works(ctx, tx, l.ID, false)
 }

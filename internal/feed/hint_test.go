@@ -9,26 +9,6 @@ import (
 	"coffer/internal/pg"
 )
 
-// state is what a hint may change of a connection.
-type state struct {
-	Status   string   `db:"status"`
-	Reason   *string  `db:"status_reason"`
-	Consent  *pg.Time `db:"consent_expires_at"`
-	Accounts bool     `db:"new_accounts_available"`
-	Secret   bool     `db:"secret"`
-	Due      bool     `db:"due"`
-}
-
-func (b *branch) state(t *testing.T) state {
-	t.Helper()
-	s, err := pg.One[state](t.Context(), b.db, `
-		select status, status_reason, consent_expires_at, new_accounts_available, credentials is not null as secret, next_sync_at is not null as due from connection where id = $1`, b.connection)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return s
-}
-
 func (b *branch) hear(t *testing.T, e bank.Event) (Heard, error) {
 	t.Helper()
 	var out Heard
@@ -37,13 +17,6 @@ func (b *branch) hear(t *testing.T, e bank.Event) (Heard, error) {
 		return err
 	})
 	return out, err
-}
-
-func (b *branch) exec(t *testing.T, sql string, args ...any) {
-	t.Helper()
-	if _, err := pg.Exec(t.Context(), b.db, sql, args...); err != nil {
-		t.Fatal(err)
-	}
 }
 
 // settled waits until no sync waits or runs.
@@ -113,7 +86,7 @@ func TestHints(t *testing.T) {
 			t.Errorf("%s, paused %t, %s: heard %+v, %v", c.from, c.paused, c.effect, heard, err)
 		}
 		b.settled(t)
-		got := b.state(t)
+		got := b.health(t)
 		reason := c.reason
 		if reason == nil {
 			reason = &none
@@ -123,10 +96,10 @@ func TestHints(t *testing.T) {
 			at = *got.Reason
 		}
 		final := c.from == "disconnected"
-		if got.Status != c.to || at != *reason || (got.Consent != nil) != (c.effect == bank.Expiring && !final) || got.Accounts != (c.effect == bank.NewAccounts && !final) || got.Secret != (c.to != "disconnected") {
+		if got.Status != c.to || at != *reason || (got.Consent != nil) != (c.effect == bank.Expiring && !final) || got.Accounts != (c.effect == bank.NewAccounts && !final) || got.Sealed != (c.to != "disconnected") {
 			t.Errorf("%s, paused %t, %s: now %+v, reason %q, want %s %q", c.from, c.paused, c.effect, got, at, c.to, *reason)
 		}
-		if c.effect == bank.NeedsReauth && c.from != "pending_reauth" && !final && got.Due {
+		if c.effect == bank.NeedsReauth && c.from != "pending_reauth" && !final && got.Due != nil {
 			t.Errorf("%s: syncs go on after %s", c.from, c.effect)
 		}
 	}
@@ -152,8 +125,33 @@ func TestConsentWarningStays(t *testing.T) {
 		}
 		b.once(t, "manual")
 	}
-	if s := b.state(t); s.Status != "active" || s.Reason == nil || *s.Reason != consentExpiring || s.Consent == nil {
+	if s := b.health(t); s.Status != "active" || s.Reason == nil || *s.Reason != consentExpiring || s.Consent == nil {
 		t.Errorf("%+v", s)
+	}
+}
+
+// A login that works again is the same consent as before when the provider says so, and a new one when the member signed in.
+func TestLoginWorksAgain(t *testing.T) {
+	t.Parallel()
+	b := newBranch(t, 10)
+	for _, anew := range []bool{false, true} {
+		b.exec(t, `update connection set provider_id = 'item', status = 'pending_reauth', status_reason = 'CODE', consecutive_failures = 2, next_sync_at = null,
+			consent_expires_at = now() + interval '1 day', new_accounts_available = true`)
+		err := b.db.InTx(t.Context(), func(tx pg.Tx) error { return works(t.Context(), tx, b.connection, anew) })
+		if err != nil {
+			t.Fatal(err)
+		}
+		h := b.health(t)
+		if h.Status != "active" || h.Failures != 0 || h.Due == nil || *h.Due || h.Accounts == anew || (h.Consent == nil) != anew || (h.Reason == nil) != anew || (h.Message == nil) != anew {
+			t.Errorf("anew %t: %+v", anew, h)
+		}
+	}
+	b.exec(t, `update connection set status = 'disconnected'`)
+	if err := b.db.InTx(t.Context(), func(tx pg.Tx) error { return works(t.Context(), tx, b.connection, true) }); err != nil {
+		t.Fatal(err)
+	}
+	if h := b.health(t); h.Status != "disconnected" {
+		t.Errorf("what is disconnected came back: %+v", h)
 	}
 }
 
@@ -182,7 +180,7 @@ func TestHintsDuringASync(t *testing.T) {
 				b.bank.mu.Unlock()
 				close(release)
 				<-done
-				if s := b.state(t); s.Status != want || s.Reason == nil || want == "disconnected" && (s.Secret || s.Due) {
+				if s := b.health(t); s.Status != want || s.Reason == nil || *s.Reason != "CODE" || want == "disconnected" && (s.Sealed || s.Due != nil) {
 					t.Errorf("%+v", s)
 				}
 			})

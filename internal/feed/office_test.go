@@ -1,32 +1,20 @@
 package feed
 
 import (
-	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"slices"
-	"sync"
 	"testing"
 	"time"
 
-	"coffer/internal/auth"
 	"coffer/internal/bank"
 	"coffer/internal/bank/plaid"
 	"coffer/internal/bank/teller"
 	"coffer/internal/banksim"
-	"coffer/internal/filing"
 	"coffer/internal/household"
-	"coffer/internal/id"
 	"coffer/internal/job"
-	"coffer/internal/ledger"
 	"coffer/internal/money"
 	"coffer/internal/pg"
-	"coffer/internal/pg/pgtest"
-	"coffer/internal/rulebook"
-	"coffer/internal/seal"
 	"coffer/internal/text"
-	"github.com/google/go-cmp/cmp"
 )
 
 // A counter is a simulator as tests disturb it.
@@ -38,37 +26,24 @@ type counter interface {
 
 // An office is a household with one connection, through a real client, to a bank behind its simulator.
 type office struct {
-	*Feed
-	provider   string
-	sim        counter
-	book       *banksim.Book
-	connection id.ID
+	*house
+	provider string
+	sim      counter
+	book     *banksim.Book
 }
 
 // newOffice links a bank through that provider and syncs it once.
 func newOffice(t *testing.T, provider string, transactions int) *office {
 	t.Helper()
-	db := pgtest.New(t)
-	files := filing.New(ledger.CategoryUser{}, rulebook.CategoryUser{})
-	books, jobs, members := ledger.New(db, files), job.New(db, nil), auth.New(db)
-	ring, err := seal.NewRing("MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY=")
-	if err != nil {
-		t.Fatal(err)
-	}
-	o := &office{Feed: New(db, members, books, rulebook.New(db, files, books, jobs), jobs), provider: provider}
+	o := &office{provider: provider}
 	client, given := o.bank(t, household.Options{Seed: 5, Transactions: transactions, Years: 1, End: time.Now()})
-	o.Connect(ring, only{client})
-	jobs.Add(o.Kinds()...)
-	ctx, stop := context.WithCancel(context.WithoutCancel(t.Context()))
-	var working sync.WaitGroup
-	working.Go(func() { _ = jobs.Run(ctx) }) // it ends with the test
-	t.Cleanup(func() { stop(); working.Wait() })
+	o.house = newHouse(t, client)
 	in := CreateConnection{Provider: provider, Credentials: given}
-	made, err := o.askBank(t.Context(), db, in)
+	made, err := o.askBank(t.Context(), o.db, in)
 	if err != nil {
 		t.Fatal(err)
 	}
-	err = db.InTx(t.Context(), func(tx pg.Tx) error {
+	err = o.db.InTx(t.Context(), func(tx pg.Tx) error {
 		c, err := o.CreateConnection(t.Context(), tx, in, made)
 		o.connection = c.ID
 		return err
@@ -124,17 +99,7 @@ func (o *office) bank(t *testing.T, size household.Options) (bank.Provider, map[
 // sync1 runs a sync to its end.
 func (o *office) sync1(t *testing.T) job.Job {
 	t.Helper()
-	var j job.Job
-	err := o.db.InTx(t.Context(), func(tx pg.Tx) (err error) {
-		j, err = o.order(t.Context(), tx, order{o.connection, "manual"})
-		return err
-	})
-	for err == nil && !j.Ended() {
-		j, err = o.jobs.Wait(t.Context(), j.ID, 10*time.Second)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	j, _ := o.once(t, "manual")
 	return j
 }
 
@@ -147,58 +112,12 @@ func (o *office) news(rows int) {
 	}
 }
 
-// stored are the live rows.
-func (o *office) stored(t *testing.T) []string {
-	t.Helper()
-	rows, err := pg.Values[string](t.Context(), o.db, `
-		select concat_ws(' ', t.provider_id, t.date, t.amount, t.pending, d.name) from transaction t join descriptor d on d.id = t.descriptor_id where t.deleted_at is null`)
-	if err != nil {
-		t.Fatal(err)
-	}
-	slices.Sort(rows)
-	return rows
-}
-
 // holds compares the books with the bank.
 func (o *office) holds(t *testing.T) {
 	t.Helper()
 	var want []string
 	for _, r := range o.book.Rows() {
-		pending := map[bool]string{true: "t", false: "f"}[r.Pending]
-		want = append(want, fmt.Sprintf("%s %s %s %s %s", r.ID, r.Date.Format(time.DateOnly), r.Amount, pending, r.Name.Plain()))
+		want = append(want, written(r.ID, r.Date, r.Amount, r.Pending, r.Name))
 	}
-	slices.Sort(want)
-	if got := o.stored(t); !slices.Equal(got, want) {
-		t.Errorf("the bank (-) and the books (+):\n%s", cmp.Diff(want, got))
-	}
-}
-
-// health is what is known of the connection.
-type health struct {
-	Cursor   string  `db:"cursor"`
-	Status   string  `db:"status"`
-	Reason   *string `db:"status_reason"`
-	Message  *string `db:"status_message"`
-	Failures int     `db:"consecutive_failures"`
-	Sealed   bool    `db:"sealed"`
-	Due      *bool   `db:"due"` // nil where no sync will be
-}
-
-func (o *office) health(t *testing.T) health {
-	t.Helper()
-	h, err := pg.One[health](t.Context(), o.db, `
-		select cursor, status, status_reason, status_message, consecutive_failures, credentials is not null as sealed, next_sync_at <= clock_timestamp() as due from connection where id = $1`, o.connection)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return h
-}
-
-func (o *office) lastLog(t *testing.T) SyncLog {
-	t.Helper()
-	logs, err := o.SyncLogs(t.Context(), o.db, ListSyncLogs{Limit: 1})
-	if err != nil || len(logs.SyncLogs) != 1 {
-		t.Fatal(errors.Join(err, errors.New("no log")))
-	}
-	return logs.SyncLogs[0]
+	o.house.holds(t, want)
 }

@@ -382,11 +382,7 @@ func (f *Feed) Repaired(ctx context.Context, tx pg.Tx, in ConnectionRef, _ bool)
 
 // repair is what follows when the login of a connection works again.
 func (f *Feed) repair(ctx context.Context, tx pg.Tx, connection id.ID) (Connection, error) {
-	_, err := pg.Exec(ctx, tx, `
-		update connection set status = 'active', status_reason = null, status_message = null, consent_expires_at = null, new_accounts_available = false, consecutive_failures = 0,
-			next_sync_at = clock_timestamp() + interval '15 minutes', updated_at = clock_timestamp()
-		where id = $1 and status <> 'disconnected'`, connection)
-	if err != nil {
+	if err := works(ctx, tx, connection, true); err != nil {
 		return Connection{}, err
 	}
 	if _, err := f.order(ctx, tx, order{connection, "manual"}); err != nil {

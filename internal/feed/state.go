@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"coffer/internal/bank"
+	"coffer/internal/id"
 	"coffer/internal/pg"
 )
 
@@ -20,30 +21,63 @@ func interval(l link, t bank.Traits) time.Duration {
 	return wait + rand.N(wait/10+1) //nolint:gosec // jitter, no secret
 }
 
-// fail writes what stopped the sync into its log, and what follows for the connection.
+// fail writes what stopped the sync into its log, and what follows for the connection. What a webhook or a person said of it while the sync ran stands, with its reason.
 func (r *round) fail(ctx context.Context, e *bank.Error) error {
 	return r.batch(ctx, func(ctx context.Context, tx pg.Tx, at *place) (int64, error) {
 		l, err := lockLink(ctx, tx, r.link.ID)
 		if err != nil {
 			return 0, err
 		}
-		status := after(l, e)
-		var traits bank.Traits
-		if r.provider != nil { // it may be that none is configured
-			traits = r.provider.Traits()
+		switch status := after(l, e); {
+		case status == "disconnected" && l.Status == status:
+		case status == "disconnected":
+			err = disconnect(ctx, tx, l.ID, e.Code, e.Advice)
+		default:
+			err = r.postpone(ctx, tx, l, status, e)
 		}
-		pause := max(e.RetryAfter, min(firstPause<<min(l.Failures, 8), interval(l, traits)))
-		_, err = pg.Exec(ctx, tx, `
-			update connection set
-				status = @status, status_reason = case when @status = 'active' then status_reason else @reason end, status_message = case when @status = 'active' then status_message else @message end,
-				consecutive_failures = consecutive_failures + 1, credentials = case when @status = 'disconnected' then null else credentials end,
-				next_sync_at = case when @status in ('active', 'error') then clock_timestamp() + @pause * interval '1 second' end, updated_at = clock_timestamp()
-			where id = @id`, pg.Args{"id": l.ID, "status": status, "reason": e.Code, "message": e.Advice, "pause": pause.Seconds()})
 		if err != nil {
 			return 0, err
 		}
 		return 0, endLog(ctx, tx, at.Log, "error", &e.Code, &e.Advice)
 	})
+}
+
+// postpone writes a failure into the connection, and when the bank is asked again.
+func (r *round) postpone(ctx context.Context, tx pg.Tx, l link, status string, e *bank.Error) error {
+	var traits bank.Traits
+	if r.provider != nil { // it may be that none is configured
+		traits = r.provider.Traits()
+	}
+	pause := max(e.RetryAfter, min(firstPause<<min(l.Failures, 8), interval(l, traits)))
+	_, err := pg.Exec(ctx, tx, `
+		update connection set
+			status = @status, consecutive_failures = consecutive_failures + 1, updated_at = clock_timestamp(),
+			status_reason = case when @known then status_reason else @reason end, status_message = case when @known then status_message else @message end,
+			next_sync_at = case when @status in ('active', 'error') then clock_timestamp() + @pause * interval '1 second' end
+		where id = @id`, pg.Args{
+		"id": l.ID, "status": status, "known": status == "active" || status == "pending_reauth" && l.Status == status, "reason": e.Code, "message": e.Advice, "pause": pause.Seconds(),
+	})
+	return err
+}
+
+// disconnect ends a connection for good: its credentials are erased, accounts and transactions stay.
+func disconnect(ctx context.Context, tx pg.Tx, connection id.ID, reason, message string) error {
+	_, err := pg.Exec(ctx, tx, `
+		update connection set status = 'disconnected', status_reason = $2, status_message = $3, credentials = null, next_sync_at = null, updated_at = clock_timestamp() where id = $1`,
+		connection, reason, message)
+	return err
+}
+
+// works makes a connection active whose login works again. Where the member has signed in anew, consent and the choice of accounts are new too; otherwise consent ends when it did.
+func works(ctx context.Context, tx pg.Tx, connection id.ID, anew bool) error {
+	_, err := pg.Exec(ctx, tx, `
+		with kept as (select id, case when not @anew then consent_expires_at end as consent from connection where id = @id)
+		update connection c set
+			status = 'active', consecutive_failures = 0, next_sync_at = clock_timestamp() + interval '15 minutes', updated_at = clock_timestamp(),
+			consent_expires_at = k.consent, new_accounts_available = new_accounts_available and not @anew,
+			status_reason = case when k.consent > clock_timestamp() then @reason end, status_message = case when k.consent > clock_timestamp() then @advice end
+		from kept k where c.id = k.id and c.status <> 'disconnected'`, pg.Args{"id": connection, "anew": anew, "reason": consentExpiring, "advice": expiringAdvice})
+	return err
 }
 
 // after is the status of a connection whose sync failed: the contract's table.

@@ -2,28 +2,20 @@ package feed
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"maps"
 	"math/rand/v2"
 	"slices"
-	"strings"
 	"sync"
 	"testing"
 	"time"
 
-	"coffer/internal/auth"
 	"coffer/internal/bank"
 	"coffer/internal/errs"
-	"coffer/internal/filing"
 	"coffer/internal/id"
 	"coffer/internal/job"
-	"coffer/internal/ledger"
 	"coffer/internal/money"
 	"coffer/internal/pg"
-	"coffer/internal/pg/pgtest"
-	"coffer/internal/rulebook"
-	"coffer/internal/seal"
 	"coffer/internal/text"
 )
 
@@ -127,35 +119,17 @@ func charge(provider, amount, name string) bank.Transaction {
 	}
 }
 
-// A branch is a household with one connection to a bankBook, and a worker.
+// A branch is a household with one connection to a bankBook.
 type branch struct {
-	*Feed
-	bank       *bankBook
-	connection id.ID
+	*house
+	bank *bankBook
 }
-
-// only is a household with one provider.
-type only struct{ p bank.Provider }
-
-func (o only) Provider(context.Context, string) (bank.Provider, error) { return o.p, nil }
 
 func newBranch(t *testing.T, size int) *branch {
 	t.Helper()
-	db := pgtest.New(t)
-	files := filing.New(ledger.CategoryUser{}, rulebook.CategoryUser{})
-	books, jobs, members := ledger.New(db, files), job.New(db, nil), auth.New(db)
-	ring, err := seal.NewRing("MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY=")
-	if err != nil {
-		t.Fatal(err)
-	}
-	b := &branch{Feed: New(db, members, books, rulebook.New(db, files, books, jobs), jobs), bank: &bankBook{size: size, truth: map[string]bank.Transaction{}}}
-	b.Connect(ring, only{b.bank})
-	jobs.Add(b.Kinds()...)
-	ctx, stop := context.WithCancel(context.WithoutCancel(t.Context()))
-	var working sync.WaitGroup
-	working.Go(func() { _ = jobs.Run(ctx) }) // it ends with the test
-	t.Cleanup(func() { stop(); working.Wait() })
-	err = db.InTx(t.Context(), func(tx pg.Tx) error {
+	b := &branch{bank: &bankBook{size: size, truth: map[string]bank.Transaction{}}}
+	b.house = newHouse(t, b.bank)
+	err := b.db.InTx(t.Context(), func(tx pg.Tx) error {
 		member, err := pg.Value[id.ID](t.Context(), tx, `select id from member limit 1`)
 		if err != nil {
 			return err
@@ -165,7 +139,7 @@ func newBranch(t *testing.T, size int) *branch {
 			return err
 		}
 		b.connection = made[0]
-		sealed, err := ring.Seal(credentialsPlace(b.connection), []byte(`{"token":"t"}`))
+		sealed, err := b.ring.Seal(credentialsPlace(b.connection), []byte(`{"token":"t"}`))
 		if err != nil {
 			return err
 		}
@@ -178,59 +152,16 @@ func newBranch(t *testing.T, size int) *branch {
 	return b
 }
 
-// once runs a sync to its end.
-func (b *branch) once(t *testing.T, trigger string) (job.Job, Synced) {
-	t.Helper()
-	var j job.Job
-	err := b.db.InTx(t.Context(), func(tx pg.Tx) (err error) {
-		j, err = b.order(t.Context(), tx, order{b.connection, trigger})
-		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for !j.Ended() {
-		if j, err = b.jobs.Wait(t.Context(), j.ID, 10*time.Second); err != nil {
-			t.Fatal(err)
-		}
-	}
-	var out Synced
-	if j.State == job.Succeeded {
-		if err := json.Unmarshal(j.Result, &out); err != nil {
-			t.Fatal(err)
-		}
-	}
-	return j, out
-}
-
 // holds compares the books with the bank's truth.
 func (b *branch) holds(t *testing.T) {
 	t.Helper()
-	type stored struct {
-		Provider string `db:"provider_id"`
-		Amount   string `db:"amount"`
-		Name     string `db:"name"`
-		Pending  bool   `db:"pending"`
-	}
-	rows, err := pg.All[stored](t.Context(), b.db, `select t.provider_id, t.amount::text, d.name, t.pending from transaction t join descriptor d on d.id = t.descriptor_id where t.deleted_at is null order by 1`)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var got, want []string
-	for _, r := range rows {
-		got = append(got, fmt.Sprint(r))
-	}
 	b.bank.mu.Lock()
 	defer b.bank.mu.Unlock()
-	for _, x := range slices.Sorted(maps.Keys(b.bank.truth)) {
-		w := b.bank.truth[x]
-		want = append(want, fmt.Sprint(stored{x, w.Amount.String(), w.Name.Plain(), w.Pending}))
+	var want []string
+	for _, r := range b.bank.truth {
+		want = append(want, written(r.ProviderID, r.Date, r.Amount, r.Pending, r.Name))
 	}
-	slices.Sort(got)
-	slices.Sort(want)
-	if !slices.Equal(got, want) {
-		t.Errorf("the books have\n%s\nthe bank has\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
-	}
+	b.house.holds(t, want)
 }
 
 func TestSync(t *testing.T) {
@@ -476,21 +407,13 @@ func TestLogsEnd(t *testing.T) {
 	if j, _ := b.once(t, "manual"); j.State != job.Failed {
 		t.Fatalf("%+v", j)
 	}
-	log := func() SyncLog {
-		t.Helper()
-		logs, err := b.SyncLogs(t.Context(), b.db, ListSyncLogs{Limit: 1})
-		if err != nil {
-			t.Fatal(err)
-		}
-		return logs.SyncLogs[0]
-	}
-	if l := log(); l.Status != "running" {
+	if l := b.lastLog(t); l.Status != "running" {
 		t.Fatalf("control: %+v", l)
 	}
 	if err := b.EndLogs(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if l := log(); l.Status != "error" || l.ErrorCode == nil || *l.ErrorCode != string(errs.InternalError) || l.FinishedAt == nil {
+	if l := b.lastLog(t); l.Status != "error" || l.ErrorCode == nil || *l.ErrorCode != string(errs.InternalError) || l.FinishedAt == nil {
 		t.Errorf("%+v", l)
 	}
 }

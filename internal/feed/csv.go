@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"coffer/internal/bank/csvfile"
@@ -17,7 +16,6 @@ import (
 	"coffer/internal/ledger"
 	"coffer/internal/money"
 	"coffer/internal/pg"
-	"coffer/internal/rulebook"
 	"coffer/internal/statement"
 	"coffer/internal/text"
 )
@@ -264,7 +262,7 @@ func (f *Feed) part(ctx context.Context, tx pg.Tx, rows []ledger.Incoming, at *p
 	if len(rows) == 0 {
 		return nil, nil
 	}
-	m, err := f.books.Merge(ctx, tx, slices.Values(rows))
+	m, hits, err := f.rules.Merge(ctx, tx, at.Log, rows)
 	if err != nil {
 		return nil, err
 	}
@@ -273,13 +271,12 @@ func (f *Feed) part(ctx context.Context, tx pg.Tx, rows []ledger.Incoming, at *p
 		return nil, err
 	}
 	source := "provider"
-	entries := m.Entries
+	entries := make([]journal.Entry, 0, len(m.Inserted)+len(m.Entries))
 	for _, u := range m.Inserted {
 		entries = append(entries, journal.Entry{Subject: journal.Transaction, SubjectID: u, Field: journal.FieldDeleted, Before: &away, BeforeSource: &source})
 	}
-	ruled, hits, err := f.rules.Pass(ctx, tx, rulebook.Page{Run: at.Log, Created: m.Inserted, Changed: m.Changed})
 	at.Added, at.Modified, at.Unchanged, at.RulesHit, at.Pages = at.Added+int64(len(m.Inserted)), at.Modified+int64(len(m.Changed))+m.Touched, at.Unchanged+m.Unchanged, at.RulesHit+hits, at.Pages+1
-	return append(entries, ruled...), err
+	return append(entries, m.Entries...), nil
 }
 
 // fromFile is a row of a file as the ledger takes it.

@@ -11,7 +11,6 @@ import (
 	"coffer/internal/money"
 	"coffer/internal/op"
 	"coffer/internal/pg"
-	"coffer/internal/rulebook"
 	"coffer/internal/seal"
 )
 
@@ -137,16 +136,12 @@ func (f *Feed) RetryQuarantined(ctx context.Context, tx pg.Tx, in QuarantineRef,
 	if err != nil {
 		return Reread{}, orConflict(err, "the row can be read now, but is of an account that the connection does not have; sync the connection first")
 	}
-	m, err := f.books.Merge(ctx, tx, func(yield func(ledger.Incoming) bool) { yield(incoming(account, t)) })
-	if err != nil {
-		return Reread{}, err
-	}
-	ruled, _, err := f.rules.Pass(ctx, tx, rulebook.Page{Run: row.ID, Created: m.Inserted, Changed: m.Changed})
+	m, _, err := f.rules.Merge(ctx, tx, row.ID, []ledger.Incoming{incoming(account, t)})
 	if err != nil {
 		return Reread{}, err
 	}
 	out := Reread{Added: len(m.Inserted) > 0}
-	if out.ChangeID, err = journal.Record(ctx, tx, journal.Note{Cause: journal.Sync, Summary: "Read a quarantined row again"}, append(m.Entries, ruled...)); err != nil {
+	if out.ChangeID, err = journal.Record(ctx, tx, journal.Note{Cause: journal.Sync, Summary: "Read a quarantined row again"}, m.Entries); err != nil {
 		return Reread{}, err
 	}
 	if err := release(ctx, tx, row.ConnectionID, []string{t.ProviderID}); err != nil {

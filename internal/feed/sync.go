@@ -15,7 +15,6 @@ import (
 	"coffer/internal/journal"
 	"coffer/internal/ledger"
 	"coffer/internal/pg"
-	"coffer/internal/rulebook"
 )
 
 // SyncKind is the job that reads a connection's bank.
@@ -255,15 +254,11 @@ func (r *round) store(ctx context.Context, page bank.Page) error {
 		if err := release(ctx, tx, r.link.ID, settled(page)); err != nil {
 			return 0, err
 		}
-		m, err := r.feed.books.Merge(ctx, tx, slices.Values(rows))
+		m, hits, err := r.feed.rules.Merge(ctx, tx, at.Log, rows)
 		if err != nil {
 			return 0, err
 		}
-		ruled, hits, err := r.feed.rules.Pass(ctx, tx, rulebook.Page{Run: at.Log, Created: m.Inserted, Changed: m.Changed})
-		if err != nil {
-			return 0, err
-		}
-		entries := slices.Concat(m.Entries, ruled)
+		entries := m.Entries
 		if page.Last {
 			gone, err := r.end(ctx, tx, page)
 			if err != nil {

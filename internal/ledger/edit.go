@@ -134,26 +134,32 @@ func (b *Books) Apply(ctx context.Context, tx pg.Tx, edits []Edit, force bool) (
 	if err != nil {
 		return nil, nil, err
 	}
+	outcomes, entries := now.settle(edits, actor, force)
+	return outcomes, entries, b.store(ctx, tx, now, entries)
+}
+
+// settle decides about edits, one after another, and makes the state what they lead to.
+func (c *current) settle(edits []Edit, actor op.Actor, force bool) ([]Outcome, []journal.Entry) {
 	outcomes := make([]Outcome, len(edits))
 	var entries []journal.Entry
 	for i, e := range edits {
-		if now.rows[e.Transaction] == nil {
+		if c.rows[e.Transaction] == nil {
 			outcomes[i] = Missing
 			continue
 		}
-		value, source := now.field(e)
+		value, source := c.field(e)
 		want := sourceOf(e, actor)
 		outcomes[i] = decide(e, actor, value, source, want, force)
 		if outcomes[i] != Changed {
 			continue
 		}
-		now.set(e, e.Value, want)
+		c.set(e, e.Value, want)
 		entries = append(entries, journal.Entry{
 			Subject: journal.Transaction, SubjectID: e.Transaction, Field: e.Field, Ref: e.Tag,
 			Before: value, After: e.Value, BeforeSource: source, AfterSource: want, RuleID: e.Rule, Note: e.Note,
 		})
 	}
-	return outcomes, entries, b.store(ctx, tx, now, entries)
+	return outcomes, entries
 }
 
 // sourceOf is whose the field will be. Clearing a category clears the hold with it; a tag or counterparty that a person took away stays known as theirs, so that no rule puts it back.
@@ -242,8 +248,7 @@ func storeRows(ctx context.Context, tx pg.Tx, now *current, rows []id.ID) error 
 			deleted_at = v.deleted::timestamptz, deleted_source = v.deleted_source, updated_at = clock_timestamp()
 		from unnest(@ids::uuid[], @categories::text[], @category_sources::text[], @counterparties::text[], @counterparty_sources::text[], @deleted::text[], @deleted_sources::text[])
 			v (id, category, category_source, counterparty, counterparty_source, deleted, deleted_source)
-		where t.id = v.id and (t.created_at < now() or (t.category_id::text, t.category_source, t.counterparty_id::text, t.counterparty_source, t.deleted_at, t.deleted_source)
-			is distinct from (v.category, v.category_source, v.counterparty, v.counterparty_source, v.deleted::timestamptz, v.deleted_source))`, pg.Args{ // what this very transaction made is not made anew for its tags
+		where t.id = v.id`, pg.Args{
 		"ids": ids, "categories": categories, "category_sources": categorySources, "counterparties": counterparties, "counterparty_sources": counterpartySources,
 		"deleted": deleted, "deleted_sources": deletedSources,
 	})

@@ -20,27 +20,30 @@ func (b *Books) followed(ctx context.Context, tx pg.Tx, ids []id.ID) error {
 	if len(ids) == 0 {
 		return nil
 	}
-	if err := touch(ctx, tx, ids, nil, nil); err != nil || b.follower == nil {
+	if err := b.Touch(ctx, tx, ids); err != nil || b.follower == nil {
 		return err
 	}
 	return b.follower.Follow(ctx, tx, ids)
 }
 
-// touch notes the days of transactions that are new or have changed, and the days on which they were before.
-func touch(ctx context.Context, tx pg.Tx, ids, accounts []id.ID, before []pg.Date) error {
-	_, err := pg.Exec(ctx, tx, `
-		insert into touched (account_id, first, last)
-		select account_id, min(date), max(date) from (
-			select account_id, date from transaction where id = any($1)
-			union all
-			select account_id, date from unnest($2::uuid[], $3::date[]) b (account_id, date)) x
-		group by account_id`, ids, accounts, before)
+// touch notes days on which transactions are new or have changed.
+func touch(ctx context.Context, tx pg.Tx, days []Touched) error {
+	if len(days) == 0 {
+		return nil
+	}
+	var accounts []id.ID
+	var first, last []pg.Date
+	for _, d := range days {
+		accounts, first, last = append(accounts, d.AccountID), append(first, d.First), append(last, d.Last)
+	}
+	_, err := pg.Exec(ctx, tx, `insert into touched (account_id, first, last) select * from unnest($1::uuid[], $2::date[], $3::date[])`, accounts, first, last)
 	return err
 }
 
 // Touch notes the days of these transactions, as if they were new.
 func (b *Books) Touch(ctx context.Context, tx pg.Tx, ids []id.ID) error {
-	return touch(ctx, tx, ids, nil, nil)
+	_, err := pg.Exec(ctx, tx, `insert into touched (account_id, first, last) select account_id, min(date), max(date) from transaction where id = any($1) group by account_id`, ids)
+	return err
 }
 
 // TouchAll notes all days of these accounts, as if everything in them were new.

@@ -34,18 +34,41 @@ type Incoming struct {
 // Load puts new transactions into the books, in as many statements for a million as for ten: COPY into a temporary table, then wordings, then rows with the category that the provider's own maps to.
 // It answers how many were new; what has the identity of a stored one is left alone.
 func (b *Books) Load(ctx context.Context, tx pg.Tx, rows iter.Seq[Incoming]) (int64, error) {
-	if err := b.stage(ctx, tx, rows); err != nil {
+	err := stage(ctx, tx, func(yield func(id.ID, Incoming) bool) {
+		for r := range rows {
+			if !yield(b.draw(), r) {
+				return
+			}
+		}
+	})
+	if err != nil {
 		return 0, err
 	}
-	_, err := pg.Exec(ctx, tx, `
+	_, err = pg.Exec(ctx, tx, `
 		insert into descriptor (name, merchant_name, folded) select distinct on (name, merchant_name) name, merchant_name, folded from incoming
 		on conflict (name, merchant_name) do nothing`)
 	if err != nil {
 		return 0, err
 	}
 	var n int64
-	err = b.drawn(ctx, tx, func(tx pg.Tx) (err error) {
-		n, err = pg.Exec(ctx, tx, insertIncoming+` order by i.date, i.id on conflict (account_id, provider_id) do nothing`)
+	again := false
+	err = pg.Redraw(ctx, tx, "transaction_short_id", func(tx pg.Tx) (err error) {
+		if again {
+			if err := b.redraw(ctx, tx); err != nil {
+				return err
+			}
+		}
+		again = true
+		n, err = pg.Exec(ctx, tx, `
+			insert into transaction (id, short_id, account_id, provider_id, date, authorized_date, datetime, amount, currency, descriptor_id,
+				category_primary, category_detailed, payment_channel, pending, category_id, category_source)
+			select i.id, i.short_id, i.account_id, i.provider_id, i.date, i.authorized_date, i.datetime, i.amount, i.currency, d.id,
+				nullif(i.category_primary, ''), nullif(i.category_detailed, ''), nullif(i.payment_channel, ''), i.pending, m.category_id, case when m.category_id is not null then 'provider' end
+			from incoming i
+			join descriptor d on d.name = i.name and d.merchant_name = i.merchant_name
+			join account a on a.id = i.account_id
+			left join category_mapping m on m.provider = a.provider and m.raw_primary = i.category_primary and m.raw_detailed = i.category_detailed
+			order by i.date, i.id on conflict (account_id, provider_id) do nothing`)
 		return err
 	})
 	if err != nil {
@@ -58,31 +81,6 @@ func (b *Books) Load(ctx context.Context, tx pg.Tx, rows iter.Seq[Incoming]) (in
 		insert into transaction_tag (transaction_id, tag_id, present, source)
 		select t.id, g.id, true, 'rule' from incoming i join transaction t on t.id = i.id join tag g on g.slug = any(i.tags) and g.deleted_at is null`)
 	return n, err
-}
-
-// insertIncoming makes transactions of what is staged, with the category that the provider's own maps to.
-const insertIncoming = `
-	insert into transaction (id, short_id, account_id, provider_id, date, authorized_date, datetime, amount, currency, descriptor_id,
-		category_primary, category_detailed, payment_channel, pending, category_id, category_source)
-	select i.id, i.short_id, i.account_id, i.provider_id, i.date, i.authorized_date, i.datetime, i.amount, i.currency, d.id,
-		nullif(i.category_primary, ''), nullif(i.category_detailed, ''), nullif(i.payment_channel, ''), i.pending, m.category_id, case when m.category_id is not null then 'provider' end
-	from incoming i
-	join descriptor d on d.name = i.name and d.merchant_name = i.merchant_name
-	join account a on a.id = i.account_id
-	left join category_mapping m on m.provider = a.provider and m.raw_primary = i.category_primary and m.raw_detailed = i.category_detailed`
-
-// drawn runs insert, which makes transactions of what is staged, again when a short id is taken: those that are get new ids first.
-func (b *Books) drawn(ctx context.Context, tx pg.Tx, insert func(pg.Tx) error) error {
-	again := false
-	return pg.Redraw(ctx, tx, "transaction_short_id", func(tx pg.Tx) error {
-		if again {
-			if err := b.redraw(ctx, tx); err != nil {
-				return err
-			}
-		}
-		again = true
-		return insert(tx)
-	})
 }
 
 // redraw gives what is staged other ids where a short id is taken, by a stored transaction or by another one that is staged.
@@ -103,8 +101,8 @@ func (b *Books) redraw(ctx context.Context, tx pg.Tx) error {
 	return err
 }
 
-// stage copies rows into the temporary table incoming, which goes with the transaction.
-func (b *Books) stage(ctx context.Context, tx pg.Tx, rows iter.Seq[Incoming]) error {
+// stage copies rows into the temporary table incoming, which goes with the transaction, under the ids that they have if they are new.
+func stage(ctx context.Context, tx pg.Tx, rows iter.Seq2[id.ID, Incoming]) error {
 	_, err := pg.Exec(ctx, tx, `
 		create temporary table if not exists incoming (
 			id uuid, short_id text, account_id uuid, provider_id text, date date, authorized_date date, datetime timestamptz, amount numeric(12,2), currency text,
@@ -116,17 +114,16 @@ func (b *Books) stage(ctx context.Context, tx pg.Tx, rows iter.Seq[Incoming]) er
 	if _, err := pg.Exec(ctx, tx, `truncate incoming`); err != nil {
 		return err
 	}
-	next, stop := iter.Pull(rows)
+	next, stop := iter.Pull2(rows)
 	defer stop()
 	_, err = tx.CopyFrom(ctx, pgx.Identifier{"incoming"}, []string{
 		"id", "short_id", "account_id", "provider_id", "date", "authorized_date", "datetime", "amount", "currency",
 		"name", "merchant_name", "folded", "category_primary", "category_detailed", "payment_channel", "pending", "tags", "pending_id",
 	}, pgx.CopyFromFunc(func() ([]any, error) {
-		r, ok := next()
+		u, r, ok := next()
 		if !ok {
 			return nil, nil
 		}
-		u := b.draw()
 		return []any{
 			u, u.Short(), r.AccountID, r.ProviderID, r.Date, r.AuthorizedDate, r.Datetime, r.Amount, string(r.Currency),
 			r.Name.Plain(), r.MerchantName.Plain(), folded(r.Name, r.MerchantName), r.CategoryPrimary.Plain(), r.CategoryDetailed.Plain(), r.PaymentChannel, r.Pending, r.Tags, r.PendingID,

@@ -1,10 +1,12 @@
 package ledger
 
 import (
+	"context"
 	"slices"
 	"testing"
 
 	"coffer/internal/id"
+	"coffer/internal/journal"
 	"coffer/internal/pg"
 )
 
@@ -51,6 +53,25 @@ func TestTakenShortIDs(t *testing.T) {
 	if m := b.merge(t, row("merged"), row("merged too")); len(m.Inserted) != 2 {
 		t.Errorf("merged %+v", m)
 	}
+	b.drawing("019a3c5e-4007-7000-8000-0000000000aa")
+	travel, err := pg.Value[string](t.Context(), b.db, `select id::text from category where slug = 'travel'`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = b.db.InTx(t.Context(), func(tx pg.Tx) error {
+		asked := 0
+		_, err := b.MergeJudged(t.Context(), tx, []Incoming{row("judged")}, func(_ context.Context, _ pg.Tx, fresh []Fresh) ([]Edit, error) {
+			asked++
+			return []Edit{{Transaction: fresh[0].ID, Field: journal.FieldCategory, Source: new("rule"), Value: &travel}}, nil
+		})
+		if asked != 2 {
+			t.Errorf("the judge was asked %d times", asked)
+		}
+		return err
+	})
+	if got := b.one(t, "judged"); err != nil || got.Category == nil || *got.Category != "travel" {
+		t.Errorf("judged: %+v, %v", got, err)
+	}
 	type kept struct {
 		ID    id.ID  `db:"id"`
 		Short string `db:"short_id"`
@@ -58,7 +79,7 @@ func TestTakenShortIDs(t *testing.T) {
 		Name  string `db:"provider_id"`
 	}
 	rows, err := pg.All[kept](t.Context(), b.db, `select id, short_id, provider_id, (select count(*) from transaction_tag where transaction_id = t.id) as tags from transaction t order by provider_id`)
-	if err != nil || len(rows) != 6 {
+	if err != nil || len(rows) != 7 {
 		t.Fatalf("%+v %v", rows, err)
 	}
 	for _, r := range rows {

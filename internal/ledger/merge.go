@@ -2,13 +2,17 @@ package ledger
 
 import (
 	"context"
+	"fmt"
 	"iter"
+	"maps"
 	"slices"
 	"time"
 
 	"coffer/internal/id"
 	"coffer/internal/journal"
+	"coffer/internal/op"
 	"coffer/internal/pg"
+	"github.com/jackc/pgx/v5"
 )
 
 // Merged is what a page of a bank's transactions did to the books.
@@ -20,19 +24,49 @@ type Merged struct {
 	Posted    int64           // of the changed ones, those that were pending under another id
 	Entries   []journal.Entry // for the change that the page is part of
 
-	accounts []id.ID   // of the changed ones
-	before   []pg.Date // and their days until now
+	touched map[id.ID]Touched // which days of which accounts
 }
 
-// Merge puts a page of a bank's transactions into the books: COPY into a temporary table, then what differs and what is new, in as many statements for ten thousand as for ten.
+// A Fresh is a transaction that a page brings and that is not in the books yet.
+type Fresh struct {
+	*Incoming
+	ID       id.ID
+	Category *id.ID // that the bank's own leads to
+
+	descriptor int32
+}
+
+// A Judge says what shall become of transactions before they are written, so that each of them is written once. Its edits are about these alone.
+type Judge func(ctx context.Context, tx pg.Tx, fresh []Fresh) ([]Edit, error)
+
+// Merge puts a page of a bank's transactions into the books as the bank tells them.
+func (b *Books) Merge(ctx context.Context, tx pg.Tx, rows iter.Seq[Incoming]) (Merged, error) {
+	return b.MergeJudged(ctx, tx, slices.Collect(rows), nil)
+}
+
+// MergeJudged puts a page of a bank's transactions into the books: COPY into a temporary table, which tells what is new and what differs, and COPY of what is new, in as many statements for ten thousand as for ten.
 // What a person or a rule made of a transaction stays; a category that only followed from the bank's own follows again; a tombstone of the bank's is lifted when it brings the transaction back, and a person's is not.
 // One caller at a time may merge into an account. No two rows of a page may have the same identity.
-func (b *Books) Merge(ctx context.Context, tx pg.Tx, rows iter.Seq[Incoming]) (Merged, error) {
-	var out Merged
-	if err := b.stage(ctx, tx, rows); err != nil {
+func (b *Books) MergeJudged(ctx context.Context, tx pg.Tx, rows []Incoming, judge Judge) (Merged, error) {
+	out := Merged{touched: map[id.ID]Touched{}}
+	if len(rows) == 0 {
+		return out, nil
+	}
+	byID := make(map[id.ID]*Incoming, len(rows))
+	pending := false
+	err := stage(ctx, tx, func(yield func(id.ID, Incoming) bool) {
+		for i := range rows {
+			u := b.draw()
+			byID[u], pending = &rows[i], pending || rows[i].PendingID != ""
+			if !yield(u, rows[i]) {
+				return
+			}
+		}
+	})
+	if err != nil {
 		return out, err
 	}
-	_, err := pg.Exec(ctx, tx, `
+	_, err = pg.Exec(ctx, tx, `
 		insert into descriptor (name, merchant_name, folded)
 		select distinct on (i.name, i.merchant_name) i.name, i.merchant_name, i.folded from incoming i
 		where not exists (select from descriptor d where d.name = i.name and d.merchant_name = i.merchant_name)
@@ -41,35 +75,188 @@ func (b *Books) Merge(ctx context.Context, tx pg.Tx, rows iter.Seq[Incoming]) (M
 		return out, err
 	}
 	// The old id of a transaction that has posted since.
-	known, err := pg.Exec(ctx, tx, `delete from incoming i using transaction_alias a where a.account_id = i.account_id and a.provider_id = i.provider_id`)
-	if err != nil {
+	if _, err := pg.Exec(ctx, tx, `delete from incoming i using transaction_alias a where a.account_id = i.account_id and a.provider_id = i.provider_id`); err != nil {
 		return out, err
 	}
-	if out.Posted, err = post(ctx, tx); err != nil {
-		return out, err
-	}
-	if err := out.change(ctx, tx); err != nil {
-		return out, err
-	}
-	err = b.drawn(ctx, tx, func(tx pg.Tx) (err error) {
-		out.Inserted, err = pg.Values[id.ID](ctx, tx, insertIncoming+`
-			where not exists (select from transaction t where t.account_id = i.account_id and t.provider_id = i.provider_id)
-			order by i.date, i.id
-			returning id`)
-		return err
-	})
-	if err != nil {
-		return out, err
-	}
-	if ids := slices.Concat(out.Inserted, out.Changed); len(ids) > 0 {
-		if err := touch(ctx, tx, ids, out.accounts, out.before); err != nil {
+	if pending {
+		if out.Posted, err = post(ctx, tx); err != nil {
 			return out, err
 		}
 	}
-	staged, err := pg.Value[int64](ctx, tx, `select count(*) from incoming`)
-	out.Unchanged = staged + known - int64(len(out.Inserted)) - int64(len(out.Changed)) - out.Touched
-	return out, err
+	fresh, differ, err := sorted(ctx, tx, byID)
+	if err != nil {
+		return out, err
+	}
+	if differ {
+		if err := out.change(ctx, tx); err != nil {
+			return out, err
+		}
+	}
+	if err := b.insert(ctx, tx, &out, fresh, judge); err != nil {
+		return out, err
+	}
+	out.Unchanged = int64(len(rows)-len(out.Inserted)-len(out.Changed)) - out.Touched
+	return out, touch(ctx, tx, slices.Collect(maps.Values(out.touched)))
 }
+
+// differs says that a transaction t is not stored as it came in i, with the wording d.
+const differs = `
+	((t.date, t.authorized_date, t.datetime, t.amount, t.currency, t.descriptor_id, t.category_primary, t.category_detailed, t.payment_channel, t.pending)
+		is distinct from (i.date, i.authorized_date, i.datetime, i.amount, i.currency, d.id, nullif(i.category_primary, ''), nullif(i.category_detailed, ''), nullif(i.payment_channel, ''), i.pending)
+	or t.deleted_source is not distinct from 'provider')`
+
+// sorted tells which rows are new, in the order in which they are written, and whether others differ from what is stored.
+func sorted(ctx context.Context, tx pg.Tx, byID map[id.ID]*Incoming) (fresh []Fresh, differ bool, err error) {
+	type found struct {
+		ID         id.ID  `db:"id"`
+		Fresh      bool   `db:"fresh"`
+		Descriptor int32  `db:"descriptor_id"`
+		Category   *id.ID `db:"category_id"`
+	}
+	rows, err := pg.All[found](ctx, tx, `
+		select i.id, t.id is null as fresh, d.id as descriptor_id, m.category_id
+		from incoming i
+		join descriptor d on d.name = i.name and d.merchant_name = i.merchant_name
+		join account a on a.id = i.account_id
+		left join category_mapping m on m.provider = a.provider and m.raw_primary = i.category_primary and m.raw_detailed = i.category_detailed
+		left join transaction t on t.account_id = i.account_id and t.provider_id = i.provider_id
+		where t.id is null or `+differs+`
+		order by i.date, i.id`)
+	for _, r := range rows {
+		if r.Fresh {
+			fresh = append(fresh, Fresh{byID[r.ID], r.ID, r.Category, r.Descriptor})
+		} else {
+			differ = true
+		}
+	}
+	return fresh, differ, err
+}
+
+// insert writes what is new, as the judge wants it. When a short id is taken all get other ids, and the judge is asked again.
+func (b *Books) insert(ctx context.Context, tx pg.Tx, out *Merged, fresh []Fresh, judge Judge) error {
+	if len(fresh) == 0 {
+		return nil
+	}
+	var made []journal.Entry
+	again := false
+	err := pg.Redraw(ctx, tx, "transaction_short_id", func(tx pg.Tx) (err error) {
+		for i := range fresh {
+			if again {
+				fresh[i].ID = b.draw()
+			}
+		}
+		again = true
+		now := newborn(fresh)
+		made = nil
+		if judge != nil {
+			edits, err := judge(ctx, tx, fresh)
+			if err != nil {
+				return err
+			}
+			_, made = now.settle(edits, op.ActorOf(ctx), false)
+		}
+		if err := now.copyRows(ctx, tx, fresh); err != nil {
+			return err
+		}
+		return now.copyTags(ctx, tx, made)
+	})
+	if err != nil {
+		return err
+	}
+	out.Entries = append(out.Entries, made...)
+	for _, f := range fresh {
+		out.Inserted = append(out.Inserted, f.ID)
+		out.touch(f.AccountID, f.Date)
+	}
+	return nil
+}
+
+// newborn is the state of transactions that nobody has seen yet.
+func newborn(fresh []Fresh) *current {
+	now := &current{rows: make(map[id.ID]*state, len(fresh)), tags: map[tagKey]tagState{}}
+	for _, f := range fresh {
+		s := &state{ID: f.ID}
+		if f.Category != nil {
+			s.Category, s.CategorySource = new(f.Category.String()), &provider
+		}
+		now.rows[f.ID] = s
+	}
+	return now
+}
+
+// copyRows writes transactions that are new, in their state.
+func (c *current) copyRows(ctx context.Context, tx pg.Tx, fresh []Fresh) error {
+	_, err := tx.CopyFrom(ctx, pgx.Identifier{"transaction"}, []string{
+		"id", "short_id", "account_id", "provider_id", "date", "authorized_date", "datetime", "amount", "currency", "descriptor_id",
+		"category_primary", "category_detailed", "payment_channel", "pending", "category_id", "category_source", "counterparty_id", "counterparty_source",
+	}, pgx.CopyFromSlice(len(fresh), func(i int) ([]any, error) {
+		f := &fresh[i]
+		s := c.rows[f.ID]
+		category, err := parsed(s.Category)
+		if err != nil {
+			return nil, err
+		}
+		other, err := parsed(s.Counterparty)
+		return []any{
+			f.ID, f.ID.Short(), f.AccountID, f.ProviderID, f.Date, f.AuthorizedDate, f.Datetime, f.Amount, string(f.Currency), f.descriptor,
+			pg.OrNull(f.CategoryPrimary.Plain()), pg.OrNull(f.CategoryDetailed.Plain()), pg.OrNull(f.PaymentChannel), f.Pending, category, s.CategorySource, other, s.CounterpartySource,
+		}, err
+	}))
+	if err != nil {
+		return fmt.Errorf("copy transactions: %w", err)
+	}
+	return nil
+}
+
+// copyTags writes the tags of transactions that are new: none can be there.
+func (c *current) copyTags(ctx context.Context, tx pg.Tx, made []journal.Entry) error {
+	var tags []tagState
+	seen := map[tagKey]bool{}
+	for _, e := range made {
+		if e.Field != journal.FieldTag {
+			continue
+		}
+		if k := (tagKey{e.SubjectID, *e.Ref}); !seen[k] {
+			seen[k], tags = true, append(tags, c.tags[k])
+		}
+	}
+	if len(tags) == 0 {
+		return nil
+	}
+	_, err := tx.CopyFrom(ctx, pgx.Identifier{"transaction_tag"}, []string{"transaction_id", "tag_id", "present", "source"}, pgx.CopyFromSlice(len(tags), func(i int) ([]any, error) {
+		return []any{tags[i].Transaction, tags[i].Tag, tags[i].Present, tags[i].Source}, nil
+	}))
+	if err != nil {
+		return fmt.Errorf("copy tags: %w", err)
+	}
+	return nil
+}
+
+func parsed(s *string) (*id.ID, error) {
+	if s == nil {
+		return nil, nil //nolint:nilnil // none is none
+	}
+	u, err := id.Parse(*s)
+	return &u, err
+}
+
+// touch notes a day of an account.
+func (out *Merged) touch(account id.ID, day pg.Date) {
+	t, ok := out.touched[account]
+	if !ok {
+		t = Touched{account, day, day}
+	}
+	if day.Time().Before(t.First.Time()) {
+		t.First = day
+	}
+	if day.Time().After(t.Last.Time()) {
+		t.Last = day
+	}
+	out.touched[account] = t
+}
+
+// provider is whose a field is that follows from what a bank said.
+var provider = "provider"
 
 // post gives pending transactions the ids under which the bank has posted them, and remembers the old ones. It stays the same transaction, with all that was made of it.
 func post(ctx context.Context, tx pg.Tx) (int64, error) {
@@ -95,6 +282,7 @@ func (out *Merged) change(ctx context.Context, tx pg.Tx) error {
 		Lifted         *string `db:"lifted"` // the tombstone that is gone
 		Account        id.ID   `db:"account_id"`
 		DateBefore     pg.Date `db:"date_before"`
+		Date           pg.Date `db:"date"`
 	}
 	rows, err := pg.All[changed](ctx, tx, `
 		with fresh as (
@@ -109,9 +297,7 @@ func (out *Merged) change(ctx context.Context, tx pg.Tx) error {
 			join descriptor d on d.name = i.name and d.merchant_name = i.merchant_name
 			join account a on a.id = i.account_id
 			left join category_mapping m on m.provider = a.provider and m.raw_primary = i.category_primary and m.raw_detailed = i.category_detailed
-			where (t.date, t.authorized_date, t.datetime, t.amount, t.currency, t.descriptor_id, t.category_primary, t.category_detailed, t.payment_channel, t.pending)
-				is distinct from (i.date, i.authorized_date, i.datetime, i.amount, i.currency, d.id, nullif(i.category_primary, ''), nullif(i.category_detailed, ''), nullif(i.payment_channel, ''), i.pending)
-				or t.deleted_source = 'provider')
+			where `+differs+`)
 		update transaction t set
 			date = f.date, authorized_date = f.authorized_date, datetime = f.datetime, amount = f.amount, currency = f.currency, descriptor_id = f.descriptor_id,
 			category_primary = f.category_primary, category_detailed = f.category_detailed, payment_channel = f.payment_channel, pending = f.pending,
@@ -120,15 +306,15 @@ func (out *Merged) change(ctx context.Context, tx pg.Tx) error {
 			deleted_at = case when f.lifted is null then t.deleted_at end, deleted_source = case when f.lifted is null then t.deleted_source end, updated_at = clock_timestamp()
 		from fresh f where t.id = f.id
 		returning t.id, f.heard, f.category_before::text as category_before, t.category_id::text as category_after, f.source_before, t.category_source as source_after, f.lifted::text as lifted,
-			t.account_id, f.date_before`)
+			t.account_id, f.date_before, t.date`)
 	if err != nil {
 		return err
 	}
-	provider := "provider"
 	for _, r := range rows {
 		if r.Heard || r.Lifted != nil {
 			out.Changed = append(out.Changed, r.ID)
-			out.accounts, out.before = append(out.accounts, r.Account), append(out.before, r.DateBefore)
+			out.touch(r.Account, r.DateBefore)
+			out.touch(r.Account, r.Date)
 		} else {
 			out.Touched++
 		}
@@ -151,7 +337,7 @@ func (b *Books) Remove(ctx context.Context, tx pg.Tx, account id.ID, providerIDs
 	if err != nil || len(ids) == 0 {
 		return nil, err
 	}
-	now, provider := pg.At(time.Now()).String(), "provider"
+	now := pg.At(time.Now()).String()
 	edits := make([]Edit, len(ids))
 	for i, u := range ids {
 		edits[i] = Edit{Transaction: u, Field: journal.FieldDeleted, Value: &now, Source: &provider}

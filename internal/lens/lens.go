@@ -195,6 +195,13 @@ func (l *Lens) complete(s *Stored, account id.ID, filed *id.ID, tags []string) {
 	d.Counterparty = s.Counterparty != nil
 }
 
+// Draft is a transaction with those facts of its own that nobody has seen yet, on that account and filed there. The facts of its account are filled in.
+func (l *Lens) Draft(facts rule.Facts, account id.ID, filed *id.ID) *rule.Draft {
+	s := Stored{Draft: rule.Draft{Facts: facts}}
+	l.complete(&s, account, filed, nil)
+	return &s.Draft
+}
+
 // Clone is a copy that outlives the next row.
 func (s *Stored) Clone() *Stored {
 	c := *s

@@ -244,7 +244,7 @@ func (b *Rulebook) settle(ctx context.Context, tx pg.Tx, p *pipeline, ids []id.I
 		return 0, nil, err
 	}
 	pass := rule.Pass{Event: rule.Retroactive, OverwriteManual: overwrite}
-	look := func(ids []id.ID) (verdicts []verdict, changing []id.ID, err error) {
+	read := func(ids []id.ID) (verdicts []verdict, changing []id.ID, err error) {
 		err = l.Read(ctx, tx, `where t.id = any($1) and t.deleted_at is null order by t.id`, []any{ids}, func(s *lens.Stored) error {
 			if v := (verdict{s.ID, p.set.Run(&s.Draft, pass)}); v.changes() {
 				verdicts, changing = append(verdicts, v), append(changing, v.id)
@@ -253,14 +253,14 @@ func (b *Rulebook) settle(ctx context.Context, tx pg.Tx, p *pipeline, ids []id.I
 		})
 		return verdicts, changing, err
 	}
-	_, changing, err := look(ids)
+	_, changing, err := read(ids)
 	if err != nil || len(changing) == 0 {
 		return 0, nil, err
 	}
 	if err := b.books.Lock(ctx, tx, changing); err != nil {
 		return 0, nil, err
 	}
-	verdicts, _, err := look(changing)
+	verdicts, _, err := read(changing)
 	if err != nil {
 		return 0, nil, err
 	}
@@ -268,7 +268,7 @@ func (b *Rulebook) settle(ctx context.Context, tx pg.Tx, p *pipeline, ids []id.I
 	if err != nil {
 		return 0, nil, err
 	}
-	entries, err := b.write(ctx, tx, p, verdicts, to, overwrite)
+	entries, err := b.write(ctx, tx, judged{look{verdicts: verdicts}, p, to}, overwrite)
 	return journal.Touched(entries), entries, err
 }
 

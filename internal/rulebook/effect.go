@@ -48,22 +48,37 @@ func categories(ctx context.Context, tx pg.Tx, verdicts []verdict) (found map[st
 }
 
 // write makes the verdicts' effects, in a few statements whatever their number, and answers the entries that its caller records. The transactions are locked.
-func (b *Rulebook) write(ctx context.Context, tx pg.Tx, p *pipeline, verdicts []verdict, categories map[string]id.ID, overwrite bool) ([]journal.Entry, error) {
+func (b *Rulebook) write(ctx context.Context, tx pg.Tx, j judged, overwrite bool) ([]journal.Entry, error) {
 	acting := op.Acting(ctx, service)
-	to, err := b.targets(acting, tx, verdicts)
+	edits, comments, made, err := b.effects(acting, tx, j)
 	if err != nil {
 		return nil, err
 	}
-	var edits []ledger.Edit
-	var comments []journal.Draft
-	rules := p.set.Rules()
+	_, entries, err := b.books.Apply(acting, tx, edits, overwrite)
+	if err != nil {
+		return nil, err
+	}
+	said, err := journal.Write(acting, tx, comments)
+	return slices.Concat(made, entries, said), err
+}
+
+// effects are what the verdicts ask for: edits and comments. What had to be made for them is made, and its entries answered.
+func (b *Rulebook) effects(ctx context.Context, tx pg.Tx, j judged) (edits []ledger.Edit, comments []journal.Draft, made []journal.Entry, err error) {
+	if len(j.verdicts) == 0 {
+		return nil, nil, nil, nil
+	}
+	to, err := b.targets(ctx, tx, j.verdicts)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	rules := j.pipeline.set.Rules()
 	source := "rule"
-	for _, v := range verdicts {
+	for _, v := range j.verdicts {
 		edit := func(e rule.Effect, field string, value *string, tag *id.ID) {
 			edits = append(edits, ledger.Edit{Transaction: v.id, Field: field, Value: value, Tag: tag, Source: &source, Rule: &rules[e.Rule].ID, Fill: field == journal.FieldCounterparty})
 		}
 		if e := v.outcome.Category; e != nil {
-			if u, ok := categories[e.Value]; ok {
+			if u, ok := j.categories[e.Value]; ok {
 				edit(*e, journal.FieldCategory, new(u.String()), nil)
 			}
 		}
@@ -86,12 +101,7 @@ func (b *Rulebook) write(ctx context.Context, tx pg.Tx, p *pipeline, verdicts []
 			comments = append(comments, journal.Draft{Transaction: v.id, Content: e.Value, Rule: &rules[e.Rule].ID})
 		}
 	}
-	_, entries, err := b.books.Apply(acting, tx, edits, overwrite)
-	if err != nil {
-		return nil, err
-	}
-	said, err := journal.Write(acting, tx, comments)
-	return slices.Concat(to.made, to.others.Made, entries, said), err
+	return edits, comments, slices.Concat(to.made, to.others.Made), nil
 }
 
 func (t targets) counterparty(e rule.Effect) (id.ID, bool) {

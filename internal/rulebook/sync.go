@@ -2,46 +2,65 @@ package rulebook
 
 import (
 	"context"
+	"slices"
 
 	"coffer/internal/id"
 	"coffer/internal/journal"
+	"coffer/internal/ledger"
 	"coffer/internal/lens"
+	"coffer/internal/op"
 	"coffer/internal/pg"
 	"coffer/internal/rule"
 )
 
-// A Page is what a sync or an import has just stored, in the transaction that it stored it in.
+// A Page is what stands in the books and shall meet the rules, in the transaction that wrote it.
 type Page struct {
 	Run     id.ID   // the sync run, under which hits are counted
 	Created []id.ID // transactions that are new
 	Changed []id.ID // transactions of which the bank changed something
 }
 
+// Merge puts a page of a bank's transactions into the books and runs the rules over it: one pipeline, each transaction once, hits counted. What is new meets the rules before it is written.
+// Among what it answers are the entries of all that changed, for the change that the page is part of; and how many rules matched how often.
+func (b *Rulebook) Merge(ctx context.Context, tx pg.Tx, run id.ID, rows []ledger.Incoming) (ledger.Merged, int64, error) {
+	var seen judged
+	var comments []journal.Draft
+	var made []journal.Entry
+	m, err := b.books.MergeJudged(ctx, tx, rows, func(ctx context.Context, tx pg.Tx, fresh []ledger.Fresh) (edits []ledger.Edit, err error) {
+		seen, err = b.judge(ctx, tx, func(p *pipeline) (look, error) { return p.lookAhead(ctx, tx, fresh) })
+		if err == nil {
+			edits, comments, made, err = b.effects(op.Acting(ctx, service), tx, seen)
+		}
+		return edits, err
+	})
+	if err != nil {
+		return m, 0, err
+	}
+	said, err := journal.Write(op.Acting(ctx, service), tx, comments)
+	if err != nil {
+		return m, 0, err
+	}
+	if err := seen.count(ctx, tx, run); err != nil {
+		return m, 0, err
+	}
+	changed, hits, err := b.Pass(ctx, tx, Page{Run: run, Changed: m.Changed})
+	m.Entries = slices.Concat(made, m.Entries, said, changed)
+	return m, seen.hits + hits, err
+}
+
 // Pass runs the rules over a page: one pipeline, each transaction once, hits counted. It answers the entries of what changed, for the change that the page is, and how many rules matched how often.
 func (b *Rulebook) Pass(ctx context.Context, tx pg.Tx, page Page) (entries []journal.Entry, hits int64, err error) {
-	p, err := b.active(ctx, tx)
-	for err == nil && len(p.set.Rules()) > 0 {
-		var l look
-		if l, err = p.look(ctx, tx, page); err != nil {
-			break
-		}
-		var to map[string]id.ID
-		var gone bool
-		if to, gone, err = categories(ctx, tx, l.verdicts); err != nil {
-			break
-		}
-		if gone { // merged into another just now, and the rules with it
-			was := p
-			if p, err = b.active(ctx, tx); err != nil || p != was {
-				continue
-			}
-		}
-		if entries, err = b.write(ctx, tx, p, l.verdicts, to, false); err != nil {
-			break
-		}
-		return entries, l.hits, count(ctx, tx, p, page.Run, l.counts)
+	if len(page.Created)+len(page.Changed) == 0 {
+		return nil, 0, nil
 	}
-	return nil, 0, err
+	j, err := b.judge(ctx, tx, func(p *pipeline) (look, error) { return p.look(ctx, tx, page) })
+	if err != nil {
+		return nil, 0, err
+	}
+	if entries, err = b.write(ctx, tx, j, false); err != nil {
+		return nil, 0, err
+	}
+	return entries, j.hits, j.count(ctx, tx, page.Run)
 }
 
 // A look is what a pipeline makes of a page.
@@ -51,6 +70,47 @@ type look struct {
 	hits     int64
 }
 
+// note takes in what the pipeline made of one transaction.
+func (l *look) note(v verdict) {
+	for _, hit := range v.outcome.Hits {
+		l.counts[hit]++
+		l.hits++
+	}
+	if v.changes() {
+		l.verdicts = append(l.verdicts, v)
+	}
+}
+
+// A judged is a look with the pipeline that was asked and the categories that it leads to.
+type judged struct {
+	look
+	pipeline   *pipeline // nil where there are no rules
+	categories map[string]id.ID
+}
+
+// judge asks the rules that are enabled at this moment.
+func (b *Rulebook) judge(ctx context.Context, tx pg.Tx, ask func(*pipeline) (look, error)) (judged, error) {
+	p, err := b.active(ctx, tx)
+	for err == nil && len(p.set.Rules()) > 0 {
+		j := judged{pipeline: p}
+		if j.look, err = ask(p); err != nil {
+			break
+		}
+		var gone bool
+		if j.categories, gone, err = categories(ctx, tx, j.verdicts); err != nil {
+			break
+		}
+		if gone { // merged into another just now, and the rules with it
+			if p, err = b.active(ctx, tx); err != nil || p != j.pipeline {
+				continue
+			}
+		}
+		return j, nil
+	}
+	return judged{}, err
+}
+
+// look reads the page's transactions as they are stored.
 func (p *pipeline) look(ctx context.Context, tx pg.Tx, page Page) (look, error) {
 	out := look{counts: make([]int64, len(p.set.Rules()))}
 	l, err := lens.New(ctx, tx, p.reads(), true)
@@ -66,14 +126,7 @@ func (p *pipeline) look(ctx context.Context, tx pg.Tx, page Page) (look, error) 
 		}
 		// Not "= any": of a table that has just begun to grow, the planner would go through a whole index for each of them.
 		err := l.Read(ctx, tx, `where t.id in (select unnest($1::uuid[])) and t.deleted_at is null order by t.id`, []any{part.ids}, func(s *lens.Stored) error {
-			v := verdict{s.ID, p.set.Run(&s.Draft, rule.Pass{Event: part.event})}
-			for _, hit := range v.outcome.Hits {
-				out.counts[hit]++
-				out.hits++
-			}
-			if v.changes() {
-				out.verdicts = append(out.verdicts, v)
-			}
+			out.note(verdict{s.ID, p.set.Run(&s.Draft, rule.Pass{Event: part.event})})
 			return nil
 		})
 		if err != nil {
@@ -83,17 +136,34 @@ func (p *pipeline) look(ctx context.Context, tx pg.Tx, page Page) (look, error) 
 	return out, nil
 }
 
+// lookAhead looks at transactions as they will be stored.
+func (p *pipeline) lookAhead(ctx context.Context, tx pg.Tx, fresh []ledger.Fresh) (look, error) {
+	out := look{counts: make([]int64, len(p.set.Rules()))}
+	l, err := lens.New(ctx, tx, p.reads(), true)
+	if err != nil {
+		return out, err
+	}
+	for _, f := range fresh {
+		facts := rule.Facts{
+			Name: f.Name.Plain(), MerchantName: f.MerchantName.Plain(), Cents: f.Amount.Cents(), Pending: f.Pending,
+			CategoryPrimary: f.CategoryPrimary.Plain(), CategoryDetailed: f.CategoryDetailed.Plain(),
+		}
+		out.note(verdict{f.ID, p.set.Run(l.Draft(facts, f.AccountID, f.Category), rule.Pass{Event: rule.Created})})
+	}
+	return out, nil
+}
+
 // count adds a page's matches to those of its run.
-func count(ctx context.Context, tx pg.Tx, p *pipeline, run id.ID, counts []int64) error {
+func (j judged) count(ctx context.Context, tx pg.Tx, run id.ID) error {
+	if j.hits == 0 {
+		return nil
+	}
 	var rules []id.ID
 	var hits []int64
-	for i, r := range p.set.Rules() {
-		if counts[i] > 0 {
-			rules, hits = append(rules, r.ID), append(hits, counts[i])
+	for i, r := range j.pipeline.set.Rules() {
+		if j.counts[i] > 0 {
+			rules, hits = append(rules, r.ID), append(hits, j.counts[i])
 		}
-	}
-	if len(rules) == 0 {
-		return nil
 	}
 	_, err := pg.Exec(ctx, tx, `
 		insert into rule_hit (rule_id, run_id, hits, hit_at)

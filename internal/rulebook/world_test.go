@@ -36,18 +36,19 @@ var ada = op.Actor{Type: op.User, ID: id.Must("00000000-0000-7000-8000-000000000
 // A world is the rules of a household with all that they stand on.
 type world struct {
 	testing.TB
-	db      *pg.DB
-	url     string
-	ctx     context.Context //nolint:containedctx // in the name of Ada, as long as the test
-	filing  *filing.Filing
-	books   *ledger.Books
-	others  *counterparty.Counterparties
-	jobs    *job.Jobs
-	rules   *rulebook.Rulebook
-	journal *journal.Journal
-	words   ruletest.Vocabulary
-	rows    []*seenRow
-	byID    map[id.ID]int
+	db       *pg.DB
+	url      string
+	ctx      context.Context //nolint:containedctx // in the name of Ada, as long as the test
+	filing   *filing.Filing
+	books    *ledger.Books
+	others   *counterparty.Counterparties
+	jobs     *job.Jobs
+	rules    *rulebook.Rulebook
+	journal  *journal.Journal
+	words    ruletest.Vocabulary
+	rows     []*seenRow
+	incoming []ledger.Incoming // as they were told
+	byID     map[id.ID]int
 }
 
 // parts puts together what the service does, on that database.
@@ -198,6 +199,7 @@ func (w *world) fill(r *rand.Rand, n int) {
 		f.Cents, f.Pending = cents(in.Amount), in.Pending
 		w.rows = append(w.rows, row)
 	}
+	w.incoming = incoming
 	w.in(func(tx pg.Tx) error {
 		_, err := w.books.Load(w.ctx, tx, slices.Values(incoming))
 		return err

@@ -29,6 +29,7 @@ type credential struct {
 	address string // that the token was made for
 	scope   op.Scope
 	role    string    // of a member
+	left    bool      // the session was left open for a while
 	refusal errs.Code // of an unknown caller, whatever it asks for
 }
 
@@ -145,6 +146,8 @@ func (w *world) credentials(t *testing.T) []credential {
 		{kind: "viewer", session: session("viewer"), scope: op.Read, role: "viewer"},
 		{kind: "member", session: session("member"), scope: op.Full, role: "member"},
 		{kind: "admin", session: session("admin"), scope: op.Full, role: "admin"},
+		{kind: "admin who left the browser open", session: ended(`update token set proved_at = now() - interval '5 minutes 1 second' where member_id = $1`), scope: op.Full, role: "admin", left: true},
+		{kind: "admin whose proof is of unknown age", session: ended(`update token set proved_at = null where member_id = $1`), scope: op.Full, role: "admin", left: true},
 		{kind: "garbage session", session: "let-me-in", refusal: errs.InvalidLogin},
 		{kind: "unknown session", session: id.Base62(43), refusal: errs.InvalidLogin},
 		{kind: "session too old", session: ended(`update token set expires_at = now() - interval '1 second' where member_id = $1`), refusal: errs.InvalidLogin},
@@ -208,6 +211,12 @@ func (c credential) verdict(need op.Scope, path string) errs.Code {
 	return ""
 }
 
+// needsProof is what an admin must have signed in for a moment ago: all that is for admins and changes something, but ending what someone was let in with.
+func needsProof(method, path string) bool {
+	ends := method == "DELETE" && regexp.MustCompile(`/api-keys/|/sessions/|/assistants/`).MatchString(path)
+	return method != "GET" && forAdmins.MatchString(path) && !ends || path == "/account/passkeys/begin"
+}
+
 var variable = regexp.MustCompile(`\{\w+\}`)
 
 // Every route × every kind of credential, made from the list of ops: what is not in the list is not served, and what is in it is tried.
@@ -243,6 +252,9 @@ func TestAuthorisationOfRoutes(t *testing.T) {
 			}
 			if r.path == "/device" && c.session != "" && (c.role == "member" || c.role == "viewer") {
 				want = errs.Forbidden // a page for admins
+			}
+			if want == "" && c.left && needsProof(r.method, r.path) {
+				want = errs.Forbidden
 			}
 			got := c.send(t, w, r.method, variable.ReplaceAllString(r.path, "nothing0"), "")
 			tried++

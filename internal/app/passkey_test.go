@@ -199,6 +199,7 @@ type issuer struct {
 	subject  string
 	nonce    string
 	audience string
+	age      int // seconds since the subject signed in there; less than zero where it does not say
 	codes    map[string]url.Values
 }
 
@@ -208,7 +209,7 @@ func newIssuer(t *testing.T) *issuer {
 	if err != nil {
 		t.Fatal(err)
 	}
-	i := &issuer{signer: key, subject: "248289761001", audience: "coffer", codes: map[string]url.Values{}}
+	i := &issuer{signer: key, subject: "248289761001", audience: "coffer", age: -1, codes: map[string]url.Values{}}
 	mux := http.NewServeMux()
 	write := func(w http.ResponseWriter, v any) {
 		w.Header().Set("Content-Type", "application/json")
@@ -242,7 +243,11 @@ func newIssuer(t *testing.T) *issuer {
 		if i.nonce != "" {
 			nonce = i.nonce
 		}
-		claims, _ := json.Marshal(map[string]any{"iss": i.URL, "sub": i.subject, "aud": i.audience, "nonce": nonce, "iat": time.Now().Unix(), "exp": time.Now().Add(time.Minute).Unix()})
+		said := map[string]any{"iss": i.URL, "sub": i.subject, "aud": i.audience, "nonce": nonce, "iat": time.Now().Unix(), "exp": time.Now().Add(time.Minute).Unix()}
+		if i.age >= 0 {
+			said["auth_time"] = time.Now().Unix() - int64(i.age)
+		}
+		claims, _ := json.Marshal(said)
 		signed := b64([]byte(`{"alg":"RS256","kid":"1"}`)) + "." + b64(claims)
 		hash := sha256.Sum256([]byte(signed))
 		signature, _ := rsa.SignPKCS1v15(rand.Reader, i.signer, crypto.SHA256, hash[:])

@@ -22,10 +22,14 @@ import (
 // adminOnly is what a member who is no admin may read, but has no say in.
 var adminOnly = []string{"/users", "/api-keys", "/settings", "/exports"}
 
-// forAdmins marks the ops that of all members only admins may run.
+// takeAway are the ops that end what someone was let in with: that must be easy at any time.
+var takeAway = []string{"key.revoke", "session.revoke", "assistant.revoke"}
+
+// forAdmins marks the ops that of all members only admins may run, and those of them for which a session that was left open is not enough.
 func forAdmins(ops []*op.Op) []*op.Op {
 	for _, o := range ops {
 		o.Admin = slices.ContainsFunc(adminOnly, func(p string) bool { return o.Path == p || strings.HasPrefix(o.Path, p+"/") })
+		o.Proof = o.Admin && o.Writes && !slices.Contains(takeAway, o.Name)
 	}
 	return ops
 }

@@ -51,6 +51,11 @@ func (a *Auth) Consent(ctx context.Context, actor op.Actor, in Wish) (code strin
 	if in.Scope > actor.Scope {
 		return "", errs.New(errs.InsufficientScope, "you may look at everything and change nothing, so you cannot let a program change something")
 	}
+	if in.Scope == op.Full {
+		if err := op.Proven(actor); err != nil {
+			return "", err
+		}
+	}
 	code = id.Base62(grantRandom)
 	hash := sha256.Sum256([]byte(code))
 	err = a.db.InTx(ctx, func(tx pg.Tx) error {

@@ -98,6 +98,8 @@ func (a *Auth) Decide(ctx context.Context, actor op.Actor, code, scope string) (
 	state := "approved"
 	if scope == "" {
 		state = "denied"
+	} else if err := op.Proven(actor); err != nil {
+		return Asking{}, err
 	}
 	asking, err := pg.One[Asking](ctx, a.db, `
 		update device set state = $2, member_id = $3, scope = coalesce(nullif($4, ''), scope)

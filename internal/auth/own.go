@@ -61,6 +61,29 @@ func (a *Auth) ChangePassword(ctx context.Context, actor op.Actor, old, fresh, a
 	})
 }
 
+// SignsInWith is the address that goes with the member's password, or "".
+func (a *Auth) SignsInWith(ctx context.Context, actor op.Actor) (string, error) {
+	return pg.Value[string](ctx, a.db, `select coalesce((select identifier from login where member_id = $1 and kind = 'password'), '')`, actor.Member)
+}
+
+// EndOwnLogin takes a way in from the member who is signed in, and ends the other sessions. One must be left.
+func (a *Auth) EndOwnLogin(ctx context.Context, actor op.Actor, login string) error {
+	if err := op.Proven(actor); err != nil {
+		return err
+	}
+	ctx = op.WithActor(ctx, actor)
+	return a.db.InTx(ctx, func(tx pg.Tx) error {
+		if _, err := a.DeleteLogin(ctx, tx, LoginRef{UserID: actor.Member.String(), LoginID: login}); err != nil {
+			return err
+		}
+		left, err := pg.Value[bool](ctx, tx, `select exists (select from login where member_id = $1)`, actor.Member)
+		if err == nil && !left {
+			err = errs.New(errs.Conflict, "this is your last way in; add another one first")
+		}
+		return err
+	})
+}
+
 // EndOwnSession signs a member out in another place.
 func (a *Auth) EndOwnSession(ctx context.Context, actor op.Actor, session string) error {
 	return a.db.InTx(ctx, func(tx pg.Tx) error {

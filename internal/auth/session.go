@@ -18,6 +18,9 @@ const (
 	SessionLife = 14 * 24 * time.Hour
 )
 
+// ProofLife is how long signing in proves who sits there, for what a browser that was left open must not be enough for.
+const ProofLife = 5 * time.Minute
+
 // SessionCookie is where a browser keeps a session. Its prefix makes browsers insist on HTTPS (or a loopback address) and on this very host.
 const SessionCookie = "__Host-coffer"
 
@@ -79,11 +82,15 @@ func (a *Auth) Session(ctx context.Context, presented string) (op.Actor, error) 
 		return op.Actor{}, ended
 	}
 	hash := sha256.Sum256([]byte(presented))
-	c, err := pg.One[credential](ctx, a.db, `
+	type held struct {
+		credential
+		Proved bool `db:"proved"`
+	}
+	c, err := pg.One[held](ctx, a.db, `
 		select t.id, t.scope, t.actor_type, m.name as actor_name, t.member_id, m.role,
 			t.expires_at <= now() or coalesce(t.last_used_at, t.created_at) <= now() - make_interval(secs => $2) as expired,
-			t.revoked_at is not null or m.deleted_at is not null as revoked
-		from token t join member m on m.id = t.member_id where t.hash = $1 and t.kind = 'session'`, hash[:], SessionIdle.Seconds())
+			t.revoked_at is not null or m.deleted_at is not null as revoked, coalesce(t.proved_at > now() - make_interval(secs => $3), false) as proved
+		from token t join member m on m.id = t.member_id where t.hash = $1 and t.kind = 'session'`, hash[:], SessionIdle.Seconds(), ProofLife.Seconds())
 	if errors.Is(err, pg.ErrNoRow) || err == nil && (c.Revoked || c.Expired) {
 		return op.Actor{}, ended
 	}
@@ -92,7 +99,7 @@ func (a *Auth) Session(ctx context.Context, presented string) (op.Actor, error) 
 	}
 	a.touch(c.ID)
 	actor := c.actor(presented)
-	actor.ID, actor.Session = *c.MemberID, &c.ID
+	actor.ID, actor.Session, actor.Proved = *c.MemberID, &c.ID, c.Proved
 	return actor, nil
 }
 

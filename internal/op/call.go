@@ -27,6 +27,7 @@ type Actor struct {
 	Token   *id.ID   // the access token that was used, if one was
 	Member  *id.ID   // who of the household acts: the one who signed in, or whose key it is; nil for a key that is nobody's
 	Role    string   // of that member
+	Proved  bool     // the member of a session has proven who they are within the last minutes
 	Bond    [32]byte // follows from the credential's text, which is stored nowhere: what is kept for this caller alone is encrypted with it
 }
 
@@ -173,6 +174,17 @@ func (o *Op) Allows(a Actor) error {
 	}
 	if o.Admin && o.Scope == Full && a.Role != "" && a.Role != RoleAdmin {
 		return errs.New(errs.Forbidden, "only an admin of the household may do this; ask one")
+	}
+	if o.Proof {
+		return Proven(a)
+	}
+	return nil
+}
+
+// Proven refuses a session that was left open: whoever hands power or data out must have signed in a moment ago. Who comes otherwise has no session to leave open.
+func Proven(a Actor) error {
+	if a.Session != nil && !a.Proved {
+		return errs.New(errs.Forbidden, "for this you must have signed in within the last five minutes; sign in again at /login?again=1, then repeat it")
 	}
 	return nil
 }

@@ -64,6 +64,7 @@ type Op struct {
 	Status       int // of success over HTTP
 	Writes       bool
 	Admin        bool // of members only admins may, where it needs full_access; who is no member needs the scope alone
+	Proof        bool // a member who is signed in must have proven who they are within the last minutes
 	In, Out      *Schema
 	bodyField    string
 	bodyType     string

@@ -193,8 +193,8 @@ var (
 type codePage struct{ Code, Fault string }
 
 // admin is the admin who is signed in; others are told.
-func (d *Desk) admin(w http.ResponseWriter, r *http.Request) (op.Actor, bool, error) {
-	actor, ok, err := d.member(w, r)
+func (d *Desk) admin(w http.ResponseWriter, r *http.Request, form string) (op.Actor, bool, error) {
+	actor, ok, err := d.member(w, r, form)
 	if ok && actor.Role != op.RoleAdmin {
 		return actor, false, errs.New(errs.Forbidden, "only an admin of the household can let a program in; ask one to open this page")
 	}
@@ -202,7 +202,7 @@ func (d *Desk) admin(w http.ResponseWriter, r *http.Request) (op.Actor, bool, er
 }
 
 func (d *Desk) showDevice(w http.ResponseWriter, r *http.Request) error {
-	if _, ok, err := d.admin(w, r); !ok {
+	if _, ok, err := d.admin(w, r, ""); !ok {
 		return err
 	}
 	code := r.URL.Query().Get("user_code")
@@ -220,12 +220,16 @@ func (d *Desk) showDevice(w http.ResponseWriter, r *http.Request) error {
 }
 
 func (d *Desk) postDevice(w http.ResponseWriter, r *http.Request) error {
-	actor, ok, err := d.admin(w, r)
+	form := "/device?user_code=" + url.QueryEscape(r.PostForm.Get("user_code"))
+	actor, ok, err := d.admin(w, r, form)
 	if !ok {
 		return err
 	}
 	scope := ""
 	if r.PostForm.Get("decision") == "grant" {
+		if !d.proven(w, r, actor, form) {
+			return nil
+		}
 		if scope = r.PostForm.Get("scope"); scope != "full_access" {
 			scope = "read_only"
 		}

@@ -63,7 +63,10 @@ func (d *Desk) oauth(p *oidc.Provider) *oauth2.Config {
 }
 
 // trip is what we remember of someone who signs in elsewhere.
-type trip struct{ Nonce, Verifier, Next string }
+type trip struct {
+	Nonce, Verifier, Next string
+	Again                 bool // the issuer must ask the member anew, and say when it did
+}
 
 // issuerCookie ties the way back to the browser that set out: a stranger's link must not sign someone in as the stranger.
 const issuerCookie = "__Host-coffer-oidc"
@@ -72,7 +75,7 @@ func (d *Desk) beginIssuer(w http.ResponseWriter, r *http.Request) error {
 	if err := d.Auth.Knock(r.Context(), "oidc", address(r)); err != nil {
 		return err
 	}
-	to, err := d.depart(w, r, op.Actor{}, inside(r.URL.Query().Get("next")))
+	to, err := d.depart(w, r, op.Actor{}, trip{Next: inside(r.URL.Query().Get("next")), Again: r.URL.Query().Get("again") != ""})
 	if err == nil {
 		http.Redirect(w, r, to, http.StatusSeeOther) //nolint:gosec // to the issuer that is configured
 	}
@@ -80,11 +83,11 @@ func (d *Desk) beginIssuer(w http.ResponseWriter, r *http.Request) error {
 }
 
 func (d *Desk) joinIssuer(w http.ResponseWriter, r *http.Request) error {
-	actor, ok, err := d.member(w, r)
-	if !ok {
+	actor, ok, err := d.member(w, r, account)
+	if !ok || !d.proven(w, r, actor, account) {
 		return err
 	}
-	to, err := d.depart(w, r, actor, "/account?done=oidc")
+	to, err := d.depart(w, r, actor, trip{Next: "/account?done=oidc"})
 	if err != nil {
 		return err
 	}
@@ -95,12 +98,12 @@ func (d *Desk) joinIssuer(w http.ResponseWriter, r *http.Request) error {
 var departBody = page.Parse(`<p class="lead">Sign in with the account that you want to use from now on.</p><p><a class="button" href="{{.To}}">Go on to {{.Name}}</a></p>`)
 
 // depart remembers a trip and answers where it leads.
-func (d *Desk) depart(w http.ResponseWriter, r *http.Request, actor op.Actor, next string) (string, error) {
+func (d *Desk) depart(w http.ResponseWriter, r *http.Request, actor op.Actor, t trip) (string, error) {
 	p, _, err := d.Issuer.find(r.Context())
 	if err != nil {
 		return "", err
 	}
-	t := trip{rand.Text(), oauth2.GenerateVerifier(), next}
+	t.Nonce, t.Verifier = rand.Text(), oauth2.GenerateVerifier()
 	data, err := json.Marshal(t)
 	if err != nil {
 		return "", fmt.Errorf("keep a trip: %w", err)
@@ -110,7 +113,11 @@ func (d *Desk) depart(w http.ResponseWriter, r *http.Request, actor op.Actor, ne
 		return "", err
 	}
 	http.SetCookie(w, &http.Cookie{Name: issuerCookie, Value: state, Path: "/", Secure: true, HttpOnly: true, SameSite: http.SameSiteLaxMode, MaxAge: int(issuerLife.Seconds())})
-	return d.oauth(p).AuthCodeURL(state, oidc.Nonce(t.Nonce), oauth2.S256ChallengeOption(t.Verifier)), nil
+	options := []oauth2.AuthCodeOption{oidc.Nonce(t.Nonce), oauth2.S256ChallengeOption(t.Verifier)}
+	if t.Again {
+		options = append(options, oauth2.SetAuthURLParam("prompt", "login"), oauth2.SetAuthURLParam("max_age", "0"))
+	}
+	return d.oauth(p).AuthCodeURL(state, options...), nil
 }
 
 func (d *Desk) finishIssuer(w http.ResponseWriter, r *http.Request) error {
@@ -131,7 +138,7 @@ func (d *Desk) finishIssuer(w http.ResponseWriter, r *http.Request) error {
 	if q.Get("error") != "" {
 		return errs.New(errs.InvalidLogin, "the identity provider refused; sign in again")
 	}
-	subject, err := d.vouched(r.Context(), q.Get("code"), t)
+	subject, ago, err := d.vouched(r.Context(), q.Get("code"), t)
 	if err != nil {
 		return err
 	}
@@ -151,6 +158,7 @@ func (d *Desk) finishIssuer(w http.ResponseWriter, r *http.Request) error {
 		if err != nil {
 			return err
 		}
+		e.Ago = ago
 		if _, err := d.open(w, r, e); err != nil {
 			return err
 		}
@@ -159,23 +167,33 @@ func (d *Desk) finishIssuer(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// vouched is the subject that the issuer vouches for in exchange for the code.
-func (d *Desk) vouched(ctx context.Context, code string, t trip) (string, error) {
+// vouched is the subject that the issuer vouches for in exchange for the code, and how long ago they signed in there: an issuer remembers people too. Less than zero is that it does not say.
+func (d *Desk) vouched(ctx context.Context, code string, t trip) (subject string, ago time.Duration, err error) {
 	p, ctx, err := d.Issuer.find(ctx)
 	if err != nil {
-		return "", err
+		return "", 0, err
 	}
 	token, err := d.oauth(p).Exchange(ctx, code, oauth2.VerifierOption(t.Verifier))
 	if err != nil {
-		return "", errs.Wrap(err, errs.InvalidLogin, "the identity provider did not confirm this; sign in again")
+		return "", 0, errs.Wrap(err, errs.InvalidLogin, "the identity provider did not confirm this; sign in again")
 	}
 	raw, _ := token.Extra("id_token").(string)
 	claims, err := p.Verifier(&oidc.Config{ClientID: d.Issuer.ClientID}).Verify(ctx, raw)
 	if err != nil {
-		return "", errs.Wrap(err, errs.InvalidLogin, "the identity provider's word cannot be checked; sign in again")
+		return "", 0, errs.Wrap(err, errs.InvalidLogin, "the identity provider's word cannot be checked; sign in again")
 	}
-	if claims.Nonce != t.Nonce || claims.Subject == "" {
-		return "", errs.New(errs.InvalidLogin, "the identity provider's word is for another sign-in; begin again")
+	var more struct {
+		At int64 `json:"auth_time"`
 	}
-	return claims.Subject, nil
+	if claims.Nonce != t.Nonce || claims.Subject == "" || claims.Claims(&more) != nil {
+		return "", 0, errs.New(errs.InvalidLogin, "the identity provider's word is for another sign-in; begin again")
+	}
+	ago = -1
+	if more.At > 0 {
+		ago = max(0, time.Since(time.Unix(more.At, 0)))
+	}
+	if t.Again && (ago < 0 || ago > auth.ProofLife) {
+		return "", 0, errs.New(errs.InvalidLogin, "the identity provider does not say that you have just signed in there; use a passkey or a password, which an admin can give you")
+	}
+	return claims.Subject, ago, nil
 }

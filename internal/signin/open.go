@@ -13,9 +13,14 @@ func (d *Desk) Page(f func(http.ResponseWriter, *http.Request) error) func(http.
 	return d.page(f)
 }
 
-// Member is who is signed in; nobody is sent to sign in first, and comes back.
-func (d *Desk) Member(w http.ResponseWriter, r *http.Request) (actor op.Actor, ok bool, err error) {
-	return d.member(w, r)
+// Member is who is signed in; nobody is sent to sign in first, and comes back: to the page itself, or where a form came from.
+func (d *Desk) Member(w http.ResponseWriter, r *http.Request, form string) (actor op.Actor, ok bool, err error) {
+	return d.member(w, r, form)
+}
+
+// Proven says whether the member has proven who they are within the last minutes. Who has not is asked to, and comes back to where the form came from.
+func (d *Desk) Proven(w http.ResponseWriter, r *http.Request, actor op.Actor, form string) bool {
+	return d.proven(w, r, actor, form)
 }
 
 // Refuse answers an error as RFC 6749 has it.

@@ -18,9 +18,10 @@ func (d *Desk) pages() []Route {
 		{Pattern: "GET /login", Serve: d.page(d.showLogin)},
 		{Pattern: "POST /login", Serve: d.page(d.postLogin)},
 		{Pattern: "POST /logout", Serve: d.page(d.postLogout)},
-		{Pattern: "GET /account", Serve: d.page(d.showAccount)},
+		{Pattern: "GET " + account, Serve: d.page(d.showAccount)},
 		{Pattern: "POST /account/password", Serve: d.page(d.postPassword)},
 		{Pattern: "POST /account/sessions/end", Serve: d.page(d.postEnd)},
+		{Pattern: "POST /account/logins/end", Serve: d.page(d.postEndLogin)},
 		{Pattern: "GET /setup/{token}", Serve: d.page(d.showSetup)},
 		{Pattern: "POST /setup/{token}", Serve: d.page(d.postSetup)},
 		{Pattern: "GET /device", Serve: d.page(d.showDevice)},
@@ -50,45 +51,72 @@ func (d *Desk) page(f func(http.ResponseWriter, *http.Request) error) func(http.
 	}
 }
 
+// account is where members look after their own.
+const account = "/account"
+
 // inside is a path of ours to go on to, or the account page: a link must not lead from our sign-in to somewhere else.
 func inside(next string) string {
 	u, err := url.Parse(next)
 	if err != nil || u.Scheme != "" || u.Host != "" || u.User != nil || !strings.HasPrefix(u.Path, "/") || strings.HasPrefix(u.Path, "//") || strings.ContainsAny(next, "\\\r\n\t") {
-		return "/account"
+		return account
 	}
 	return u.RequestURI()
 }
 
-// member is who is signed in; nobody is sent to sign in first, and comes back.
-func (d *Desk) member(w http.ResponseWriter, r *http.Request) (op.Actor, bool, error) {
+// member is who is signed in; nobody is sent to sign in first, and comes back: to the page itself, or where a form came from.
+func (d *Desk) member(w http.ResponseWriter, r *http.Request, form string) (op.Actor, bool, error) {
 	actor, err := d.visitor(r)
 	if err != nil || actor.Session != nil {
 		return actor, err == nil, err
 	}
-	http.Redirect(w, r, "/login?next="+url.QueryEscape(r.URL.RequestURI()), http.StatusSeeOther)
+	if r.Method == http.MethodGet {
+		form = r.URL.RequestURI()
+	}
+	http.Redirect(w, r, "/login?next="+url.QueryEscape(form), http.StatusSeeOther)
 	return actor, false, nil
+}
+
+// proven says whether the member has proven who they are within the last minutes. Who has not is asked to, and comes back to where the form came from.
+func (d *Desk) proven(w http.ResponseWriter, r *http.Request, actor op.Actor, form string) bool {
+	if op.Proven(actor) == nil {
+		return true
+	}
+	http.Redirect(w, r, "/login?again=1&next="+url.QueryEscape(form), http.StatusSeeOther)
+	return false
 }
 
 var loginBody = page.Parse(`
 {{with .Fault}}<p class="warn" role="alert">{{.}}</p>{{end}}
+{{if .Again}}<p class="lead">What you are about to do needs a sign-in of the last five minutes. Sign in once more, and you will come back.</p>{{end}}
 {{if .Plain}}<p class="warn">This page was not loaded over HTTPS, so your browser will not keep you signed in. Use https, or open it on the server's own machine.</p>{{end}}
 <form method="post" action="/login">
-<input type="hidden" name="next" value="{{.Next}}">
-<label>E-mail address <input name="email" type="email" autocomplete="username webauthn" required autofocus value="{{.Email}}"></label>
-<label>Password <input name="password" type="password" autocomplete="current-password" required></label>
+<input type="hidden" name="next" value="{{.Next}}">{{if .Again}}<input type="hidden" name="again" value="1">{{end}}
+<label>E-mail address <input name="email" type="email" autocomplete="username webauthn" required{{if not .Email}} autofocus{{end}} value="{{.Email}}"></label>
+<label>Password <input name="password" type="password" autocomplete="current-password" required{{if .Email}} autofocus{{end}}></label>
 <button>Sign in</button>
 </form>
 <p><button class="quiet" id="passkey" data-next="{{.Next}}" hidden>Sign in with a passkey</button></p><p class="warn" id="fault" role="alert" hidden></p>
-{{with .Issuer}}<p><a class="button quiet" href="/login/oidc?next={{$.Next}}">Sign in with {{.}}</a></p>{{end}}
+{{with .Issuer}}<p><a class="button quiet" href="/login/oidc?next={{$.Next}}{{if $.Again}}&amp;again=1{{end}}">Sign in with {{.}}</a></p>{{end}}
 `)
 
 type loginPage struct {
 	Next, Email, Fault, Issuer string
-	Plain                      bool
+	Plain, Again               bool
 }
 
 func (d *Desk) showLogin(w http.ResponseWriter, r *http.Request) error {
-	return d.writeLogin(w, r, loginPage{Next: inside(r.URL.Query().Get("next"))}, nil)
+	p := loginPage{Next: inside(r.URL.Query().Get("next"))}
+	if r.URL.Query().Get("again") != "" {
+		actor, err := d.visitor(r)
+		if err == nil && actor.Session != nil {
+			p.Again = true
+			p.Email, err = d.Auth.SignsInWith(r.Context(), actor)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return d.writeLogin(w, r, p, nil)
 }
 
 func (d *Desk) writeLogin(w http.ResponseWriter, r *http.Request, p loginPage, because error) error {
@@ -96,7 +124,11 @@ func (d *Desk) writeLogin(w http.ResponseWriter, r *http.Request, p loginPage, b
 	if d.Issuer != nil {
 		p.Issuer = d.Issuer.Name
 	}
-	return withScript(page.Page{Title: "Sign in", Body: loginBody, Data: p, Allow: page.Sources{Opened: true}}).Because(because).Write(w) // on the way to a consent, in a window that an assistant's site opened
+	title := "Sign in"
+	if p.Again {
+		title = "Is it still you?"
+	}
+	return withScript(page.Page{Title: title, Body: loginBody, Data: p, Allow: page.Sources{Opened: true}}).Because(because).Write(w) // on the way to a consent, in a window that an assistant's site opened
 }
 
 // safe says whether a browser will keep our cookie: over HTTPS, also when a proxy speaks it for us, and on loopback.
@@ -110,7 +142,7 @@ func (d *Desk) safe(r *http.Request) bool {
 }
 
 func (d *Desk) postLogin(w http.ResponseWriter, r *http.Request) error {
-	p := loginPage{Next: inside(r.PostForm.Get("next")), Email: r.PostForm.Get("email")}
+	p := loginPage{Next: inside(r.PostForm.Get("next")), Email: r.PostForm.Get("email"), Again: r.PostForm.Get("again") != ""}
 	if p.Email == "" || r.PostForm.Get("password") == "" {
 		err := errs.New(errs.ValidationError, "give your e-mail address and your password")
 		p.Fault = told(err)
@@ -157,9 +189,11 @@ var accountBody = page.Parse(`
 {{with .Fault}}<p class="warn" role="alert">{{.}}</p>{{end}}
 <p class="lead">{{.User.Name}}{{with .User.Email}} · {{.}}{{end}} · {{.User.Role}}</p>
 <h2>Ways in</h2>
-{{range .Logins}}<p>{{.Kind}} <span class="dim">{{.Identifier}}</span></p>{{end}}
-<p><button class="quiet" id="new-passkey" hidden>Add a passkey</button></p><p class="warn" id="fault" role="alert" hidden></p>
+{{range .Logins}}{{if and $.Proved (gt (len $.Logins) 1)}}<form class="card" method="post" action="/account/logins/end"><p>{{.Kind}} <span class="dim">{{.Identifier}}</span></p>
+<input type="hidden" name="login" value="{{.ShortID}}"><button class="quiet">Take this away</button></form>{{else}}<p>{{.Kind}} <span class="dim">{{.Identifier}}</span></p>{{end}}{{end}}
+{{if .Proved}}<p><button class="quiet" id="new-passkey" hidden>Add a passkey</button></p><p class="warn" id="fault" role="alert" hidden></p>
 {{with .Issuer}}<form method="post" action="/account/oidc"><button class="quiet">Sign in through {{.}} from now on</button></form>{{end}}
+{{else}}<p><a class="button quiet" href="/login?again=1&amp;next=%2Faccount">Sign in again to change them</a></p>{{end}}
 {{if .HasPassword}}<details><summary>Change the password</summary>
 <form method="post" action="/account/password">
 <input type="hidden" name="username" autocomplete="username" value="{{with .User.Email}}{{.}}{{end}}">
@@ -181,19 +215,20 @@ type accountPage struct {
 	Sessions            []auth.Session
 	Current             string
 	Note, Fault, Issuer string
-	HasPassword         bool
+	HasPassword, Proved bool
 }
 
 var notes = map[string]string{
 	"password": "The password was changed; everywhere else you were signed out.",
 	"session":  "You were signed out there.",
+	"login":    "This way in is gone; everywhere else you were signed out.",
 	"oidc":     "You can sign in there from now on.",
 	"passkey":  "The passkey can be used from now on.",
 	"welcome":  "The household is set up, and you are its admin.",
 }
 
 func (d *Desk) showAccount(w http.ResponseWriter, r *http.Request) error {
-	actor, ok, err := d.member(w, r)
+	actor, ok, err := d.member(w, r, account)
 	if !ok {
 		return err
 	}
@@ -205,7 +240,7 @@ func (d *Desk) writeAccount(w http.ResponseWriter, ctx context.Context, actor op
 	if err != nil {
 		return err
 	}
-	p.User, p.Logins, p.Sessions, p.Current = home.User, home.Logins, home.Sessions, home.Session.ShortID
+	p.User, p.Logins, p.Sessions, p.Current, p.Proved = home.User, home.Logins, home.Sessions, home.Session.ShortID, actor.Proved
 	for _, l := range p.Logins {
 		p.HasPassword = p.HasPassword || l.Kind == auth.Password
 	}
@@ -216,7 +251,7 @@ func (d *Desk) writeAccount(w http.ResponseWriter, ctx context.Context, actor op
 }
 
 func (d *Desk) postPassword(w http.ResponseWriter, r *http.Request) error {
-	actor, ok, err := d.member(w, r)
+	actor, ok, err := d.member(w, r, account)
 	if !ok {
 		return err
 	}
@@ -232,7 +267,7 @@ func (d *Desk) postPassword(w http.ResponseWriter, r *http.Request) error {
 }
 
 func (d *Desk) postEnd(w http.ResponseWriter, r *http.Request) error {
-	actor, ok, err := d.member(w, r)
+	actor, ok, err := d.member(w, r, account)
 	if !ok {
 		return err
 	}
@@ -240,6 +275,18 @@ func (d *Desk) postEnd(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	http.Redirect(w, r, "/account?done=session", http.StatusSeeOther)
+	return nil
+}
+
+func (d *Desk) postEndLogin(w http.ResponseWriter, r *http.Request) error {
+	actor, ok, err := d.member(w, r, account)
+	if !ok || !d.proven(w, r, actor, account) {
+		return err
+	}
+	if err := d.Auth.EndOwnLogin(r.Context(), actor, r.PostForm.Get("login")); err != nil {
+		return err
+	}
+	http.Redirect(w, r, "/account?done=login", http.StatusSeeOther)
 	return nil
 }
 

@@ -149,6 +149,9 @@ func (d *Desk) signedIn(r *http.Request) (op.Actor, holder, error) {
 
 func (d *Desk) beginPasskey(w http.ResponseWriter, r *http.Request) error {
 	actor, h, err := d.signedIn(r)
+	if err == nil {
+		err = op.Proven(actor)
+	}
 	if err != nil {
 		return err
 	}

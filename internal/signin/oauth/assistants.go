@@ -15,7 +15,7 @@ var listBody = page.Parse(`
 
 // list shows a member whom they let in.
 func (s *Server) list(w http.ResponseWriter, r *http.Request) error {
-	actor, ok, err := s.Desk.Member(w, r)
+	actor, ok, err := s.Desk.Member(w, r, "/account/assistants")
 	if !ok {
 		return err
 	}
@@ -27,7 +27,7 @@ func (s *Server) list(w http.ResponseWriter, r *http.Request) error {
 }
 
 func (s *Server) end(w http.ResponseWriter, r *http.Request) error {
-	actor, ok, err := s.Desk.Member(w, r)
+	actor, ok, err := s.Desk.Member(w, r, "/account/assistants")
 	if !ok {
 		return err
 	}

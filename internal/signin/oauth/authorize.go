@@ -95,9 +95,20 @@ func (s *Server) back(w http.ResponseWriter, r *http.Request, q request, with ur
 	http.Redirect(w, r, u.String(), http.StatusSeeOther)
 }
 
+// question is the page that asks a member the same once more.
+func question(v url.Values) string {
+	asked := url.Values{}
+	for _, name := range parameters {
+		if values, ok := v[name]; ok {
+			asked[name] = values
+		}
+	}
+	return issuerPath + "/authorize?" + asked.Encode()
+}
+
 // read is a request of a member who is signed in; where it is not, everything has been answered.
 func (s *Server) read(w http.ResponseWriter, r *http.Request, v url.Values) (q request, actor op.Actor, ok bool, err error) {
-	if actor, ok, err = s.Desk.Member(w, r); !ok {
+	if actor, ok, err = s.Desk.Member(w, r, question(v)); !ok {
 		return request{}, actor, false, err
 	}
 	if q, err = s.who(r, actor, v); err != nil {
@@ -179,6 +190,9 @@ func (s *Server) decide(w http.ResponseWriter, r *http.Request) error {
 	scope := within(q.scope, actor)
 	if r.PostForm.Get("grant") != write {
 		scope = op.Read
+	}
+	if scope == op.Full && !s.Desk.Proven(w, r, actor, question(q.values)) {
+		return nil
 	}
 	code, err := s.auth().Consent(r.Context(), actor, auth.Wish{
 		Client: q.client, Scope: scope, Resource: q.resource, RedirectURI: q.values.Get("redirect_uri"), Challenge: q.values.Get("code_challenge"),

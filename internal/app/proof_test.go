@@ -1,0 +1,220 @@
+package app_test
+
+import (
+	"html"
+	"net/http"
+	"net/url"
+	"regexp"
+	"strings"
+	"testing"
+
+	"coffer/internal/app"
+	"coffer/internal/pg"
+	"coffer/internal/pg/pgtest"
+	"coffer/internal/seal"
+)
+
+// leave leaves the browser open for a while.
+func (v *visitor) leave(t testing.TB) {
+	t.Helper()
+	if _, err := v.DB.Exec(t.Context(), `update token set proved_at = now() - interval '6 minutes' where kind = 'session' and hash = sha256($1)`, []byte(v.cookie)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// again is asked to sign in once more, does, and comes back where the server says.
+func (v *visitor) again(t testing.TB, to string) string {
+	t.Helper()
+	if !strings.HasPrefix(to, "/login?again=1&next=") {
+		t.Fatalf("not asked to sign in again, but sent to %q", to)
+	}
+	before := v.cookie
+	page, _ := v.do(t, "GET", to, nil)
+	if !strings.Contains(page.body, "Is it still you?") || !strings.Contains(page.body, `value="robin@example.com"`) {
+		t.Errorf("the page: %s", page.body)
+	}
+	form := url.Values{"email": {"robin@example.com"}, "password": {"not the password"}}
+	for _, m := range hidden.FindAllStringSubmatch(page.body, -1) {
+		form.Set(m[1], html.UnescapeString(m[2]))
+	}
+	if r, _ := v.do(t, "POST", "/login", form); r.status != http.StatusUnauthorized || !strings.Contains(r.body, "Is it still you?") || v.cookie != before {
+		t.Errorf("with a wrong password: %d %s", r.status, r.body)
+	}
+	form.Set("password", password)
+	r, back := v.do(t, "POST", "/login", form)
+	if r.status != http.StatusSeeOther || v.cookie == before {
+		t.Fatalf("sign in again: %d %s", r.status, r.body)
+	}
+	if _, to := (&visitor{world: v.world, cookie: before}).do(t, "GET", "/account", nil); to == "" {
+		t.Error("the session from before goes on")
+	}
+	return back
+}
+
+// A browser that was left open is not enough to hand out power: the member signs in once more and goes on where they were.
+func TestProofIsAskedForAgain(t *testing.T) {
+	t.Parallel()
+	v := published(t)
+	v.leave(t)
+	key := func() reply {
+		return v.send(t, exchange{method: "POST", path: "/api/v1/api-keys", body: `{"name":"new","scope":"full_access"}`, header: map[string]string{"Cookie": "__Host-coffer=" + v.cookie, "Sec-Fetch-Site": "same-origin"}})
+	}
+	if r := key(); r.code() != "FORBIDDEN" || !strings.Contains(r.body, "/login?again=1") {
+		t.Errorf("a key for a browser that was left open: %d %s", r.status, r.body)
+	}
+	program := &visitor{world: v.world}
+	_, refused := program.ask(t, "full_access")
+	if r, _ := v.do(t, "POST", "/device", url.Values{"user_code": {refused}, "decision": {"refuse"}}); r.status != 200 || !strings.Contains(r.body, "was refused") {
+		t.Errorf("refusing needs no proof: %d %s", r.status, r.body)
+	}
+	_, user := program.ask(t, "full_access")
+	grant := url.Values{"user_code": {user}, "decision": {"grant"}, "scope": {"read_only"}}
+	_, to := v.do(t, "POST", "/device", grant)
+	if n, err := pg.Value[int](t.Context(), v.DB, `select count(*) from device where state = 'approved'`); err != nil || n != 0 {
+		t.Errorf("%d keys were granted all the same, %v", n, err)
+	}
+	back := v.again(t, to)
+	if page, _ := v.do(t, "GET", back, nil); !strings.Contains(page.body, user) || !strings.Contains(page.body, "Grant a key") {
+		t.Errorf("back at %s: %s", back, page.body)
+	}
+	if r, _ := v.do(t, "POST", "/device", grant); r.status != 200 {
+		t.Errorf("after that: %d %s", r.status, r.body)
+	}
+	if r := key(); r.status != 201 {
+		t.Errorf("a key after that: %d %s", r.status, r.body)
+	}
+
+	// A program that only reads is let in without; one that changes things is not.
+	c := newClient(t, v)
+	v.leave(t)
+	c.letIn(t, v, "read")
+	form := c.asks(v, "read write")
+	form.Set("decision", "allow")
+	form.Set("grant", "write")
+	_, to = v.do(t, "POST", "/oauth/authorize", form)
+	back = v.again(t, to)
+	if u, err := url.Parse(back); err != nil || u.Path != "/oauth/authorize" || u.Query().Encode() != c.asks(v, "read write").Encode() {
+		t.Errorf("back to another question: %s", back)
+	}
+	c.letIn(t, v, "read write")
+}
+
+func TestOwnWaysIn(t *testing.T) {
+	t.Parallel()
+	v := settled(t)
+	device := &authenticator{origin: "http://localhost", rp: "localhost"}
+	page, _ := v.do(t, "GET", "/account", nil)
+	if !strings.Contains(page.body, "Add a passkey") || strings.Contains(page.body, "Take this away") || strings.Contains(page.body, "again=1") {
+		t.Errorf("a member with one way in: %s", page.body)
+	}
+	login := func(kind string) string {
+		short, err := pg.Value[string](t.Context(), v.DB, `select coalesce((select short_id from login where kind = $1), '')`, kind)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return short
+	}
+	if r, _ := v.do(t, "POST", "/account/logins/end", url.Values{"login": {login("password")}}); r.status != http.StatusConflict || login("password") == "" {
+		t.Errorf("the last way in: %d %s", r.status, r.body)
+	}
+	v.leave(t)
+	if page, _ := v.do(t, "GET", "/account", nil); strings.Contains(page.body, "Add a passkey") || !strings.Contains(page.body, "Sign in again to change them") {
+		t.Errorf("a browser that was left open: %s", page.body)
+	}
+	if r := v.script(t, "/account/passkeys/begin", ""); r.code() != "FORBIDDEN" {
+		t.Errorf("a passkey for a browser that was left open: %d %s", r.status, r.body)
+	}
+	_, to := v.do(t, "POST", "/account/logins/end", url.Values{"login": {login("password")}})
+	if back := v.again(t, to); back != "/account" {
+		t.Errorf("back to %s", back)
+	}
+	c := begin(t, v, "/account/passkeys/begin")
+	if r := v.script(t, "/account/passkeys/finish?ticket="+c.Ticket, device.create(c.Options.Challenge, "x")); r.status != 200 {
+		t.Fatalf("make one: %d %s", r.status, r.body)
+	}
+	other := &visitor{world: v.world}
+	other.do(t, "POST", "/login", url.Values{"email": {"robin@example.com"}, "password": {password}})
+	_, stranger := v.session(t, "admin")
+	if r, _ := (&visitor{world: v.world, cookie: stranger}).do(t, "POST", "/account/logins/end", url.Values{"login": {login("password")}}); r.status != http.StatusNotFound {
+		t.Errorf("someone else's: %d %s", r.status, r.body)
+	}
+	if _, to := v.do(t, "POST", "/account/logins/end", url.Values{"login": {login("password")}}); to != "/account?done=login" || login("password") != "" {
+		t.Errorf("take the password away: %s", to)
+	}
+	if _, to := other.do(t, "GET", "/account", nil); to == "" {
+		t.Error("the other session goes on")
+	}
+	if r, _ := v.do(t, "GET", "/account?done=login", nil); r.status != 200 || !strings.Contains(r.body, "This way in is gone") {
+		t.Errorf("the one who did it: %d %s", r.status, r.body)
+	}
+}
+
+// Whoever posts a form after their session has ended signs in and finds a page again.
+func TestFormsOfEndedSessions(t *testing.T) {
+	t.Parallel()
+	v := published(t)
+	forms := map[string]url.Values{"/device": {"user_code": {"WDJB-MJHT"}}, "/oauth/authorize": newClient(t, v).asks(v, "read")}
+	for _, r := range v.Raw() {
+		if method, path, _ := strings.Cut(r.Route, " "); method == "POST" && strings.HasPrefix(path, "/account/") && !strings.Contains(path, "passkeys") {
+			forms[path] = nil
+		}
+	}
+	if len(forms) < 5 {
+		t.Fatalf("the forms: %v", forms)
+	}
+	for path, form := range forms {
+		_, to := (&visitor{world: v.world}).do(t, "POST", path, form)
+		u, err := url.Parse(to)
+		if err != nil || u.Path != "/login" {
+			t.Errorf("%s leads to %s", path, to)
+			continue
+		}
+		if r, _ := v.do(t, "GET", u.Query().Get("next"), nil); r.status != 200 && (path != "/device" || r.status != 404) {
+			t.Errorf("after %s and signing in comes %s: %d %s", path, u.Query().Get("next"), r.status, r.body)
+		}
+	}
+}
+
+// An issuer remembers people, too: only its word that someone has just signed in there counts.
+func TestProofByIssuer(t *testing.T) {
+	t.Parallel()
+	i := newIssuer(t)
+	v := settledIn(t, newWorldOn(t, pgtest.URL(t), app.Config{OIDCIssuer: i.URL, OIDCClientID: "coffer", OIDCClientSecret: seal.NewSecret("secret"), OIDCName: "Example"}))
+	join := func() (reply, string) { return v.do(t, "POST", "/account/oidc", url.Values{}) }
+	v.leave(t)
+	if _, to := join(); !strings.HasPrefix(to, "/login?again=1&next=%2Faccount") {
+		t.Errorf("joined by a browser that was left open: %s", to)
+	}
+	v.do(t, "POST", "/login", url.Values{"email": {"robin@example.com"}, "password": {password}})
+	r, _ := join()
+	to := strings.ReplaceAll(regexp.MustCompile(`class="button" href="([^"]+)"`).FindStringSubmatch(r.body)[1], "&amp;", "&")
+	if _, next := v.travel(t, to, tripCookie(r)); next != "/account?done=oidc" {
+		t.Fatalf("join leads to %s", next)
+	}
+	proved := func() bool {
+		page, _ := v.do(t, "GET", "/account", nil)
+		return strings.Contains(page.body, "Add a passkey")
+	}
+	sign := func(path string) (reply, string) {
+		r, to := v.do(t, "GET", path, nil)
+		u, err := url.Parse(to)
+		if err != nil || strings.Contains(path, "again") != (u.Query().Get("prompt") == "login" && u.Query().Get("max_age") == "0") {
+			t.Errorf("%s asks the issuer with %s", path, to)
+		}
+		return v.travel(t, to, tripCookie(r))
+	}
+	for name, c := range map[string]struct {
+		age    int // of the sign-in there, in seconds; less than zero where it does not say
+		proves bool
+	}{"it does not say": {-1, false}, "an hour ago": {3600, false}, "just now": {1, true}} {
+		i.age = c.age
+		if _, next := sign("/login/oidc?next=/account"); next != "/account" || proved() != c.proves {
+			t.Errorf("%s: sent to %s, proved is %v", name, next, proved())
+		}
+		v.leave(t)
+		r, next := sign("/login/oidc?again=1&next=/device")
+		if c.proves && (next != "/device" || !proved()) || !c.proves && (r.status != http.StatusUnauthorized || proved()) {
+			t.Errorf("%s, asked again: %d, sent to %s", name, r.status, next)
+		}
+	}
+}

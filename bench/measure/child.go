@@ -7,24 +7,12 @@ import (
 	"net"
 	"os"
 	"os/exec"
-	"os/signal"
 	"path/filepath"
 	"syscall"
 	"time"
 )
 
 const patience = 20 * time.Second
-
-// Main runs a measuring program to its end or its interruption, and says what went wrong.
-func Main(name string, run func(context.Context) error) {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	err := run(ctx)
-	stop()
-	if err != nil {
-		fmt.Fprintln(os.Stderr, name+":", err)
-		os.Exit(1)
-	}
-}
 
 // Coffer is the service to measure: the binary that was given, or else one that is built as releases are: static, without paths, stripped. Whoever asked removes it.
 func Coffer(ctx context.Context, given string) (binary string, remove func(), err error) {

@@ -26,7 +26,7 @@ var levels = [][]string{
 }
 
 // rooms are packages below another: they stand on its level and see it.
-var rooms = []string{"pg/pgtest", "rule/ruletest", "ledger/ledgertest", "bank/banktest", "bank/plaid", "bank/teller", "bank/csvfile", "bank/all", "app/apptest", "signin/oauth"}
+var rooms = []string{"pg/pgtest", "job/jobtest", "rule/ruletest", "ledger/ledgertest", "bank/banktest", "bank/plaid", "bank/teller", "bank/csvfile", "bank/all", "app/apptest", "signin/oauth"}
 
 var (
 	kernel    = levels[0]

@@ -1,24 +1,20 @@
 package job_test
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"fmt"
 	"log/slog"
 	"math/rand/v2"
 	"os"
-	"os/exec"
-	"os/signal"
 	"slices"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 	"time"
 
 	"coffer/internal/id"
 	"coffer/internal/job"
+	"coffer/internal/job/jobtest"
 	"coffer/internal/pg"
 	"coffer/internal/pg/pgtest"
 )
@@ -32,27 +28,10 @@ type server struct {
 	Stop     string // where its first run stops its own process: "between" batches, or "inside" one
 }
 
-const serverVariable = "COFFER_TEST_JOB_SERVER"
-
 // TestMain makes this test binary a server too, so that real processes can be killed.
-func TestMain(m *testing.M) {
-	text := os.Getenv(serverVariable)
-	if text == "" {
-		os.Exit(m.Run())
-	}
-	var s server
-	if err := json.Unmarshal([]byte(text), &s); err != nil {
-		panic(err)
-	}
-	if err := s.serve(); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1)
-	}
-}
+func TestMain(m *testing.M) { jobtest.Main(m, serve) }
 
-func (s server) serve() error {
-	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
-	defer stop()
+func serve(ctx context.Context, s server) error {
 	db, err := pg.Open(ctx, s.URL, pg.Options{MaxConns: 6})
 	if err != nil {
 		return err
@@ -111,67 +90,26 @@ func paced(stop string) job.Kind {
 	return k
 }
 
-// A process is a server that runs.
-type process struct {
-	*exec.Cmd
-	log logBuffer
-}
-
-type logBuffer struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (l *logBuffer) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.Write(p)
-}
-
-func (l *logBuffer) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.String()
-}
-
-func (s server) start(t *testing.T) *process {
+func (s server) start(t *testing.T) *jobtest.Process {
 	t.Helper()
-	text, err := json.Marshal(s)
+	p, err := jobtest.Start(s)
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := &process{Cmd: exec.Command(os.Args[0])}
-	p.Env, p.Stderr = append(os.Environ(), serverVariable+"="+string(text)), &p.log
-	if err := p.Start(); err != nil {
-		t.Fatal(err)
-	}
 	t.Cleanup(func() {
-		_ = p.Process.Kill() // it may have ended by itself
-		_ = p.Wait()         // says that it was killed
+		p.End()
 		if t.Failed() {
-			t.Logf("the log of process %d:\n%s", p.Process.Pid, p.log.String())
+			t.Logf("the log of process %d:\n%s", p.Process.Pid, p.Said())
 		}
 	})
 	return p
 }
 
-// hold is who has a job at the moment.
-type hold struct {
-	State   string `db:"state"`
-	Done    int    `db:"done"`
-	Attempt int    `db:"attempt"`
-	Owner   string `db:"owner"`
-}
-
-func holder(t *testing.T, db *pg.DB, which id.ID) (hold, int) {
+func holder(t *testing.T, db *pg.DB, which id.ID) (jobtest.Hold, int) {
 	t.Helper()
-	h, err := pg.One[hold](t.Context(), db, `select state, done::int as done, attempt, coalesce(lease_owner, '') as owner from job where id = $1`, which)
+	h, pid, err := jobtest.Holder(t.Context(), db, which)
 	if err != nil {
 		t.Fatal(err)
-	}
-	pid := 0
-	if words := strings.Fields(h.Owner); len(words) == 3 {
-		_, _ = fmt.Sscan(words[1], &pid)
 	}
 	return h, pid
 }
@@ -234,14 +172,14 @@ type victim struct {
 	db     *pg.DB
 	jobs   *job.Jobs // takes on, and works nothing
 	job    job.Job
-	alive  map[int]*process
-	last   hold
+	alive  map[int]*jobtest.Process
+	last   jobtest.Hold
 	killed time.Time
 }
 
 func newVictim(t *testing.T) *victim {
 	t.Helper()
-	v := &victim{url: pgtest.URL(t), alive: map[int]*process{}}
+	v := &victim{url: pgtest.URL(t), alive: map[int]*jobtest.Process{}}
 	var err error
 	if v.db, err = pg.Open(t.Context(), v.url, pg.Options{MaxConns: 2}); err != nil {
 		t.Fatal(err)
@@ -348,19 +286,19 @@ func woken(t *testing.T, first, second server) bool {
 	if err := stopped.Process.Signal(syscall.SIGCONT); err != nil {
 		t.Fatal(err)
 	}
-	await(t, "the woken process reports what became of its run", func() bool { return strings.Contains(stopped.log.String(), "msg=job ") })
+	await(t, "the woken process reports what became of its run", func() bool { return strings.Contains(stopped.Said(), "msg=job ") })
 	rows, distinct := counted(t, db, made.ID)
 	if distinct != batches {
 		t.Errorf("%d different batches, want %d", distinct, batches)
 	}
-	if !first.Unfenced && !strings.Contains(stopped.log.String(), "outcome=lost") {
-		t.Errorf("it does not know that it lost the job: %s", stopped.log.String())
+	if !first.Unfenced && !strings.Contains(stopped.Said(), "outcome=lost") {
+		t.Errorf("it does not know that it lost the job: %s", stopped.Said())
 	}
 	return rows != distinct
 }
 
 // stateOf is the letter that the system has for what a process does; T is stopped.
-func stateOf(t *testing.T, p *process) string {
+func stateOf(t *testing.T, p *jobtest.Process) string {
 	t.Helper()
 	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", p.Process.Pid))
 	if err != nil {

@@ -1,7 +1,6 @@
 package rulebook_test
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -9,8 +8,6 @@ import (
 	"log/slog"
 	"math/rand/v2"
 	"os"
-	"os/exec"
-	"os/signal"
 	"slices"
 	"strings"
 	"sync"
@@ -19,6 +16,7 @@ import (
 	"time"
 
 	"coffer/internal/job"
+	"coffer/internal/job/jobtest"
 	"coffer/internal/ledger/ledgertest"
 	"coffer/internal/pg"
 	"coffer/internal/pg/pgtest"
@@ -32,27 +30,10 @@ type server struct {
 	Forgetful bool // the control
 }
 
-const serverVariable = "COFFER_TEST_RULE_SERVER"
-
 // TestMain makes this test binary a server too, so that real processes can be killed.
-func TestMain(m *testing.M) {
-	printed := os.Getenv(serverVariable)
-	if printed == "" {
-		os.Exit(m.Run())
-	}
-	var s server
-	if err := json.Unmarshal([]byte(printed), &s); err != nil {
-		panic(err)
-	}
-	if err := s.serve(); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1)
-	}
-}
+func TestMain(m *testing.M) { jobtest.Main(m, serve) }
 
-func (s server) serve() error {
-	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
-	defer stop()
+func serve(ctx context.Context, s server) error {
 	db, err := pg.Open(ctx, s.URL, pg.Options{MaxConns: 4})
 	if err != nil {
 		return err
@@ -64,25 +45,6 @@ func (s server) serve() error {
 		w.jobs.Add(w.rules.ForgetfulKind())
 	}
 	return w.jobs.Run(ctx)
-}
-
-// A process is a server that runs.
-type process struct {
-	*exec.Cmd
-	mu  sync.Mutex
-	log bytes.Buffer
-}
-
-func (p *process) Write(b []byte) (int, error) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.log.Write(b)
-}
-
-func (p *process) said() string {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.log.String()
 }
 
 const (
@@ -107,8 +69,8 @@ type victim struct {
 	db      *pg.DB
 	job     job.Job
 	server  server
-	alive   map[int]*process
-	all     []*process
+	alive   map[int]*jobtest.Process
+	all     []*jobtest.Process
 	resumes []time.Duration
 }
 
@@ -139,7 +101,7 @@ type ending struct {
 
 func newVictim(t *testing.T, of string, s server) *victim {
 	t.Helper()
-	v := &victim{t: t, url: pgtest.CopyURL(t, of), server: s, alive: map[int]*process{}}
+	v := &victim{t: t, url: pgtest.CopyURL(t, of), server: s, alive: map[int]*jobtest.Process{}}
 	v.server.URL = v.url
 	w := worldOn(t, v.url)
 	v.db = w.db
@@ -151,13 +113,8 @@ func newVictim(t *testing.T, of string, s server) *victim {
 }
 
 func (v *victim) more() error {
-	printed, err := json.Marshal(v.server)
+	p, err := jobtest.Start(v.server)
 	if err != nil {
-		return err
-	}
-	p := &process{Cmd: exec.Command(os.Args[0])}
-	p.Env, p.Stderr = append(os.Environ(), serverVariable+"="+string(printed)), p
-	if err := p.Start(); err != nil {
 		return err
 	}
 	v.alive[p.Process.Pid] = p
@@ -168,35 +125,22 @@ func (v *victim) more() error {
 // clear ends all processes.
 func (v *victim) clear() {
 	for _, p := range v.alive {
-		_ = p.Process.Kill() // it may have ended by itself
-		_ = p.Wait()         // says that it was killed
+		p.End()
 	}
 	for _, p := range v.all {
-		if v.t.Failed() || strings.Contains(p.said(), "level=ERROR") {
-			v.t.Errorf("the log of process %d:\n%s", p.Process.Pid, p.said())
+		if v.t.Failed() || strings.Contains(p.Said(), "level=ERROR") {
+			v.t.Errorf("the log of process %d:\n%s", p.Process.Pid, p.Said())
 		}
 	}
 }
 
-// hold is who has the job at the moment.
-type hold struct {
-	State   string `db:"state"`
-	Done    int    `db:"done"`
-	Attempt int    `db:"attempt"`
-	Owner   string `db:"owner"`
-}
-
-func (v *victim) holder() (hold, *process, error) {
-	h, err := pg.One[hold](v.t.Context(), v.db, `select state, done::int as done, attempt, coalesce(lease_owner, '') as owner from job where id = $1`, v.job.ID)
-	pid := 0
-	if words := strings.Fields(h.Owner); len(words) == 3 {
-		_, _ = fmt.Sscan(words[1], &pid)
-	}
+func (v *victim) holder() (jobtest.Hold, *jobtest.Process, error) {
+	h, pid, err := jobtest.Holder(v.t.Context(), v.db, v.job.ID)
 	return h, v.alive[pid], err
 }
 
 // until waits for a state of the job, and fails at its end.
-func (v *victim) until(what string, holds func(hold, *process) bool) error {
+func (v *victim) until(what string, holds func(jobtest.Hold, *jobtest.Process) bool) error {
 	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(3 * time.Millisecond) {
 		h, p, err := v.holder()
 		switch {
@@ -212,7 +156,7 @@ func (v *victim) until(what string, holds func(hold, *process) bool) error {
 }
 
 // strike sends a signal to the process that holds the job, at a random moment of its work, and waits for another worker's first batch.
-func (v *victim) strike(signal syscall.Signal) (*process, error) {
+func (v *victim) strike(signal syscall.Signal) (*jobtest.Process, error) {
 	for len(v.alive) < 2 {
 		if err := v.more(); err != nil {
 			return nil, err
@@ -222,7 +166,9 @@ func (v *victim) strike(signal syscall.Signal) (*process, error) {
 	if err != nil {
 		return nil, err
 	}
-	err = v.until("the job moves", func(h hold, p *process) bool { return h.State == job.Running && h.Done > before.Done && p != nil })
+	err = v.until("the job moves", func(h jobtest.Hold, p *jobtest.Process) bool {
+		return h.State == job.Running && h.Done > before.Done && p != nil
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -246,14 +192,14 @@ func (v *victim) strike(signal syscall.Signal) (*process, error) {
 	if err := v.more(); err != nil { // in its place
 		return nil, err
 	}
-	err = v.until("another worker goes on", func(h hold, _ *process) bool { return h.Attempt > last.Attempt && h.Done > last.Done })
+	err = v.until("another worker goes on", func(h jobtest.Hold, _ *jobtest.Process) bool { return h.Attempt > last.Attempt && h.Done > last.Done })
 	v.resumes = append(v.resumes, time.Since(struck))
 	return p, err
 }
 
 // ended waits for the end and answers what is left.
 func (v *victim) ended() (out ending, err error) {
-	if err := v.until("its end", func(h hold, _ *process) bool { return h.State == job.Succeeded }); err != nil {
+	if err := v.until("its end", func(h jobtest.Hold, _ *jobtest.Process) bool { return h.State == job.Succeeded }); err != nil {
 		return out, err
 	}
 	result, err := pg.Value[[]byte](v.t.Context(), v.db, `select result from job where id = $1`, v.job.ID)
@@ -374,8 +320,7 @@ func (v *victim) wakes(want ending) error {
 	stopped, err := v.strike(syscall.SIGSTOP)
 	if stopped != nil {
 		defer func() {
-			_ = stopped.Process.Kill() // it has shown what it does
-			_ = stopped.Wait()
+			stopped.End() // it has shown what it does
 		}()
 	}
 	if err != nil {
@@ -388,9 +333,9 @@ func (v *victim) wakes(want ending) error {
 	if err := stopped.Process.Signal(syscall.SIGCONT); err != nil {
 		return err
 	}
-	for deadline := time.Now().Add(patience); !strings.Contains(stopped.said(), "outcome=lost"); time.Sleep(5 * time.Millisecond) {
+	for deadline := time.Now().Add(patience); !strings.Contains(stopped.Said(), "outcome=lost"); time.Sleep(5 * time.Millisecond) {
 		if time.Now().After(deadline) {
-			return fmt.Errorf("it does not know that it lost the job: %s", stopped.said())
+			return fmt.Errorf("it does not know that it lost the job: %s", stopped.Said())
 		}
 	}
 	if got.canonical, err = ledgertest.Canonical(v.t.Context(), v.db, nil, ""); err != nil {

@@ -1,0 +1,95 @@
+// Package jobtest makes a test binary a server that works jobs too, so that tests can stop and kill real processes. It knows no kind of job: each test brings its own.
+package jobtest
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"os/signal"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+
+	"coffer/internal/id"
+	"coffer/internal/pg"
+)
+
+const variable = "COFFER_TEST_SERVER"
+
+// Main is TestMain of a package: in a process that [Start] has made it serves as that server S until it is told to stop, else it runs the tests.
+func Main[S any](m *testing.M, serve func(ctx context.Context, s S) error) {
+	printed := os.Getenv(variable)
+	if printed == "" {
+		os.Exit(m.Run())
+	}
+	var s S
+	if err := json.Unmarshal([]byte(printed), &s); err != nil {
+		panic(err)
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
+	err := serve(ctx, s)
+	stop()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
+
+// A Process is a server that runs.
+type Process struct {
+	*exec.Cmd
+	mu  sync.Mutex
+	log bytes.Buffer
+}
+
+// Start runs this test binary as the server s.
+func Start[S any](s S) (*Process, error) {
+	printed, err := json.Marshal(s)
+	if err != nil {
+		return nil, err
+	}
+	p := &Process{Cmd: exec.Command(os.Args[0])}
+	p.Env, p.Stderr = append(os.Environ(), variable+"="+string(printed)), p
+	return p, p.Cmd.Start()
+}
+
+// Write takes what the process logs.
+func (p *Process) Write(b []byte) (int, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.log.Write(b)
+}
+
+// Said is what the process has logged.
+func (p *Process) Said() string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.log.String()
+}
+
+// End kills the process, if it has not ended by itself.
+func (p *Process) End() {
+	_ = p.Process.Kill() // it may have ended
+	_ = p.Wait()         // says that it was killed
+}
+
+// A Hold is who has a job at the moment, and how far it is.
+type Hold struct {
+	State   string `db:"state"`
+	Done    int    `db:"done"`
+	Attempt int    `db:"attempt"`
+	Owner   string `db:"owner"`
+}
+
+// Holder reads who has the job; pid is 0 if nobody has.
+func Holder(ctx context.Context, db *pg.DB, job id.ID) (h Hold, pid int, err error) {
+	h, err = pg.One[Hold](ctx, db, `select state, done::int as done, attempt, coalesce(lease_owner, '') as owner from job where id = $1`, job)
+	if words := strings.Fields(h.Owner); len(words) == 3 {
+		_, _ = fmt.Sscan(words[1], &pid)
+	}
+	return h, pid, err
+}

@@ -208,7 +208,10 @@ func (t target) count(ctx context.Context, q pg.Querier) (Erasure, error) {
 	if err != nil {
 		return out, err
 	}
-	counts := map[string]string{"idempotency": "actor_id = any(@actors)", "write_budget": "key_id = any(@actors)", "transaction": "account_id = any(@accounts)", "entry": entriesGone, "descriptor": wordingsGone, "change": changesGone}
+	if err := t.changes(ctx, q, gone, unnamed); err != nil {
+		return out, err
+	}
+	counts := map[string]string{"idempotency": "actor_id = any(@actors)", "write_budget": "key_id = any(@actors)", "transaction": "account_id = any(@accounts)", "entry": entryGone, "descriptor": wordingGone}
 	for name, conditions := range all {
 		counts[name] = conditions.any()
 	}
@@ -234,26 +237,35 @@ func list(rows map[string]int64) []Gone {
 	return out
 }
 
-// What goes beside that which refers to the member, as conditions on x, before anything has gone.
+// What goes beside that which refers to the member, as conditions on x, before anything has gone. They ask with exists, of one row at a time: a list of half a million ids would not fit where in keeps it, and would be read for every row.
 const (
-	entriesGone = `x.subject = 'transaction' and (x.subject_id in (select id from transaction where account_id = any(@accounts)) or coalesce(x.ref in (select id from comment where author_id = any(@actors)), false))`
+	entryGone = `x.subject = 'transaction' and (exists (select from transaction t where t.id = x.subject_id and t.account_id = any(@accounts)) or exists (select from comment c where c.id = x.ref and c.author_id = any(@actors)))`
 	// Wordings that no transaction of others has: theirs, and those that no transaction has any more.
-	wordingsGone = `x.merchant_name <> 'erased ' || x.id and x.id not in (select descriptor_id from transaction where account_id <> all(@accounts))`
-	// Changes of which nothing is left, unless a sync of others or a revert that stays refers to them.
-	changesGone = `x.id in (
-		with recursive empty as (select change_id as id from entry x group by 1 having bool_and(` + entriesGone + `)),
-		needed as (
-			select reverts as id from change where id not in (select id from empty) and reverts is not null
-			union select change_id from sync_log where connection_id <> all(@connections) and change_id is not null
-			union select c.reverts from change c join needed n on n.id = c.id where c.reverts is not null)
-		select id from empty except select id from needed)`
+	wordingGone = `x.merchant_name <> 'erased ' || x.id and not exists (select from transaction t where t.descriptor_id = x.id and t.account_id <> all(@accounts))`
 )
+
+// changes counts the changes of which nothing is left, unless a sync of others or a revert that stays refers to them; of the others, those that lose the member's name.
+func (t target) changes(ctx context.Context, q pg.Querier, gone, unnamed map[string]int64) error {
+	type counted struct {
+		Gone    int64 `db:"gone"`
+		Unnamed int64 `db:"unnamed"`
+	}
+	n, err := pg.One[counted](ctx, q, `
+		with recursive empty as (select change_id as id from entry x group by 1 having bool_and(`+entryGone+`)),
+		needed as (
+			select c.reverts as id from change c left join empty e on e.id = c.id where e.id is null and c.reverts is not null
+			union select change_id from sync_log where connection_id <> all(@connections) and change_id is not null
+			union select c.reverts from change c join needed n on n.id = c.id where c.reverts is not null),
+		gone as (select id from empty except select id from needed)
+		select count(g.id) as gone, count(*) filter (where g.id is null and c.actor_id = any(@actors)) as unnamed from change c left join gone g on g.id = c.id`, t.args())
+	gone["change"], unnamed["change"] = n.Gone, n.Unnamed
+	return err
+}
 
 // named is what keeps the member's name, as conditions on x, and stays.
 var named = map[string]string{
 	"connection": "x.member_id = @member and x.id <> all(@connections)",
-	"entry":      "x.note is not null and x.change_id in (select id from change where actor_id = any(@actors)) and not (" + entriesGone + ")",
-	"change":     "x.actor_id = any(@actors) and not (" + changesGone + ")",
+	"entry":      "x.note is not null and exists (select from change c where c.id = x.change_id and c.actor_id = any(@actors)) and not (" + entryGone + ")",
 	"rule":       "x.created_by_id = any(@actors)",
 	"job":        "x.actor_id = any(@actors)",
 	"report":     "x.author_id = any(@actors)",

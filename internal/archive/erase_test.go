@@ -17,6 +17,7 @@ import (
 	"coffer/internal/id"
 	"coffer/internal/op"
 	"coffer/internal/pg"
+	"coffer/internal/pg/pgtest"
 )
 
 // erase runs the op as the service does.
@@ -216,5 +217,31 @@ func testErase(t *testing.T, a *app.App, byJob bool) {
 		if _, err := erase(t, a, members[1].String(), dry); err == nil || !strings.Contains(err.Error(), "last admin") {
 			t.Errorf("the last admin, dry run %v: %v", dry, err)
 		}
+	}
+}
+
+// Whatever refers to a transaction or to a change is found through an index when one of them goes: else a table is read for each of a million rows.
+func TestErasureFindsReferences(t *testing.T) {
+	t.Parallel()
+	db := pgtest.New(t)
+	missing := func(parents ...string) []string {
+		t.Helper()
+		found, err := pg.Values[string](t.Context(), db, `
+			select c.relname || '.' || a.attname from pg_constraint k join pg_class c on c.oid = k.conrelid join pg_attribute a on a.attrelid = k.conrelid and a.attnum = k.conkey[1]
+			where k.contype = 'f' and k.confrelid = any($1::text[]::regclass[]) and not exists (
+				select from pg_index i where i.indrelid = k.conrelid and i.indkey[0] = a.attnum and (i.indpred is null or pg_get_expr(i.indpred, i.indrelid) = '(' || quote_ident(a.attname) || ' IS NOT NULL)'))`, parents)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return found
+	}
+	if found := missing("transaction", "change"); len(found) > 0 {
+		t.Errorf("no index begins with %v", found)
+	}
+	if _, err := db.Exec(t.Context(), `drop index comment_of_transaction`); err != nil {
+		t.Fatal(err)
+	}
+	if found := missing("transaction"); len(found) != 1 {
+		t.Errorf("the control: %v", found)
 	}
 }

@@ -49,7 +49,7 @@ func (e *eraser) all(ctx context.Context, q pg.Querier, do func(part) error) err
 	parts := []part{func(ctx context.Context, tx pg.Tx) (int64, error) { return e.transactions(ctx, tx, held) }, e.comments}
 	for name, conditions := range held {
 		if where := conditions.but("transaction").any(); where != "" {
-			parts = append(parts, e.some("delete from "+quote(name)+" where ctid = any(array(select ctid from "+quote(name)+" where "+where+" limit @most))"))
+			parts = append(parts, e.some("delete from "+quote(name)+" where ctid = any(array(select ctid from "+quote(name)+" x where "+where+" limit @most))"))
 		}
 	}
 	for _, s := range leftovers {
@@ -143,7 +143,7 @@ func (e *eraser) wordings(ctx context.Context, tx pg.Tx) (int64, error) {
 	return pg.Exec(ctx, tx, `
 		update descriptor d set name = '', merchant_name = 'erased ' || d.id, folded = '' where id = any(array(
 			select id from descriptor x where merchant_name <> 'erased ' || id and not exists (select from transaction t where t.descriptor_id = x.id and t.deleted_at is null)
-				and id not in (select descriptor_id from transaction where deleted_at is not null) limit @most))`, e.args())
+				and not exists (select from transaction t where t.descriptor_id = x.id and t.deleted_at is not null) limit @most))`, e.args())
 }
 
 // root erases accounts, connections and the member, and what refers to them still. It says whether it could: accounts that have transactions again stay for another round.
@@ -158,7 +158,7 @@ func (e *eraser) root(ctx context.Context, tx pg.Tx, held map[string]holders) (d
 	var statements []string
 	for name, conditions := range held {
 		if where := conditions.but("transaction").any(); where != "" {
-			statements = append(statements, "delete from "+quote(name)+" where "+where)
+			statements = append(statements, "delete from "+quote(name)+" x where "+where)
 		}
 	}
 	statements = append(statements, `delete from account where id = any(@accounts)`, `delete from connection where id = any(@connections)`, `delete from member where id = @member`)
@@ -189,12 +189,12 @@ func (r holders) but(parent string) (out holders) {
 	return out
 }
 
-// any is the condition that one of the columns refers to something of the member's, or "".
+// any is the condition on x that one of the columns refers to something of the member's, or "".
 func (r holders) any() string {
-	of := map[string]string{"transaction": "in (select id from transaction where account_id = any(@accounts))", "account": "= any(@accounts)", "connection": "= any(@connections)", "member": "= @member"}
+	of := map[string]string{"transaction": "exists (select from transaction t where t.id = x.%s and t.account_id = any(@accounts))", "account": "x.%s = any(@accounts)", "connection": "x.%s = any(@connections)", "member": "x.%s = @member"}
 	conditions := make([]string, len(r))
 	for i, k := range r {
-		conditions[i] = quote(k.Column) + " " + of[k.Parent]
+		conditions[i] = fmt.Sprintf(of[k.Parent], quote(k.Column))
 	}
 	return strings.Join(conditions, " or ")
 }

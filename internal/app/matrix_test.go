@@ -425,13 +425,61 @@ func TestLastUseIsWrittenOnceAMinute(t *testing.T) {
 	}
 }
 
-// An agent's key may not make a key that counts as a person's: what a person sets is held against agents.
+// Neither an agent's key nor an assistant of an admin gets more by itself than a person gave it, nor something that lasts longer: no key, no member, no way in.
 func TestAgentsMakeNoPeople(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	agent := w.newKey(t, auth.CreateKey{Name: "agent", Scope: "full_access", ActorType: "agent"}).Secret
-	body, _ := json.Marshal(map[string]string{"name": "disguise", "scope": "full_access"})
-	if r := w.send(t, exchange{method: "POST", path: "/api/v1/api-keys", key: agent, body: string(body)}); r.code() != string(errs.Forbidden) {
-		t.Errorf("an agent made a person's key: %d %s", r.status, r.body)
+	agent := w.newKey(t, auth.CreateKey{Name: "agent", Scope: "full_access", ActorType: "agent"})
+	login := w.loggedIn(t, seededMember)
+	_, session := w.session(t, "admin")
+	tokens, _ := w.letIn(t, session, op.Full, w.OAuth.API())
+	user := "/api/v1/users/" + seededMember
+	for _, x := range []exchange{
+		{method: "POST", path: "/api/v1/api-keys", body: `{"name":"disguise","scope":"full_access"}`},
+		{method: "POST", path: "/api/v1/api-keys", body: `{"name":"more","scope":"full_access","actor_type":"agent","max_writes_per_day":1000000}`},
+		{method: "PATCH", path: "/api/v1/api-keys/" + agent.ShortID, body: `{"expires_at":null}`},
+		{method: "POST", path: "/api/v1/users", body: `{"name":"Me","role":"admin"}`},
+		{method: "PATCH", path: user, body: `{"role":"admin"}`},
+		{method: "DELETE", path: user},
+		{method: "POST", path: user + "/erase", body: `{}`},
+		{method: "POST", path: user + "/login", body: `{"kind":"password","identifier":"me@example.com","password":"a password of mine"}`},
+		{method: "PATCH", path: user + "/login/" + login.String(), body: `{"identifier":"mine"}`},
+		{method: "DELETE", path: user + "/login/" + login.String()},
+	} {
+		for who, c := range map[string]credential{"an agent's key": {key: agent.Secret}, "an admin's assistant": {token: tokens.Access}} {
+			if r := c.send(t, w, x.method, x.path, x.body); r.code() != string(errs.Forbidden) {
+				t.Errorf("%s %s by %s: %d %s", x.method, x.path, who, r.status, r.body)
+			}
+		}
+	}
+}
+
+// A key that a member makes is the member's: it goes with them, and does no more than their role.
+func TestKeysBelongToWhoMadeThem(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	u, session := w.session(t, "admin")
+	r := credential{session: session}.send(t, w, "POST", "/api/v1/api-keys", `{"name":"mine","scope":"full_access"}`)
+	var k auth.NewKey
+	if err := json.Unmarshal([]byte(r.body), &k); err != nil || r.status != 201 {
+		t.Fatalf("%d %s", r.status, r.body)
+	}
+	write := func() reply {
+		return w.send(t, exchange{method: "POST", path: "/api/v1/users", key: k.Secret, body: `{"name":"Kim"}`})
+	}
+	if r := write(); r.status != 201 {
+		t.Errorf("an admin's key: %d %s", r.status, r.body)
+	}
+	if r := w.send(t, exchange{method: "PATCH", path: "/api/v1/users/" + u.ShortID, key: w.key, body: `{"role":"member"}`}); r.status != 200 {
+		t.Fatalf("%d %s", r.status, r.body)
+	}
+	if r := write(); r.code() != string(errs.Forbidden) {
+		t.Errorf("the key of someone who is no admin any more: %d %s", r.status, r.body)
+	}
+	if r := w.send(t, exchange{method: "DELETE", path: "/api/v1/users/" + u.ShortID, key: w.key}); r.status != 204 {
+		t.Fatalf("%d %s", r.status, r.body)
+	}
+	if r := write(); r.code() != string(errs.RevokedAPIKey) {
+		t.Errorf("the key of someone who left: %d %s", r.status, r.body)
 	}
 }

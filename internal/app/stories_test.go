@@ -147,7 +147,9 @@ func (s *story) prepare(t *testing.T, w *world) {
 		if strings.Contains(s.title, "[held]") {
 			w.decide(t)
 		}
-		// Calls through tools count as an agent's whatever the key, so that these stories read the same on every surface an agent tells them.
+	}
+	if strings.Contains(s.title, "[books]") && !strings.Contains(s.title, "[person]") {
+		// Calls through tools count as an agent's whatever the key, so that these stories read the same on every surface an agent tells them; but for what agents may not do.
 		w.key = w.newKey(t, auth.CreateKey{Name: "assistant", Scope: "full_access", ActorType: op.Agent}).Secret
 	}
 }

@@ -140,10 +140,7 @@ func (a *Auth) Fetch(ctx context.Context, code string) (key NewKey, at Grant, er
 		if err != nil {
 			return err
 		}
-		key, err = a.Create(ctx, tx, CreateKey{Name: g.Client, Scope: g.Scope, ActorType: op.User})
-		if err == nil {
-			_, err = pg.Exec(ctx, tx, `update token set member_id = $2 where id = $1`, key.ID, g.Member)
-		}
+		key, err = a.create(ctx, tx, CreateKey{Name: g.Client, Scope: g.Scope, ActorType: op.User}, &g.Member)
 		return err
 	})
 	return key, at, err

@@ -47,13 +47,25 @@ type CreateKey struct {
 
 const agentWritesPerDay = 2000
 
-// Create makes a key and shows it once.
+// forPeople refuses agents: whoever steers one must not get more by it than a person gave it, nor keep it after that was ended.
+func forPeople(ctx context.Context) error {
+	if op.ActorOf(ctx).Type == op.Agent {
+		return errs.New(errs.Forbidden, "keys, members and their ways in are for people to make and change; ask one")
+	}
+	return nil
+}
+
+// Create makes a key and shows it once. It belongs to the member who makes it: it goes with them, and does no more than their role lets them.
 func (a *Auth) Create(ctx context.Context, tx pg.Tx, in CreateKey) (NewKey, error) {
+	if err := forPeople(ctx); err != nil {
+		return NewKey{}, err
+	}
+	return a.create(ctx, tx, in, op.ActorOf(ctx).Member)
+}
+
+func (a *Auth) create(ctx context.Context, tx pg.Tx, in CreateKey, member *id.ID) (NewKey, error) {
 	if in.ExpiresAt != nil && !in.ExpiresAt.Time().After(time.Now()) {
 		return NewKey{}, errs.Field("expires_at", "range", "must be in the future")
-	}
-	if op.ActorOf(ctx).Type == op.Agent && in.ActorType != op.Agent {
-		return NewKey{}, errs.New(errs.Forbidden, "an agent can make keys for agents only; ask a person for this one")
 	}
 	if in.MaxWritesPerDay == nil && in.ActorType == op.Agent {
 		in.MaxWritesPerDay = new(agentWritesPerDay)
@@ -64,11 +76,11 @@ func (a *Auth) Create(ctx context.Context, tx pg.Tx, in CreateKey) (NewKey, erro
 	err := pg.Redraw(ctx, tx, "token_short_id", func(tx pg.Tx) (err error) {
 		fresh := id.New()
 		out.Key, err = pg.One[Key](ctx, tx, `
-			insert into token (id, short_id, kind, hash, prefix, name, scope, actor_type, actor_name, max_writes_per_day, expires_at)
-			values (@id, @short, 'api_key', @hash, @prefix, @name, @scope, @type, @actor, @writes, @expires)
+			insert into token (id, short_id, kind, hash, prefix, name, scope, actor_type, actor_name, max_writes_per_day, expires_at, member_id)
+			values (@id, @short, 'api_key', @hash, @prefix, @name, @scope, @type, @actor, @writes, @expires, @member)
 			returning `+keyColumns, pg.Args{
 			"id": fresh, "short": fresh.Short(), "hash": hash[:], "prefix": keyPrefix + random[:shownRandom], "name": in.Name, "scope": in.Scope,
-			"type": in.ActorType, "actor": in.ActorName, "writes": in.MaxWritesPerDay, "expires": in.ExpiresAt,
+			"type": in.ActorType, "actor": in.ActorName, "writes": in.MaxWritesPerDay, "expires": in.ExpiresAt, "member": member,
 		})
 		return err
 	})
@@ -142,15 +154,15 @@ type PatchKey struct {
 
 // Patch changes a key.
 func (a *Auth) Patch(ctx context.Context, tx pg.Tx, in PatchKey) (Key, error) {
+	if err := forPeople(ctx); err != nil {
+		return Key{}, err
+	}
 	k, err := a.lock(ctx, tx, in.ID)
 	if err != nil {
 		return Key{}, err
 	}
 	if err := op.Match(ctx, k); err != nil {
 		return Key{}, err
-	}
-	if in.MaxWritesPerDay.Set && op.ActorOf(ctx).Type == op.Agent {
-		return Key{}, errs.New(errs.Forbidden, "how much a key may write is for people to change; ask one")
 	}
 	if k.RevokedAt != nil {
 		return Key{}, errs.New(errs.Conflict, "this key was revoked and cannot be changed; make a new one")

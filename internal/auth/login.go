@@ -175,6 +175,9 @@ type CreateLogin struct {
 
 // chosen hashes the password that the call brings, before any transaction: it takes longer than one should.
 func (a *Auth) chosen(ctx context.Context, q pg.Querier, in CreateLogin) (string, error) {
+	if err := forPeople(ctx); err != nil {
+		return "", err
+	}
 	if _, err := a.User(ctx, q, UserRef{in.UserID}); err != nil {
 		return "", err
 	}
@@ -254,8 +257,8 @@ type PatchLogin struct {
 }
 
 func (a *Auth) changed(ctx context.Context, q pg.Querier, in PatchLogin) (string, error) {
-	if in.Password == nil {
-		return "", nil
+	if err := forPeople(ctx); err != nil || in.Password == nil {
+		return "", err
 	}
 	if _, err := a.User(ctx, q, UserRef{in.UserID}); err != nil {
 		return "", err

@@ -50,8 +50,11 @@ func (a *Auth) KeepUser(ctx context.Context, tx pg.Tx, ref string) (User, error)
 	return pg.One[User](ctx, tx, `select `+userColumns+` from member where deleted_at is null and (id = $1 or short_id = $2) for share`, pg.RefTo(ref).IDArgs()...)
 }
 
-// lockUser is User, with nobody else changing the member or any admin until the transaction ends: whether one is the last admin is a question about all of them.
+// lockUser is User, for whoever may change the member, with nobody else changing the member or any admin until the transaction ends: whether one is the last admin is a question about all of them.
 func (a *Auth) lockUser(ctx context.Context, tx pg.Tx, ref string) (u User, lastAdmin bool, err error) {
+	if err := forPeople(ctx); err != nil {
+		return User{}, false, err
+	}
 	u, err = a.User(ctx, tx, UserRef{ref})
 	if err != nil {
 		return User{}, false, err
@@ -97,6 +100,9 @@ func checkEmail(field, given string) error { return aboutMember.Prop("email").Ch
 
 // CreateUser adds a member to the household.
 func (a *Auth) CreateUser(ctx context.Context, tx pg.Tx, in CreateUser) (User, error) {
+	if err := forPeople(ctx); err != nil {
+		return User{}, err
+	}
 	var u User
 	err := pg.Redraw(ctx, tx, "member_short_id", func(tx pg.Tx) (err error) {
 		fresh := id.New()

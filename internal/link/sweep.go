@@ -164,6 +164,10 @@ func (l *Links) Sweep(ctx context.Context, tx pg.Tx) (Reconciled, error) {
 	if err != nil || len(touched) == 0 {
 		return out, err
 	}
+	// A million rows are read in one statement, for as long as the matcher looks at them: on a busy machine that is longer than a request's statement may take.
+	if _, err := pg.Exec(ctx, tx, `select set_config('statement_timeout', '15min', true)`); err != nil {
+		return out, err
+	}
 	for _, w := range windows(touched) {
 		if err := l.sweep(ctx, tx, w, &out); err != nil {
 			return out, err

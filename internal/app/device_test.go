@@ -178,6 +178,7 @@ func TestLoginCommand(t *testing.T) { //nolint:paralleltest // it sets the envir
 		code := app.Main(args, strings.NewReader(""), &out, &out)
 		return fmt.Sprintf("%s(exit %d)", out.String(), code)
 	}
+	file := filepath.Join(dir, "coffer", "hosts.json")
 	homes := []*visitor{settled(t), settled(t)}
 	for _, v := range homes {
 		var all sync.WaitGroup
@@ -185,6 +186,7 @@ func TestLoginCommand(t *testing.T) { //nolint:paralleltest // it sets the envir
 			for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
 				code, err := pg.Value[string](t.Context(), v.DB, `select user_code from device where state = 'pending'`)
 				if err == nil {
+					meanwhile(t, file)
 					v.do(t, "POST", "/device", url.Values{"user_code": {code}, "decision": {"grant"}, "scope": {"full_access"}})
 					return
 				}
@@ -195,7 +197,6 @@ func TestLoginCommand(t *testing.T) { //nolint:paralleltest // it sets the envir
 		}
 		all.Wait()
 	}
-	file := filepath.Join(dir, "coffer", "hosts.json")
 	if info, err := os.Stat(file); err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("the file: %v %v", info.Mode(), err)
 	}
@@ -217,6 +218,9 @@ func TestLoginCommand(t *testing.T) { //nolint:paralleltest // it sets the envir
 	if out := run("login", "status"); !strings.Contains(out, "* "+homes[0].url+"  full_access  good") || !strings.Contains(out, "  "+homes[1].url+"  full_access  good") {
 		t.Error(out)
 	}
+	if raw, err := os.ReadFile(file); err != nil || !strings.Contains(string(raw), "http://127.0.0.1:1/meanwhile") {
+		t.Errorf("what was stored while the program waited is lost: %s %v", raw, err)
+	}
 	if out := run("login", "logout"); !strings.Contains(out, "its key is revoked") {
 		t.Error(out)
 	}
@@ -226,5 +230,48 @@ func TestLoginCommand(t *testing.T) { //nolint:paralleltest // it sets the envir
 	raw, err := os.ReadFile(file)
 	if err != nil || strings.Contains(string(raw), homes[0].url) {
 		t.Errorf("%s %v", raw, err)
+	}
+}
+
+// meanwhile logs in somewhere else, from another terminal.
+func meanwhile(t *testing.T, file string) {
+	t.Helper()
+	hosts := map[string]any{"hosts": map[string]any{}}
+	if raw, err := os.ReadFile(file); err == nil && json.Unmarshal(raw, &hosts) != nil {
+		t.Errorf("%s is not what it should be", raw)
+	}
+	hosts["hosts"].(map[string]any)["http://127.0.0.1:1/meanwhile"] = map[string]string{"key": "coffer_0", "scope": "read_only"}
+	raw, _ := json.Marshal(hosts)
+	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+		t.Error(err)
+	}
+	if err := os.WriteFile(file, raw, 0o600); err != nil {
+		t.Error(err)
+	}
+}
+
+// A key is for the server that it was made by: whoever is sent on sends it nowhere.
+func TestKeysFollowNoRedirect(t *testing.T) { //nolint:paralleltest // it sets the environment
+	var reached atomic.Int64
+	other := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		reached.Add(1)
+		_, _ = w.Write([]byte("[]"))
+	}))
+	t.Cleanup(other.Close)
+	for _, status := range []int{301, 302, 303, 307, 308} {
+		first := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, other.URL+r.URL.Path, status) }))
+		t.Cleanup(first.Close)
+		for name, value := range map[string]string{"XDG_CONFIG_HOME": t.TempDir(), "COFFER_SERVER": first.URL, "COFFER_API_KEY": "coffer_" + strings.Repeat("0", 43), "COFFER_DATABASE_URL": ""} {
+			t.Setenv(name, value)
+		}
+		for _, args := range [][]string{{"tag", "list"}, {"tag", "create", "--slug", "x"}, {"login"}, {"mcp"}} {
+			var out bytes.Buffer
+			if code := app.Main(args, strings.NewReader(""), &out, &out); code == 0 || args[0] != "mcp" && !strings.Contains(out.String(), "sends on to "+other.URL) {
+				t.Errorf("%d, %v: exit %d, %s", status, args, code, out.String())
+			}
+		}
+	}
+	if reached.Load() != 0 {
+		t.Errorf("%d requests went to the other server", reached.Load())
 	}
 }

@@ -110,7 +110,7 @@ func (h *hosts) find(name string) (string, error) {
 func serverURL(s string) (string, error) {
 	if !strings.Contains(s, "://") {
 		scheme := "https://"
-		if strings.HasPrefix(s, "localhost") || strings.HasPrefix(s, "127.0.0.1") {
+		if u, err := url.Parse(scheme + s); err == nil && (u.Hostname() == "localhost" || u.Hostname() == "127.0.0.1" || u.Hostname() == "::1") {
 			scheme = "http://"
 		}
 		s = scheme + s

@@ -67,8 +67,7 @@ func deviceLogin(ctx context.Context, out io.Writer, server, name, scope string)
 	if err != nil {
 		return err
 	}
-	h, err := loadHosts()
-	if err != nil {
+	if _, err := loadHosts(); err != nil { // before anyone is asked for anything
 		return err
 	}
 	var asked struct {
@@ -96,23 +95,32 @@ func deviceLogin(ctx context.Context, out io.Writer, server, name, scope string)
 		}
 		fault, err := form(ctx, at+"/oauth/token", url.Values{"grant_type": {deviceGrant}, "device_code": {asked.Code}, "client_id": {name}}, &got)
 		switch {
+		case errs.Is(err, errs.Unavailable), fault == "slow_down": // the network may be back in a moment
+			pause += 5 * time.Second
 		case err != nil:
 			return err
-		case fault == "slow_down":
-			pause += 5 * time.Second
 		case fault == "authorization_pending":
 		case fault != "":
 			return grantFault(fault, nil)
 		default:
-			h.Keys[at], h.Current = host{got.Key, got.Scope}, at
-			if err := h.save(); err != nil {
-				return err
-			}
-			_, err := fmt.Fprintf(out, "You are logged in to %s (%s). The key is in %s.\n", at, got.Scope, h.path)
-			return err
+			return keep(out, at, host{got.Key, plain(got.Scope)})
 		}
 	}
 	return grantFault("expired_token", nil)
+}
+
+// keep stores a key. The file is read only now: in the minutes that an admin took, others may have logged in elsewhere.
+func keep(out io.Writer, at string, key host) error {
+	h, err := loadHosts()
+	if err != nil {
+		return err
+	}
+	h.Keys[at], h.Current = key, at
+	if err := h.save(); err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(out, "You are logged in to %s (%s). The key is in %s.\n", at, key.Scope, h.path)
+	return err
 }
 
 func grantFault(fault string, err error) error {
@@ -139,7 +147,7 @@ func form(ctx context.Context, address string, values url.Values, into any) (fau
 		return "", errs.New(errs.ValidationError, "the server's address is not a URL; it looks like https://coffer.example.com")
 	}
 	req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-	res, err := http.DefaultClient.Do(req)
+	res, err := web.Do(req)
 	if err != nil {
 		return "", errs.Wrap(err, errs.Unavailable, "the server at %s does not answer; is it running, and is --server right?", req.URL.Host)
 	}
@@ -147,6 +155,9 @@ func form(ctx context.Context, address string, values url.Values, into any) (fau
 	raw, err := io.ReadAll(io.LimitReader(res.Body, 1<<16))
 	if err != nil {
 		return "", errs.Wrap(err, errs.Unavailable, "the server's answer broke off; try again")
+	}
+	if err := elsewhere(res); err != nil {
+		return "", err
 	}
 	if res.StatusCode == http.StatusOK && (into == nil || json.Unmarshal(raw, into) == nil) {
 		return "", nil

@@ -20,6 +20,21 @@ const prefix = "/api/v1"
 // A remote runs ops on a server, through its REST interface.
 type remote struct{ server, key string }
 
+// web follows no redirects: it would send the key along, to whichever server an answer names.
+var web = &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+
+// elsewhere says that a server sends us on, and where to.
+func elsewhere(res *http.Response) error {
+	if res.StatusCode < http.StatusMultipleChoices || res.StatusCode >= http.StatusBadRequest {
+		return nil
+	}
+	to := "elsewhere"
+	if u, err := res.Location(); err == nil {
+		to = "to " + plain(u.Scheme+"://"+u.Host)
+	}
+	return errs.New(errs.Unavailable, "the server sends on %s, and keys do not follow; if that is right, give that address with --server", to)
+}
+
 // Call implements Caller.
 func (r *remote) Call(ctx context.Context, o *op.Op, args map[string]any) ([]byte, error) {
 	path, query := prefix+o.Path, url.Values{}
@@ -71,7 +86,7 @@ func (r *remote) send(ctx context.Context, method, path, kind string, body []byt
 		req.Header.Set("Content-Type", kind)
 	}
 	req.Header.Set("X-API-Key", r.key)
-	res, err := http.DefaultClient.Do(req)
+	res, err := web.Do(req)
 	if err != nil {
 		return nil, errs.Wrap(err, errs.Unavailable, "the server at %s does not answer; is it running, and is --server right?", r.server)
 	}
@@ -79,6 +94,9 @@ func (r *remote) send(ctx context.Context, method, path, kind string, body []byt
 	answer, err := io.ReadAll(res.Body)
 	if err != nil {
 		return nil, errs.Wrap(err, errs.Unavailable, "the server's answer broke off; try again")
+	}
+	if err := elsewhere(res); err != nil {
+		return nil, err
 	}
 	if res.StatusCode < http.StatusBadRequest {
 		return answer, nil

@@ -31,7 +31,8 @@ func Bridge(ctx context.Context, server, key, version string, log *slog.Logger) 
 		return err
 	}
 	client := mcp.NewClient(&mcp.Implementation{Name: "coffer", Version: version}, nil)
-	remote, err := client.Connect(ctx, &mcp.StreamableClientTransport{Endpoint: server + "/mcp/key", HTTPClient: &http.Client{Transport: keyed{key}}}, nil)
+	straight := &http.Client{Transport: keyed{key}, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }} // the key goes to no other server
+	remote, err := client.Connect(ctx, &mcp.StreamableClientTransport{Endpoint: server + "/mcp/key", HTTPClient: straight}, nil)
 	if err != nil {
 		return fmt.Errorf("connect to %s: %w", server, err)
 	}

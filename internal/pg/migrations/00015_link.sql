@@ -31,12 +31,7 @@ create table link_match (
 create index link_match_primary on link_match (primary_id); -- what links make of a transaction
 create index link_match_mirror on link_match (mirror_id);
 
-alter table transaction add column transfer boolean not null default false; -- a side of a confirmed transfer, so totals skip it
-alter table transaction drop constraint transaction_linked_id_fkey;
-alter table transaction add constraint transaction_linked foreign key (linked_id) references transaction (id) on delete set null;
-create index transaction_linked_id on transaction (linked_id) where linked_id is not null; -- when a transaction goes for good
-
--- Which days of which accounts have changed since somebody looked for pairs. What is stored already has never been looked at.
+-- Which days of which accounts have changed since somebody looked for pairs. What is stored already has never been looked at; it is read before the table is closed.
 create table touched (
 	id         bigint generated always as identity primary key,
 	account_id uuid not null references account (id) on delete cascade,
@@ -44,3 +39,8 @@ create table touched (
 	last       date not null
 );
 insert into touched (account_id, first, last) select account_id, min(date), max(date) from transaction group by account_id;
+
+alter table transaction add column transfer boolean not null default false; -- a side of a confirmed transfer, so totals skip it
+alter table transaction drop constraint transaction_linked_id_fkey;
+alter table transaction add constraint transaction_linked foreign key (linked_id) references transaction (id) on delete set null;
+create index transaction_linked_id on transaction (linked_id) where linked_id is not null; -- when a transaction goes for good

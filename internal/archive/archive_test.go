@@ -59,6 +59,8 @@ var furnishing = []string{
 	`update transaction set category_source = 'user', category_id = (select id from category order by id desc limit 1) where id in (select id from transaction order by id offset 20 limit 30)`,
 	`update transaction set deleted_at = now(), deleted_source = 'user' where id in (select id from transaction order by id offset 60 limit 5)`,
 	`update transaction set linked_id = (select id from transaction order by id offset 71 limit 1), excluded = true where id = (select id from transaction order by id offset 70 limit 1)`,
+	`update transaction set transfer = true where id in (select id from transaction order by id offset 80 limit 4)`,
+	`insert into account (id, short_id, connection_id, provider, provider_id, name, type, currency, balance_current, balance_as_of) select gen_random_uuid(), 'ac000001', id, provider, 'depot', 'Depot', 'investment', 'EUR', 123456.78, '2020-02-02' from connection order by id limit 1`,
 	`insert into comment (id, short_id, transaction_id, content, author_type, author_name) select gen_random_uuid(), 'cm' || lpad(n::text, 6, '0'), (select id from transaction order by id offset n limit 1), E'=cmd|'' /C calc''!A0\n"quoted" \\ ' || n, 'user', 'me' from generate_series(1, 30) n`,
 	`insert into change (id, short_id, cause, summary, actor_type, actor_name, transactions, entries) select gen_random_uuid(), 'ch' || lpad(n::text, 6, '0'), 'api', 'x', 'user', 'me', 1, 1 from generate_series(1, 10) n`,
 	`update change set reverts = (select id from change where short_id = 'ch000001') where short_id = 'ch000002'`,

@@ -44,7 +44,7 @@ func (beancount) head(w *bufio.Writer, b *book) {
 		fmt.Fprintf(w, "%s open %s\n", b.first, path)
 	}
 	for _, a := range b.accounts {
-		if a.Opening != nil && a.Before != nil {
+		if a.Opening != nil {
 			fmt.Fprintf(w, "\n%s * \"opening balance\"\n  %s  %s %s\n  %s\n", a.Before, a.path, *a.Opening, a.Currency, beancountRoots.equity+":"+beancountPart("opening"))
 		}
 	}
@@ -65,7 +65,7 @@ func (beancount) entry(w *bufio.Writer, b *book, e *entry) {
 func (beancount) tail(w *bufio.Writer, b *book) {
 	fmt.Fprintln(w)
 	for _, a := range b.accounts {
-		if a.After != nil && a.Closing != nil {
+		if a.Closing != nil {
 			fmt.Fprintf(w, "%s balance %s  %s %s\n", a.After, a.path, *a.Closing, a.Currency)
 		}
 	}

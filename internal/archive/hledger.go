@@ -42,7 +42,7 @@ func (hledger) head(w *bufio.Writer, b *book) {
 		fmt.Fprintf(w, "account %s\n", path)
 	}
 	for _, a := range b.accounts {
-		if a.Opening != nil && a.Before != nil {
+		if a.Opening != nil {
 			fmt.Fprintf(w, "\n%s * opening balance\n    %s  %s %s\n    %s\n", a.Before, a.path, *a.Opening, a.Currency, hledgerRoots.equity+":"+hledgerPart("opening"))
 		}
 	}
@@ -74,5 +74,5 @@ func (b *book) paths(r roots, part func(string) string) []string {
 	for _, c := range b.categories {
 		out = append(out, c.path)
 	}
-	return append(out, r.spent+":"+part("uncategorized"), r.equity+":"+part("mirrored"), r.equity+":"+part("opening"))
+	return append(out, r.spent+":"+part("uncategorized"), r.equity+":"+part("mirrored"), r.equity+":"+part("opening"), r.equity+":"+part("transfers"))
 }

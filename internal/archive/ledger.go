@@ -25,22 +25,22 @@ type book struct {
 	accounts   []account
 	categories []category
 	currencies []string
-	first      *pg.Date // of all transactions
+	first      *pg.Date // before everything else; null where there is nothing
 	account    map[id.ID]*account
 	category   map[id.ID]*category
 }
 
 // An account is one of the household's, as a ledger has it. Amounts are the ledger's: money in is positive, and what is owed is negative.
 type account struct {
-	ID       id.ID    `db:"id"`
-	Name     string   `db:"name"`
-	Type     string   `db:"type"`
-	Currency string   `db:"currency"`
-	Opening  *string  `db:"opening"` // so that the posted entries add up to what the bank says; null where it says nothing
-	Closing  *string  `db:"closing"` // of all entries
-	Before   *pg.Date `db:"before"`  // the day before its first entry
-	After    *pg.Date `db:"after"`   // the day after its last one
-	path     string   // what the dialect calls it
+	ID       id.ID   `db:"id"`
+	Name     string  `db:"name"`
+	Type     string  `db:"type"`
+	Currency string  `db:"currency"`
+	Opening  *string `db:"opening"` // so that the posted entries add up to what the bank says; null where it says nothing
+	Closing  *string `db:"closing"` // of all entries
+	Before   pg.Date `db:"before"`  // the day before its first entry; without entries, that of its balance
+	After    pg.Date `db:"after"`   // the day after its last one
+	path     string  // what the dialect calls it
 }
 
 // A category is what the other side of an entry is filed under.
@@ -66,6 +66,7 @@ type entry struct {
 	Counterparty *string  `db:"counterparty"`
 	Pending      bool     `db:"pending"`
 	Excluded     bool     `db:"excluded"`
+	Transfer     bool     `db:"transfer"`
 	Tags         []string `db:"tags"`
 }
 
@@ -81,7 +82,7 @@ func (e *entry) payee() string {
 }
 
 const entries = `
-	select t.short_id, t.date, (-t.amount)::text as money_in, t.amount::text as money_out, t.currency, d.name, d.merchant_name, t.account_id, t.category_id, p.name as counterparty, t.pending, t.excluded,
+	select t.short_id, t.date, (-t.amount)::text as money_in, t.amount::text as money_out, t.currency, d.name, d.merchant_name, t.account_id, t.category_id, p.name as counterparty, t.pending, t.excluded, t.transfer,
 		array(select g.slug from transaction_tag tt join tag g on g.id = tt.tag_id where tt.transaction_id = t.id and tt.present and g.deleted_at is null order by 1) as tags
 	from transaction t join descriptor d on d.id = t.descriptor_id left join counterparty p on p.id = t.counterparty_id
 	where t.deleted_at is null order by t.date, t.id`
@@ -143,7 +144,7 @@ func readBook(ctx context.Context, tx pg.Tx) (*book, error) {
 		with owned as (
 			select a.id, coalesce(a.display_name, a.name) as name, a.type, a.currency, case when a.type in ('credit', 'loan') then -a.balance_current else a.balance_current end as balance,
 				coalesce(sum(t.amount) filter (where not t.pending and t.currency = a.currency), 0) as posted, coalesce(sum(t.amount) filter (where t.currency = a.currency), 0) as moved,
-				min(t.date) - 1 as before, max(t.date) + 1 as after
+				coalesce(min(t.date) - 1, a.balance_as_of::date, a.created_at::date) as before, coalesce(max(t.date) + 1, a.balance_as_of::date + 1, a.created_at::date + 1) as after
 			from account a left join transaction t on t.account_id = a.id and t.deleted_at is null group by a.id)
 		select id, name, type, currency, (balance + posted)::text as opening, (coalesce(balance + posted, 0) - moved)::text as closing, before, after from owned order by id`)
 	if err != nil {
@@ -164,8 +165,12 @@ func readBook(ctx context.Context, tx pg.Tx) (*book, error) {
 	for i := range b.categories {
 		b.category[b.categories[i].ID] = &b.categories[i]
 	}
-	b.first, err = pg.Value[*pg.Date](ctx, tx, `select min(date) - 1 from transaction where deleted_at is null`)
-	return b, err
+	for _, a := range b.accounts {
+		if b.first == nil || a.Before.Time().Before(b.first.Time()) {
+			b.first = &a.Before
+		}
+	}
+	return b, nil
 }
 
 // roots are the words by which a dialect tells what kind of account one is.
@@ -200,11 +205,13 @@ func (b *book) name(r roots, part func(string) string) {
 	}
 }
 
-// other is where the money went or came from. The mirror of another account's entry is no spending: it would count twice.
+// other is where the money went or came from. The mirror of another account's entry is no spending: it would count twice. Nor is what moved between two own accounts, whatever it is filed under: both sides meet in one place.
 func (b *book) other(r roots, part func(string) string, e *entry) string {
 	switch {
 	case e.Excluded:
 		return r.equity + ":" + part("mirrored")
+	case e.Transfer:
+		return r.equity + ":" + part("transfers")
 	case e.CategoryID == nil || b.category[*e.CategoryID] == nil:
 		return r.spent + ":" + part("uncategorized")
 	}

@@ -67,14 +67,14 @@ type sumRow struct {
 	Amount string `db:"amount"`
 }
 
-// ourBalances is what the bank says of each account that it says something of, with what is owed negative, in any order.
+// ourBalances is what the bank says of each account that it says something of, transactions or not, with what is owed negative, in any order.
 const ourBalances = `
 	select a.short_id as name, (case when a.type in ('credit', 'loan') then -a.balance_current else a.balance_current end)::text as amount from account a
-	where a.balance_current is not null and exists (select from transaction t where t.account_id = a.id and t.deleted_at is null) order by 2, 1`
+	where a.balance_current is not null order by 2, 1`
 
 // ourSpending is what was posted or is pending for each kind of category, by currency.
 const ourSpending = `
-	select case when t.excluded then 'equity' when c.id is null then 'expenses' when coalesce(c.kind, p.kind) = 'expense' then 'expenses' when coalesce(c.kind, p.kind) = 'income' then 'income' else 'equity' end || ' ' || t.currency as name, sum(t.amount)::text as amount
+	select case when t.excluded or t.transfer then 'equity' when c.id is null then 'expenses' when coalesce(c.kind, p.kind) = 'expense' then 'expenses' when coalesce(c.kind, p.kind) = 'income' then 'income' else 'equity' end || ' ' || t.currency as name, sum(t.amount)::text as amount
 	from transaction t left join category c on c.id = t.category_id left join category p on p.id = c.parent_id where t.deleted_at is null group by 1 order by 1`
 
 func ledgerFile(t *testing.T, a *app.App, format, name string) string {

@@ -218,7 +218,7 @@ func TestLoginCommand(t *testing.T) { //nolint:paralleltest // it sets the envir
 	if out := run("login", "status"); !strings.Contains(out, "* "+homes[0].url+"  full_access  good") || !strings.Contains(out, "  "+homes[1].url+"  full_access  good") {
 		t.Error(out)
 	}
-	if raw, err := os.ReadFile(file); err != nil || !strings.Contains(string(raw), "http://127.0.0.1:1/meanwhile") {
+	if raw, err := os.ReadFile(file); err != nil || !strings.Contains(string(raw), "http://localhost:1/meanwhile") {
 		t.Errorf("what was stored while the program waited is lost: %s %v", raw, err)
 	}
 	if out := run("login", "logout"); !strings.Contains(out, "its key is revoked") {
@@ -240,7 +240,7 @@ func meanwhile(t *testing.T, file string) {
 	if raw, err := os.ReadFile(file); err == nil && json.Unmarshal(raw, &hosts) != nil {
 		t.Errorf("%s is not what it should be", raw)
 	}
-	hosts["hosts"].(map[string]any)["http://127.0.0.1:1/meanwhile"] = map[string]string{"key": "coffer_0", "scope": "read_only"}
+	hosts["hosts"].(map[string]any)["http://localhost:1/meanwhile"] = map[string]string{"key": "coffer_0", "scope": "read_only"}
 	raw, _ := json.Marshal(hosts)
 	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
 		t.Error(err)

@@ -52,10 +52,10 @@ func (a *Auth) KeepUser(ctx context.Context, tx pg.Tx, ref string) (User, error)
 
 // lockUser is User, for whoever may change the member, with nobody else changing the member or any admin until the transaction ends: whether one is the last admin is a question about all of them.
 func (a *Auth) lockUser(ctx context.Context, tx pg.Tx, ref string) (u User, lastAdmin bool, err error) {
-	if err := forPeople(ctx); err != nil {
-		return User{}, false, err
-	}
 	u, err = a.User(ctx, tx, UserRef{ref})
+	if err == nil {
+		err = forPeople(ctx)
+	}
 	if err != nil {
 		return User{}, false, err
 	}

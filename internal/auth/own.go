@@ -17,6 +17,9 @@ type Home struct {
 	Session  Session
 	Logins   []Login
 	Sessions []Session
+
+	Codes     int  // recovery codes that are left
+	Recovered bool // the member has just come in with one, so that they need not know the password
 }
 
 // Home is the account of the member who is signed in.
@@ -31,10 +34,24 @@ func (a *Auth) Home(ctx context.Context, actor op.Actor) (Home, error) {
 		return Home{}, err
 	}
 	sessions, err := a.Sessions(ctx, a.db, own)
-	return Home{u, s, logins.Logins, sessions.Sessions}, err
+	if err != nil {
+		return Home{}, err
+	}
+	codes, err := a.codesLeft(ctx, u.ID)
+	if err != nil {
+		return Home{}, err
+	}
+	recovered, err := a.recovered(ctx, actor)
+	return Home{u, s, logins.Logins, sessions.Sessions, codes, recovered}, err
 }
 
-// ChangePassword lets a member change the password, who must know the one until now: a browser that was left open is not enough.
+// recovered says whether the member has just come in with a recovery code: for the last minutes that is proof enough to choose another password.
+func (a *Auth) recovered(ctx context.Context, actor op.Actor) (bool, error) {
+	by, err := pg.Value[bool](ctx, a.db, `select coalesce(proved_by = 'recovery', false) from token where id = $1`, actor.Session)
+	return by && actor.Proved, err
+}
+
+// ChangePassword lets a member change the password, who must know the one until now, or have just come in with a recovery code: a browser that was left open is not enough.
 func (a *Auth) ChangePassword(ctx context.Context, actor op.Actor, old, fresh, address string) error {
 	type way struct {
 		ID         id.ID  `db:"id"`
@@ -44,11 +61,15 @@ func (a *Auth) ChangePassword(ctx context.Context, actor op.Actor, old, fresh, a
 	if err != nil {
 		return pg.Found(err, "password", "an admin gives a member one")
 	}
-	if _, err := a.SignIn(ctx, l.Identifier, old, address); err != nil {
-		if errs.Is(err, errs.InvalidLogin) {
-			err = errs.New(errs.InvalidLogin, "this is not the password until now")
-		}
+	if recovered, err := a.recovered(ctx, actor); err != nil {
 		return err
+	} else if !recovered {
+		if _, err := a.SignIn(ctx, l.Identifier, old, address); err != nil {
+			if errs.Is(err, errs.InvalidLogin) {
+				err = errs.New(errs.InvalidLogin, "this is not the password until now")
+			}
+			return err
+		}
 	}
 	proof, err := a.NewPassword(ctx, fresh)
 	if err != nil {

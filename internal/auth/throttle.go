@@ -109,7 +109,7 @@ func (a *Auth) forgive(ctx context.Context, bucket string) error {
 	return err
 }
 
-// Sweep removes what is over: counted attempts, links and codes that nobody used, sessions that ended long ago. Every replica may do it: they skip each other's rows.
+// Sweep removes what is over: counted attempts, links and codes that nobody used, sessions and recovery codes that ended long ago. Every replica may do it: they skip each other's rows.
 func (a *Auth) Sweep(ctx context.Context) error {
 	_, err := pg.Exec(ctx, a.db, `delete from attempt where bucket in (select bucket from attempt where expires_at < now() limit 5000 for update skip locked)`)
 	if err == nil {
@@ -121,7 +121,7 @@ func (a *Auth) Sweep(ctx context.Context) error {
 	if err == nil {
 		_, err = pg.Exec(ctx, a.db, `
 			delete from token where id in (
-				select id from token where kind = 'session' and (expires_at < now() - interval '1 day' or revoked_at < now() - interval '1 day') limit 5000 for update skip locked)`)
+				select id from token where kind in ('session', 'recovery') and (expires_at < now() - interval '1 day' or revoked_at < now() - interval '1 day') limit 5000 for update skip locked)`)
 	}
 	if err == nil {
 		err = a.sweepGrants(ctx)

@@ -97,6 +97,7 @@ var loginBody = page.Parse(`
 </form>
 <p><button class="quiet" id="passkey" data-next="{{.Next}}" hidden>Sign in with a passkey</button></p><p class="warn" id="fault" role="alert" hidden></p>
 {{with .Issuer}}<p><a class="button quiet" href="/login/oidc?next={{$.Next}}{{if $.Again}}&amp;again=1{{end}}">Sign in with {{.}}</a></p>{{end}}
+<p class="dim"><a href="/login/recovery?next={{.Next}}">Use a recovery code</a></p>
 `)
 
 type loginPage struct {
@@ -191,14 +192,16 @@ var accountBody = page.Parse(`
 <h2>Ways in</h2>
 {{range .Logins}}{{if and $.Proved (gt (len $.Logins) 1)}}<form class="card" method="post" action="/account/logins/end"><p>{{.Kind}} <span class="dim">{{.Identifier}}</span></p>
 <input type="hidden" name="login" value="{{.ShortID}}"><button class="quiet">Take this away</button></form>{{else}}<p>{{.Kind}} <span class="dim">{{.Identifier}}</span></p>{{end}}{{end}}
+<p>recovery codes <span class="dim">{{.Codes}} left</span></p>
 {{if .Proved}}<p><button class="quiet" id="new-passkey" hidden>Add a passkey</button></p><p class="warn" id="fault" role="alert" hidden></p>
 {{with .Issuer}}<form method="post" action="/account/oidc"><button class="quiet">Sign in through {{.}} from now on</button></form>{{end}}
+<form method="post" action="/account/recovery"><button class="quiet">{{if .Codes}}Make new recovery codes{{else}}Make recovery codes{{end}}</button></form>
 {{else}}<p><a class="button quiet" href="/login?again=1&amp;next=%2Faccount">Sign in again to change them</a></p>{{end}}
 {{if .HasPassword}}<details><summary>Change the password</summary>
 <form method="post" action="/account/password">
 <input type="hidden" name="username" autocomplete="username" value="{{with .User.Email}}{{.}}{{end}}">
-<label>The password until now <input name="old" type="password" autocomplete="current-password" required></label>
-<label>A new one, of at least 12 characters <input name="new" type="password" autocomplete="new-password" minlength="12" maxlength="200" required></label>
+{{if not .Recovered}}<label>The password until now <input name="old" type="password" autocomplete="current-password" required></label>
+{{end}}<label>A new one, of at least 12 characters <input name="new" type="password" autocomplete="new-password" minlength="12" maxlength="200" required></label>
 <button>Change it</button>
 </form></details>{{end}}
 <h2>Where you are signed in</h2>
@@ -216,12 +219,15 @@ type accountPage struct {
 	Current             string
 	Note, Fault, Issuer string
 	HasPassword, Proved bool
+	Codes               int  // recovery codes that are left
+	Recovered           bool // who came in with one may have forgotten the password
 }
 
 var notes = map[string]string{
 	"password": "The password was changed; everywhere else you were signed out.",
 	"session":  "You were signed out there.",
 	"login":    "This way in is gone; everywhere else you were signed out.",
+	"recovery": "You came in with a recovery code, which is used up now. Change the password or add a passkey.",
 	"oidc":     "You can sign in there from now on.",
 	"passkey":  "The passkey can be used from now on.",
 	"welcome":  "The household is set up, and you are its admin.",
@@ -241,6 +247,7 @@ func (d *Desk) writeAccount(w http.ResponseWriter, ctx context.Context, actor op
 		return err
 	}
 	p.User, p.Logins, p.Sessions, p.Current, p.Proved = home.User, home.Logins, home.Sessions, home.Session.ShortID, actor.Proved
+	p.Codes, p.Recovered = home.Codes, home.Recovered
 	for _, l := range p.Logins {
 		p.HasPassword = p.HasPassword || l.Kind == auth.Password
 	}

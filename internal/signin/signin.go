@@ -68,7 +68,7 @@ func (d *Desk) Routes() []Route {
 		},
 		{Pattern: "POST /auth/logout", Serve: d.logout, Name: "auth.logout", Summary: "Ends the session of the caller.", Refusals: []int{http.StatusForbidden}},
 		{Pattern: "GET /auth/session", Serve: d.session, Name: "auth.session", Summary: "Shows who is signed in.", Out: op.SchemaOf[Current]()},
-	}, d.grants(), d.pages(), d.passkeyRoutes(), d.issuerRoutes())
+	}, d.grants(), d.pages(), d.passkeyRoutes(), d.issuerRoutes(), d.recoveryRoutes())
 }
 
 // SignIn is the body of a sign-in.

@@ -1,0 +1,139 @@
+package app_test
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+	"regexp"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"coffer/internal/pg"
+)
+
+var shownCode = regexp.MustCompile(`<code class="code">([0-9A-Z-]+)</code>`)
+
+// codes makes recovery codes on the page of whoever is signed in.
+func (v *visitor) codes(t testing.TB) []string {
+	t.Helper()
+	r, _ := v.do(t, "POST", "/account/recovery", url.Values{})
+	var out []string
+	for _, m := range shownCode.FindAllStringSubmatch(r.body, -1) {
+		out = append(out, m[1])
+	}
+	if r.status != 200 || len(out) != 10 || r.header.Get("Cache-Control") != "no-store" {
+		t.Fatalf("make codes: %d, %d codes: %s", r.status, len(out), r.body)
+	}
+	return out
+}
+
+func (v *visitor) recover(t testing.TB, code string) (reply, string) {
+	t.Helper()
+	return v.do(t, "POST", "/login/recovery", url.Values{"code": {code}, "next": {"/account"}})
+}
+
+// Who has lost everything else gets in with a code, once, and chooses another password.
+func TestRecoveryCodes(t *testing.T) {
+	t.Parallel()
+	v := settled(t)
+	v.leave(t)
+	if _, to := v.do(t, "POST", "/account/recovery", url.Values{}); !strings.HasPrefix(to, "/login?again=1") {
+		t.Errorf("codes for a browser that was left open: %s", to)
+	}
+	v.do(t, "POST", "/login", url.Values{"email": {"robin@example.com"}, "password": {password}})
+	old := v.codes(t)
+	codes := v.codes(t)
+	shape, seen := regexp.MustCompile(`^([0-9A-HJKMNP-TV-Z]{4}-){3}[0-9A-HJKMNP-TV-Z]{4}$`), map[string]bool{}
+	for _, c := range append(codes, old...) {
+		if seen[c] || !shape.MatchString(c) {
+			t.Errorf("a code is %s", c)
+		}
+		seen[c] = true
+		if n, err := pg.Value[int](t.Context(), v.DB, `select count(*)::integer from token x where x::text like '%' || $1 || '%' or x::text like '%' || replace($1, '-', '') || '%'`, c); err != nil || n != 0 {
+			t.Errorf("a code stands in the database: %d %v", n, err)
+		}
+	}
+	for _, wrong := range []string{old[0], "-", "0000-0000-0000-0000", codes[0][:18], codes[0] + "0", password, v.key} {
+		one := &visitor{world: v.world}
+		if r, _ := one.recover(t, wrong); r.status != http.StatusUnauthorized || one.cookie != "" {
+			t.Errorf("%q: %d %s", wrong, r.status, r.body)
+		}
+	}
+	// However it is written, and whoever else sends it at the same time.
+	var got, refused atomic.Int64
+	var all sync.WaitGroup
+	for n := range 20 {
+		all.Go(func() {
+			one := &visitor{world: v.world}
+			switch r, _ := one.recover(t, []string{codes[0], strings.ToLower(codes[0]), strings.ReplaceAll(codes[0], "-", " ")}[n%3]); {
+			case r.status == http.StatusSeeOther && one.cookie != "":
+				got.Add(1)
+			case r.status == http.StatusUnauthorized && one.cookie == "":
+				refused.Add(1)
+			default:
+				t.Errorf("%d %s", r.status, r.body)
+			}
+		})
+	}
+	all.Wait()
+	if got.Load() != 1 || refused.Load() != 19 {
+		t.Errorf("of 20 who had one code %d got in", got.Load())
+	}
+	one := &visitor{world: v.world}
+	if _, to := one.recover(t, codes[1]); to != "/account?done=recovery" {
+		t.Fatalf("with the next: %s", to)
+	}
+	page, _ := one.do(t, "GET", "/account?done=recovery", nil)
+	if !strings.Contains(page.body, "8 left") || strings.Contains(page.body, `name="old"`) || !strings.Contains(page.body, "Add a passkey") || !strings.Contains(page.body, "used up now") {
+		t.Errorf("the account: %s", page.body)
+	}
+	if _, to := one.do(t, "POST", "/account/password", url.Values{"new": {"another long password"}}); to != "/account?done=password" {
+		t.Errorf("another password: %s", to)
+	}
+	if _, to := v.do(t, "GET", "/account", nil); to == "" {
+		t.Error("the other session goes on")
+	}
+	// A while later the code is no proof any more.
+	one.leave(t)
+	if r, _ := one.do(t, "POST", "/account/password", url.Values{"new": {"yet another password"}}); r.status != http.StatusUnauthorized {
+		t.Errorf("a while later: %d %s", r.status, r.body)
+	}
+	// Who leaves takes the codes along.
+	if _, err := v.DB.Exec(t.Context(), `update member set deleted_at = now() where name = 'Robin'`); err != nil {
+		t.Fatal(err)
+	}
+	if r, _ := (&visitor{world: v.world}).recover(t, codes[2]); r.status != http.StatusUnauthorized {
+		t.Errorf("who left: %d", r.status)
+	}
+}
+
+// Guessing codes is bounded as signing in is, and used codes are swept.
+func TestRecoveryIsBounded(t *testing.T) {
+	t.Parallel()
+	v := settled(t)
+	v.Auth.LoginsPerMinute = 10
+	codes := v.codes(t)
+	v.recover(t, codes[0])
+	limited := 0
+	for n := range 15 {
+		r, _ := (&visitor{world: v.world}).recover(t, fmt.Sprintf("0000-0000-0000-%04d", n))
+		if r.status == http.StatusTooManyRequests && r.header.Get("Retry-After") != "" {
+			limited++
+		}
+	}
+	if limited != 6 {
+		t.Errorf("%d of 15 guesses after one sign-in were told to wait, want 6", limited)
+	}
+	if _, err := v.DB.Exec(t.Context(), `update token set revoked_at = $1 where kind = 'recovery' and revoked_at is not null`, time.Now().Add(-25*time.Hour)); err != nil {
+		t.Fatal(err)
+	}
+	if err := v.Auth.Sweep(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if n, err := pg.Value[int](t.Context(), v.DB, `select count(*)::integer from token where kind = 'recovery'`); err != nil || n != 9 {
+		t.Errorf("%d codes are left, %v", n, err)
+	}
+}

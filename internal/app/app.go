@@ -74,6 +74,9 @@ func Build(ctx context.Context, c Config, log *slog.Logger) (*App, error) {
 	if c.DatabaseURL.IsZero() {
 		return nil, errors.New("COFFER_DATABASE_URL is not set; it looks like postgres://user:password@127.0.0.1:5432/coffer")
 	}
+	if err := c.check(); err != nil {
+		return nil, err
+	}
 	ring, err := c.ring()
 	if err != nil {
 		return nil, err
@@ -262,6 +265,10 @@ func (l local) Call(ctx context.Context, o *op.Op, args map[string]any) ([]byte,
 		if live.ID() == o.ID() {
 			o = live
 		}
+	}
+	if field, _ := o.TextBody(); field != "" {
+		given, _ := args[field].(string)
+		args[field] = o.FileText([]byte(given)) // as the REST interface takes the same file
 	}
 	a, err := l.app.Runner.Call(ctx, o, op.Call{Actor: operator, Surface: op.Command, Args: args, RequestID: id.Base62(16)})
 	return a.Body, err

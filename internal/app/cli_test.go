@@ -57,6 +57,41 @@ func TestCommandsRunOnBothSides(t *testing.T) {
 	if _, fail, code := run([]string{"COFFER_SERVER=" + w.url, "COFFER_API_KEY=wrong"}, "tag", "list"); code != 3 || !strings.Contains(fail, "INVALID_API_KEY") {
 		t.Errorf("a wrong key: exit %d, %s", code, fail)
 	}
+	file := t.TempDir() + "/statement.csv" // as German banks write them: no UTF-8
+	if err := os.WriteFile(file, []byte("Datum;Name;Betrag\r\n31.01.2026;B\xe4ckerei;-1,20\r\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, env := range [][]string{local, remote} {
+		if out, fail, code := run(env, "csv", "preview", "--file", file); code != 0 || !strings.Contains(out, "windows-1252") || !strings.Contains(out, "Bäckerei") {
+			t.Errorf("a file in another encoding: exit %d, %s %s", code, out, fail)
+		}
+	}
+	for _, wrong := range []struct{ call, says string }{
+		{"transactions list", "did you mean transaction"}, {"tag lst", "coffer tag --help"}, {"tag list --limt 3", "coffer tag list --help"},
+	} {
+		if _, fail, code := run(local, strings.Fields(wrong.call)...); code != 2 || !strings.Contains(fail, wrong.says) {
+			t.Errorf("coffer %s: exit %d, %s", wrong.call, code, fail)
+		}
+	}
+	for _, noun := range []string{"version", "overview"} {
+		if out, fail, code := run(local, noun); code != 0 || !json.Valid([]byte(out)) {
+			t.Errorf("coffer %s: exit %d, %s%s", noun, code, out, fail)
+		}
+	}
+	for env, says := range map[string]string{
+		"COFFER_LISTEN=8080": "COFFER_LISTEN must be host:port", "COFFER_PUBLIC_URL=coffer.example.com": "COFFER_PUBLIC_URL must be a whole address", "COFFER_LOG_LEVEL=loud": "COFFER_LOG_LEVEL must be DEBUG, INFO",
+		"COFFER_LISTEN=" + strings.TrimPrefix(w.url, "http://"): "is taken",
+	} {
+		if _, fail, code := run(append([]string{env}, local...), "serve"); code == 0 || !strings.Contains(fail, says) {
+			t.Errorf("coffer serve with %s: exit %d, %s", env, code, fail)
+		}
+	}
+	if out, fail, code := run([]string{"COFFER_SERVER=" + w.url + "/api/v1", "COFFER_API_KEY=" + w.key}, "tag", "list"); code != 0 {
+		t.Errorf("the address of the API for that of the server: exit %d, %s%s", code, out, fail)
+	}
+	if _, fail, code := run([]string{"COFFER_SERVER=" + w.url}, "tag", "list"); code != 3 || !strings.Contains(fail, "COFFER_API_KEY") {
+		t.Errorf("no key: exit %d, %s", code, fail)
+	}
 	if _, fail, code := run(nil, "tag", "list"); code != 2 || !strings.Contains(fail, "COFFER_DATABASE_URL") {
 		t.Errorf("nowhere to run: exit %d, %s", code, fail)
 	}

@@ -2,7 +2,6 @@ package app
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -37,8 +36,9 @@ func Main(args []string, in io.Reader, out, fail io.Writer) int {
 	if err == nil {
 		return 0
 	}
-	if _, ours := errors.AsType[*errs.Error](err); !ours {
-		err = fmt.Errorf("%w (coffer --help shows how)", err)
+	if ctx.Err() != nil { // what broke off is no news to whoever broke it off
+		fmt.Fprintln(fail, "coffer: interrupted")
+		return 128 + int(syscall.SIGINT)
 	}
 	return c.Fail(err, slices.Contains(args, "--json"))
 }
@@ -49,7 +49,7 @@ const patience = 3 * time.Second
 // openLocal opens the database for one command. An empty database gets its schema, so that the first key can be made before the first start.
 func openLocal(ctx context.Context, config Config) (cli.Caller, func(), error) {
 	if config.DatabaseURL.IsZero() {
-		return nil, nil, errs.New(errs.ValidationError, "say where to run: --server http://127.0.0.1:8080 with the key in COFFER_API_KEY, or COFFER_DATABASE_URL on the server's machine")
+		return nil, nil, errs.New(errs.ValidationError, "say where to run: --server http://127.0.0.1:8080 with the key in COFFER_API_KEY, coffer login --server …, or COFFER_DATABASE_URL on the server's machine")
 	}
 	config.LogLevel = max(config.LogLevel, 8) // only errors: the command's own answer is what the person waits for
 	a, err := Build(ctx, config, config.logger())
@@ -130,7 +130,13 @@ func commands(c *cli.CLI, config Config) []*cobra.Command {
 		doctor,
 		{
 			Use: "health", Short: "Ask the running server whether it is ready", Args: cobra.NoArgs, Example: "  coffer health && echo ready",
-			RunE: func(cmd *cobra.Command, _ []string) error { return Probe(cmd.Context(), config) },
+			RunE: func(cmd *cobra.Command, _ []string) error {
+				if err := Probe(cmd.Context(), config); err != nil {
+					return err
+				}
+				_, err := fmt.Fprintln(cmd.OutOrStdout(), "the server is ready")
+				return err
+			},
 		},
 		{
 			Use: "mcp", Short: "Serve the tools to an agent over standard input and output", Args: cobra.NoArgs,

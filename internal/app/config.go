@@ -1,6 +1,7 @@
 package app
 
 import (
+	"errors"
 	"fmt"
 	"log/slog"
 	"net"
@@ -10,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"coffer/internal/errs"
 	"coffer/internal/seal"
 	"github.com/caarlos0/env/v11"
 )
@@ -57,10 +59,32 @@ const prefix = "COFFER_"
 // Load reads the configuration from the environment.
 func Load() (Config, error) {
 	var c Config
-	if err := env.ParseWithOptions(&c, env.Options{Prefix: prefix}); err != nil {
+	err := env.ParseWithOptions(&c, env.Options{Prefix: prefix})
+	if fault, ok := errors.AsType[env.ParseError](err); ok { // it names the field of Config, which nobody set
+		f, _ := reflect.TypeFor[Config]().FieldByName(fault.Name)
+		wanted := "a whole number"
+		if f.Type == reflect.TypeFor[slog.Level]() {
+			wanted = f.Tag.Get("doc")
+		}
+		return Config{}, errs.New(errs.ValidationError, "%s%s must be %s", prefix, f.Tag.Get("env"), wanted)
+	}
+	if err != nil {
 		return Config{}, fmt.Errorf("the environment: %w", err)
 	}
 	return c, nil
+}
+
+// check refuses addresses that something would stumble over later, far from where they were set.
+func (c Config) check() error {
+	for name, address := range map[string]string{"LISTEN": c.Listen, "METRICS_LISTEN": c.MetricsListen} {
+		if _, _, err := net.SplitHostPort(address); address != "" && err != nil {
+			return errs.New(errs.ValidationError, "%s%s must be host:port, such as 127.0.0.1:8080", prefix, name)
+		}
+	}
+	if u, err := url.Parse(c.PublicURL); c.PublicURL != "" && (err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https") {
+		return errs.New(errs.ValidationError, "%sPUBLIC_URL must be a whole address, such as https://coffer.example.com", prefix)
+	}
+	return nil
 }
 
 // ring is the key ring, or nil when no key is set: then nothing can be sealed, and what needs it says so.

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"coffer/internal/errs"
 	"coffer/internal/pg"
 )
 
@@ -97,7 +98,7 @@ func Probe(ctx context.Context, c Config) error {
 	defer cancel()
 	_, port, err := net.SplitHostPort(c.Listen)
 	if err != nil {
-		return fmt.Errorf("COFFER_LISTEN: %w", err)
+		return errs.New(errs.ValidationError, "COFFER_LISTEN must be host:port, such as 127.0.0.1:8080")
 	}
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://127.0.0.1:"+port+"/api/v1/health/ready", nil)
 	if err != nil {
@@ -105,11 +106,11 @@ func Probe(ctx context.Context, c Config) error {
 	}
 	res, err := http.DefaultClient.Do(req)
 	if err != nil {
-		return fmt.Errorf("the server does not answer: %w", err)
+		return errs.Wrap(err, errs.Unavailable, "no server answers at 127.0.0.1:%s; is coffer serve running, with this COFFER_LISTEN?", port)
 	}
 	defer res.Body.Close() //nolint:errcheck // nothing is read from it
 	if res.StatusCode != http.StatusOK {
-		return fmt.Errorf("the server is not ready (status %d)", res.StatusCode)
+		return errs.New(errs.Unavailable, "the server is not ready (status %d); its log says why", res.StatusCode)
 	}
 	return nil
 }

@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"os"
 	"sync"
+	"syscall"
 	"time"
 
 	"coffer/internal/errs"
@@ -28,16 +29,16 @@ func (a *App) Serve(ctx context.Context, announce func(address string)) error {
 	if err != nil {
 		return err
 	}
-	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", a.Config.Listen)
+	listener, err := listen(ctx, "COFFER_LISTEN", a.Config.Listen)
 	if err != nil {
-		return fmt.Errorf("COFFER_LISTEN: %w", err)
+		return err
 	}
 	servers := []*http.Server{a.server(handler)}
 	listeners := []net.Listener{listener}
 	if a.Config.MetricsListen != "" {
-		l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", a.Config.MetricsListen)
+		l, err := listen(ctx, "COFFER_METRICS_LISTEN", a.Config.MetricsListen)
 		if err != nil {
-			return fmt.Errorf("COFFER_METRICS_LISTEN: %w", err)
+			return err
 		}
 		servers, listeners = append(servers, a.server(a.metricsHandler())), append(listeners, l)
 	}
@@ -46,6 +47,17 @@ func (a *App) Serve(ctx context.Context, announce func(address string)) error {
 		announce(listener.Addr().String())
 	}
 	return a.run(ctx, servers, listeners)
+}
+
+func listen(ctx context.Context, setting, address string) (net.Listener, error) {
+	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", address)
+	if errors.Is(err, syscall.EADDRINUSE) {
+		return nil, errs.Wrap(err, errs.Unavailable, "%s is taken: another program, or another coffer, listens there; set %s to another address, such as 127.0.0.1:8081", address, setting)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", setting, err)
+	}
+	return l, nil
 }
 
 // server bounds what a slow or silent peer can hold. Answers have no deadline here: event streams last, and calls have their own.
@@ -57,7 +69,12 @@ func (a *App) server(h http.Handler) *http.Server {
 }
 
 func (a *App) greet(ctx context.Context, address string) {
-	a.Log.Info("serving", "address", address, "version", Version, "docs", "http://"+address+"/docs")
+	docs := a.Config.address()
+	if docs == "" { // open to all, or on a port of the system's choice: a browser on this machine finds it so
+		_, port, _ := net.SplitHostPort(address)
+		docs = "http://" + net.JoinHostPort("127.0.0.1", port)
+	}
+	a.Log.Info("serving", "address", address, "version", Version, "docs", docs+"/docs")
 	if a.Ring == nil {
 		a.Log.Warn("COFFER_ENCRYPTION_KEY is not set: banks cannot be linked until it is; make one with: openssl rand -base64 32")
 	}

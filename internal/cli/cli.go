@@ -3,6 +3,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -61,6 +62,7 @@ On a terminal they print tables; into a pipe, or with --json, they print JSON.`,
 	root.SetVersionTemplate("coffer {{.Version}}\n")
 	root.SetOut(c.Out)
 	root.SetErr(c.Err)
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return misuse(cmd, "%v", err) })
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.PersistentFlags().StringVar(&c.Server, "server", c.Server, "run on this server instead of the database (COFFER_SERVER)")
 	root.PersistentFlags().Bool("json", false, "print JSON even on a terminal")
@@ -79,13 +81,40 @@ On a terminal they print tables; into a pipe, or with --json, they print JSON.`,
 		}
 		noun, verb, _ := strings.Cut(o.Name, ".")
 		if groups[noun] == nil {
-			groups[noun] = &cobra.Command{Use: noun, Short: strings.TrimSuffix(c.Groups[noun], "."), GroupID: "data", Args: cobra.NoArgs, RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() }}
+			groups[noun] = &cobra.Command{Use: noun, Short: strings.TrimSuffix(c.Groups[noun], "."), GroupID: "data", Args: noSuchVerb, RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() }}
 			groups[noun].AddCommand(c.Extra[noun]...)
 			root.AddCommand(groups[noun])
 		}
 		groups[noun].AddCommand(c.command(o, verb))
 	}
+	root.Args = noSuchVerb
+	root.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
+	for _, noun := range groups { // the only thing that can be done with it is what its name asks for
+		if verbs := noun.Commands(); len(verbs) == 1 && noun.GroupID == "data" && (verbs[0].Use == "show" || verbs[0].Use == "get") {
+			noun.RunE = func(cmd *cobra.Command, _ []string) error {
+				verbs[0].SetContext(cmd.Context())
+				return verbs[0].RunE(verbs[0], nil)
+			}
+		}
+	}
 	return root
+}
+
+// misuse is a command that was called wrongly, and where its help is.
+func misuse(cmd *cobra.Command, format string, args ...any) error {
+	return errs.New(errs.ValidationError, format+"; see: %s --help", append(args, cmd.CommandPath())...)
+}
+
+// noSuchVerb refuses what is no command, and says which one may have been meant.
+func noSuchVerb(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	cmd.SuggestionsMinimumDistance = 2
+	if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
+		return misuse(cmd, "there is no command %q here (did you mean %s?)", args[0], strings.Join(near, " or "))
+	}
+	return misuse(cmd, "there is no command %q here", args[0])
 }
 
 func (c *CLI) command(o *op.Op, verb string) *cobra.Command {
@@ -158,9 +187,9 @@ func example(o *op.Op, positional []string) string {
 	for _, name := range positional {
 		words = append(words, quoted(sampleOf(*o.In.Prop(name))))
 	}
-	text, _ := o.TextBody()
+	text, kind := o.TextBody()
 	if text != "" {
-		words = append(words, "--file categories.tsv")
+		words = append(words, "--file", cmp.Or(map[string]string{"text/csv": "statement.csv"}[kind], "categories.tsv"))
 	}
 	flags := 0
 	for _, p := range o.In.Props {
@@ -263,7 +292,7 @@ func (c *CLI) Open(ctx context.Context) (Caller, func(), error) {
 		return nil, nil, err
 	}
 	if server != "" {
-		return &remote{server: strings.TrimSuffix(server, "/"), key: key}, func() {}, nil
+		return &remote{server: strings.TrimSuffix(strings.TrimSuffix(server, "/"), prefix), key: key}, func() {}, nil
 	}
 	return c.Local(ctx)
 }

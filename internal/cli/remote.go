@@ -3,7 +3,9 @@ package cli
 import (
 	"bytes"
 	"context"
+	"crypto/tls"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -87,6 +89,12 @@ func (r *remote) send(ctx context.Context, method, path, kind string, body []byt
 	}
 	req.Header.Set("X-API-Key", r.key)
 	res, err := web.Do(req)
+	if errors.Is(err, http.ErrSchemeMismatch) {
+		return nil, errs.Wrap(err, errs.Unavailable, "the server at %s speaks http and not https; give its address so", r.server)
+	}
+	if _, untrusted := errors.AsType[*tls.CertificateVerificationError](err); untrusted {
+		return nil, errs.Wrap(err, errs.Unavailable, "the certificate of %s is not good for it, or this machine does not trust who signed it", r.server)
+	}
 	if err != nil {
 		return nil, errs.Wrap(err, errs.Unavailable, "the server at %s does not answer; is it running, and is --server right?", r.server)
 	}
@@ -104,6 +112,9 @@ func (r *remote) send(ctx context.Context, method, path, kind string, body []byt
 	var face errs.Face
 	if err := json.Unmarshal(answer, &face); err != nil || face.Error.Code == "" {
 		return nil, errs.New(errs.Unavailable, "the address answers with status %d, but not as coffer does; is --server right?", res.StatusCode)
+	}
+	if face.Error.Code == errs.MissingAPIKey { // the server speaks of a header
+		return nil, errs.New(errs.MissingAPIKey, "set COFFER_API_KEY to a key of that server, or get one with: coffer login --server %s", r.server)
 	}
 	return nil, &errs.Error{Code: face.Error.Code, Message: face.Error.Message, Details: face.Error.Details}
 }

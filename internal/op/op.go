@@ -3,12 +3,15 @@
 package op
 
 import (
+	"bytes"
 	"context"
+	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"net/http"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"coffer/internal/id"
 	"coffer/internal/pg"
@@ -177,6 +180,14 @@ func (o *Op) TextBody() (field, mediaType string) { return o.bodyField, o.bodyTy
 func (o *Op) TakesFile() bool {
 	p := o.In.Prop(o.bodyField)
 	return p != nil && p.Format == "file"
+}
+
+// FileText is a raw body as the field that takes it: a file that is in another encoding than JSON has comes as a data URL.
+func (o *Op) FileText(raw []byte) string {
+	if o.TakesFile() && (!utf8.Valid(raw) || bytes.IndexByte(raw, 0) >= 0) {
+		return "data:" + o.bodyType + ";base64," + base64.StdEncoding.EncodeToString(raw)
+	}
+	return string(raw)
 }
 
 // place decides for every input where HTTP carries it. Names are one flat set: a path variable, a query parameter or a field of the body, never two of them.

@@ -3,9 +3,7 @@
 package rest
 
 import (
-	"bytes"
 	"context"
-	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"io"
@@ -16,7 +14,6 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 
 	"coffer/internal/errs"
 	"coffer/internal/id"
@@ -352,10 +349,7 @@ func bindBody(w http.ResponseWriter, r *http.Request, o *op.Op, limit int64, arg
 		return errs.New(errs.UnsupportedMediaType, "send the body as %s (header Content-Type: %s)", wanted, wanted)
 	}
 	if !inJSON {
-		args[field] = string(raw)
-		if o.TakesFile() && (!utf8.Valid(raw) || bytes.IndexByte(raw, 0) >= 0) { // in another encoding than JSON has
-			args[field] = "data:" + wanted + ";base64," + base64.StdEncoding.EncodeToString(raw)
-		}
+		args[field] = o.FileText(raw)
 		return nil
 	}
 	body, err := op.ParseObject(raw)

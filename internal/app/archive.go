@@ -60,28 +60,12 @@ It is of one moment, and servers go on serving meanwhile. Secrets stay: the arch
 			if file == "-" {
 				return write(cmd.Context(), out)
 			}
-			return intoFile(file, func(w io.Writer) error { return write(cmd.Context(), w) })
+			return archive.IntoFile(file, func(f *os.File) error { return write(cmd.Context(), f) })
 		},
 	}
 	cmd.Flags().StringVar(&format, "format", "archive", "what to write ("+strings.Join(archive.Formats, ", ")+")")
 	cmd.Flags().StringVar(&file, "file", "-", "the file to write; - is standard output")
 	return cmd
-}
-
-// intoFile writes a file that only its owner can read, and leaves none when something goes wrong.
-func intoFile(name string, write func(io.Writer) error) error {
-	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600) //nolint:gosec // the person at the keyboard names a file of theirs
-	if err != nil {
-		return errs.New(errs.ValidationError, "cannot make the file: %v", err)
-	}
-	err = write(f)
-	if cerr := f.Close(); err == nil {
-		err = cerr
-	}
-	if err != nil {
-		_ = os.Remove(name)
-	}
-	return err
 }
 
 // fetch asks a server for an export, waits for it and takes it.

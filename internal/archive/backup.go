@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"runtime/debug"
 
 	"coffer/internal/errs"
@@ -83,37 +82,25 @@ func (a *Archive) Backup(ctx context.Context, path string, lock Lock, moved prog
 	if err != nil {
 		return Manifest{}, err
 	}
-	if _, err := os.Stat(path); err == nil {
-		return Manifest{}, errs.New(errs.Conflict, "%s is there already; give a name that is not", path)
-	}
-	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*") // for its owner alone
-	if err != nil {
-		return Manifest{}, errs.New(errs.ValidationError, "cannot write there: %v", err)
-	}
-	defer os.Remove(f.Name()) //nolint:errcheck // gone when all went well
-	defer f.Close()           //nolint:errcheck // closed below when all went well
-	sealed, err := age.Encrypt(f, to...)
-	if err != nil {
-		return Manifest{}, fmt.Errorf("encrypt: %w", err)
-	}
-	m, err := a.write(ctx, sealed, Backup, moved)
-	if err != nil {
-		return Manifest{}, err
-	}
-	if err := sealed.Close(); err != nil {
-		return Manifest{}, fmt.Errorf("encrypt: %w", err)
-	}
-	if err := f.Sync(); err != nil {
-		return Manifest{}, fmt.Errorf("write %s: %w", path, err)
-	}
-	debug.FreeOSMemory() // a passphrase's first use holds 128 MiB, and the check needs as much
-	if err := verify(f, spare); err != nil {
-		return Manifest{}, fmt.Errorf("the backup was written, but reads back wrong; is the disk all right? %w", err)
-	}
-	if err := os.Link(f.Name(), path); err != nil { // and not rename: of two at once one must be told
-		return Manifest{}, errs.New(errs.Conflict, "cannot name the backup %s: %v", path, err)
-	}
-	return m, f.Close()
+	var m Manifest
+	err = IntoFile(path, func(f *os.File) error {
+		sealed, err := age.Encrypt(f, to...)
+		if err != nil {
+			return fmt.Errorf("encrypt: %w", err)
+		}
+		if m, err = a.write(ctx, sealed, Backup, moved); err != nil {
+			return err
+		}
+		if err := sealed.Close(); err != nil {
+			return fmt.Errorf("encrypt: %w", err)
+		}
+		debug.FreeOSMemory() // a passphrase's first use holds 128 MiB, and the check needs as much
+		if err := verify(f, spare); err != nil {
+			return fmt.Errorf("the backup was written, but reads back wrong; is the disk all right? %w", err)
+		}
+		return nil
+	})
+	return m, err
 }
 
 func verify(f *os.File, identities ...age.Identity) error {

@@ -1,0 +1,70 @@
+package archive_test
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"coffer/internal/archive"
+	"coffer/internal/errs"
+)
+
+// A file gets its name when it is whole, for its owner alone, and nothing else is left; what has the name already stays as it is.
+func TestIntoFile(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	path := filepath.Join(dir, "out")
+	holds := func(want string, files int) {
+		t.Helper()
+		text, _ := os.ReadFile(path)
+		all, err := os.ReadDir(dir)
+		if err != nil || string(text) != want || len(all) != files {
+			t.Errorf("%q, %d files, %v", text, len(all), err)
+		}
+	}
+	write := func(text string, then error) error {
+		return archive.IntoFile(path, func(f *os.File) error {
+			if _, err := os.Stat(path); err == nil {
+				t.Error("it has its name before it is whole")
+			}
+			_, err := f.WriteString(text)
+			return errors.Join(err, then)
+		})
+	}
+	if err := write("half", errors.New("broken off")); err == nil {
+		t.Error("a failure is told")
+	}
+	holds("", 0)
+	if err := write("whole", nil); err != nil {
+		t.Fatal(err)
+	}
+	holds("whole", 1)
+	if info, err := os.Stat(path); err != nil || info.Mode() != 0o600 {
+		t.Errorf("%v %v", info.Mode(), err)
+	}
+	if err := write("other", nil); !errs.Is(err, errs.Conflict) {
+		t.Errorf("a name that is taken: %v", err)
+	}
+	holds("whole", 1)
+}
+
+// On a file system without links a file gets its name too, and takes none that is there.
+func TestNameWithoutLinks(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	from, path := filepath.Join(dir, "from"), filepath.Join(dir, "to")
+	cannot := func(string, string) error { return &os.LinkError{Op: "link", Err: errors.ErrUnsupported} }
+	for _, want := range []bool{true, false} {
+		if err := os.WriteFile(from, []byte("new"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		err := archive.Name(from, path, cannot)
+		if text, _ := os.ReadFile(path); (err == nil) != want || !want && !errs.Is(err, errs.Conflict) || string(text) != map[bool]string{true: "new", false: "old"}[want] {
+			t.Errorf("%q %v", text, err)
+		}
+		if err := os.WriteFile(path, []byte("old"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+}

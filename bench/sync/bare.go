@@ -77,13 +77,13 @@ func bareTime(ctx context.Context, db *pg.DB, f func(*pgx.Conn) error) (span, er
 	if err := f(conn); err != nil {
 		return span{}, err
 	}
-	s := span{took: time.Since(start), cpu: measure.OwnCPU() - own}
+	s := span{took: time.Since(start), own: measure.OwnCPU() - own}
 	end, err := wal(ctx, db)
 	if err != nil {
 		return span{}, err
 	}
 	after, err := measure.CPU(pid)
-	s.cpu += after - backend
+	s.cpu = s.own + after - backend
 	s.wal = end - at
 	return s, err
 }

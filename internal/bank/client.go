@@ -87,14 +87,17 @@ func (c *Client) Do(ctx context.Context, call Call) (Answer, error) {
 		return Answer{}, c.broken(err)
 	}
 	defer func() { _ = resp.Body.Close() }()
-	body, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer+1))
-	if err != nil {
+	var body bytes.Buffer
+	if n := resp.ContentLength; n > 0 && n <= maxAnswer {
+		body.Grow(int(n) + bytes.MinRead) // a page has half a megabyte: grown step by step it would be copied as often
+	}
+	if _, err := body.ReadFrom(io.LimitReader(resp.Body, maxAnswer+1)); err != nil {
 		return Answer{}, c.broken(err)
 	}
-	if len(body) > maxAnswer {
+	if body.Len() > maxAnswer {
 		return Answer{}, c.Malformed()
 	}
-	return Answer{resp.StatusCode, resp.Header, body}, nil
+	return Answer{resp.StatusCode, resp.Header, body.Bytes()}, nil
 }
 
 // Malformed is the error of an answer that is not what the protocol says.

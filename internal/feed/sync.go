@@ -64,7 +64,7 @@ type round struct {
 	removed  map[id.ID][]string
 }
 
-// sync is the job: pages until the last one, each a transaction with its rows, what rules make of them and the journal; the cursor and the removals commit with the last.
+// sync is the job: pages until the last one, some at a time in a transaction with their rows, what rules make of them and the journal; the cursor and the removals commit with the last.
 func (f *Feed) sync(ctx context.Context, run *job.Run) (any, error) {
 	r := &round{feed: f, run: run, brought: map[id.ID]map[string]bool{}, removed: map[id.ID][]string{}}
 	if err := run.Args(&r.order); err != nil {
@@ -151,50 +151,106 @@ func (r *round) loop(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	asking, cancel := context.WithCancel(ctx)
+	defer cancel()
 	start := bank.Position{Cursor: r.link.Cursor, From: from}
-	var held bank.Page
+	var held hold
+	next := r.pull(asking, secret, start)
 	for at, restarts := start, 0; ; {
-		page, err := r.provider.Pull(ctx, secret, at)
+		page, err := (<-next).open()
 		if err != nil {
+			if held.pages > 0 && !r.windowed() { // what was read well is kept
+				if failed := r.store(ctx, held); failed != nil {
+					return failed
+				}
+			}
 			return err
 		}
 		if page.Restart {
 			if restarts++; restarts > mostRestarts {
 				return &bank.Error{Provider: r.link.Provider, Class: bank.Later, Code: bank.CodeUnknown, Advice: "the bank kept changing its list while it was read; the next sync tries again"}
 			}
-			at, held = start, bank.Page{}
+			at, held = start, hold{}
 			clear(r.brought)
 			clear(r.removed)
 			r.complete = nil
+			next = r.pull(asking, secret, at)
 			continue
 		}
-		at.Next = page.Next
-		if page = joined(held, page); r.waits(page) {
-			held = page
+		if at.Next = page.Next; !page.Last {
+			next = r.pull(asking, secret, at)
+		}
+		if held = held.and(page); r.waits(held.Page) {
 			continue
 		}
-		held = bank.Page{}
-		if err := r.store(ctx, page); err != nil || page.Last {
+		if err := r.store(ctx, held); err != nil || page.Last {
 			return err
 		}
+		held = hold{}
 	}
 }
 
-// mostHeld is how many rows of a window are held back at most.
-const mostHeld = 20_000
-
-// waits says whether a page is held until its account has been read whole: only then is it known which pending rows are gone, and one of the page's rows may be what such a row became.
-// On the first sync nothing is stored yet that could be gone.
-func (r *round) waits(page bank.Page) bool {
-	return r.provider.Traits().Shape == bank.Window && r.link.LastSyncAt != nil && page.Complete == nil && !page.Last && len(page.Transactions) < mostHeld
+// A pulled is what the bank answered.
+type pulled struct {
+	page     bank.Page
+	err      error
+	panicked any
 }
 
-// joined is a page with what was held before it.
-func joined(held, page bank.Page) bank.Page {
-	page.Transactions = slices.Concat(held.Transactions, page.Transactions)
-	page.Removed = slices.Concat(held.Removed, page.Removed)
-	page.Bad = slices.Concat(held.Bad, page.Bad)
-	return page
+// open is the answer. Whoever reads it panics where asking did.
+func (p pulled) open() (bank.Page, error) {
+	if p.panicked != nil {
+		panic(p.panicked)
+	}
+	return p.page, p.err
+}
+
+// pull asks the bank for a page, while the one before it is stored.
+func (r *round) pull(ctx context.Context, secret bank.Credentials, at bank.Position) <-chan pulled {
+	out := make(chan pulled, 1)
+	go func() {
+		var p pulled
+		defer func() {
+			p.panicked = recover()
+			out <- p
+		}()
+		p.page, p.err = r.provider.Pull(ctx, secret, at)
+	}()
+	return out
+}
+
+const (
+	mostStored = 2_000  // rows are stored together, of as many pages as it takes: a transaction for each page would be a quarter of the work
+	mostHeld   = 20_000 // rows of a window are held back at most
+)
+
+// waits says whether a page is held back for those that follow.
+func (r *round) waits(page bank.Page) bool {
+	most := mostStored
+	if r.windowed() {
+		most = mostHeld
+	}
+	return page.Complete == nil && !page.Last && len(page.Transactions) < most
+}
+
+// windowed says whether pages are held until their account has been read whole: only then is it known which pending rows are gone, and one of the page's rows may be what such a row became.
+// On the first sync nothing is stored yet that could be gone.
+func (r *round) windowed() bool {
+	return r.provider.Traits().Shape == bank.Window && r.link.LastSyncAt != nil
+}
+
+// A hold is pages that are stored together.
+type hold struct {
+	bank.Page
+	pages int64
+}
+
+// and is the hold with one more page.
+func (h hold) and(page bank.Page) hold {
+	page.Transactions = slices.Concat(h.Transactions, page.Transactions)
+	page.Removed = slices.Concat(h.Removed, page.Removed)
+	page.Bad = slices.Concat(h.Bad, page.Bad)
+	return hold{page, h.pages + 1}
 }
 
 // from is the day from which a window is read: some days before the last whole sync, and not after what is still pending here.
@@ -223,8 +279,9 @@ func (r *round) settleAccounts(ctx context.Context, listed []bank.Account) error
 // apart is set only in a program that a test links, to see whether it would notice: there the cursor commits before the rows of the last page.
 var apart string
 
-// store is the transaction of a page.
-func (r *round) store(ctx context.Context, page bank.Page) error {
+// store is the transaction of some pages.
+func (r *round) store(ctx context.Context, h hold) error {
+	page := h.Page
 	bad := slices.Clone(page.Bad)
 	rows := make([]ledger.Incoming, 0, len(page.Transactions))
 	seen := map[string]int{}
@@ -268,7 +325,7 @@ func (r *round) store(ctx context.Context, page bank.Page) error {
 			entries = append(entries, gone...)
 		}
 		at.Added, at.Modified, at.Unchanged = at.Added+int64(len(m.Inserted)), at.Modified+int64(len(m.Changed))+m.Touched, at.Unchanged+m.Unchanged
-		at.RulesHit, at.Quarantined, at.Pages = at.RulesHit+hits, at.Quarantined+int64(len(bad)), at.Pages+1
+		at.RulesHit, at.Quarantined, at.Pages = at.RulesHit+hits, at.Quarantined+int64(len(bad)), at.Pages+h.pages
 		if err := r.feed.quarantine(ctx, tx, r.link.ID, r.accounts, bad); err != nil {
 			return 0, err
 		}

@@ -25,7 +25,7 @@ type bankBook struct {
 	size   int
 	events []event
 	truth  map[string]bank.Transaction
-	errs   []error // what the next calls fail with
+	errs   []error // what the next calls fail with; nil for one that does not
 	moves  int     // how often a loop is told to begin again
 	bad    []bank.Bad
 	during chan chan struct{} // told of each call before it is answered, which it is when what was told is closed
@@ -66,7 +66,9 @@ func (b *bankBook) Pull(_ context.Context, c bank.Credentials, at bank.Position)
 	if len(b.errs) > 0 {
 		err := b.errs[0]
 		b.errs = b.errs[1:]
-		return bank.Page{}, err
+		if err != nil {
+			return bank.Page{}, err
+		}
 	}
 	if at.Next != "" && b.moves > 0 {
 		b.moves--
@@ -333,7 +335,7 @@ func TestSyncTakesGhostsAway(t *testing.T) {
 	b.bank.put(charge("a", "1.00", "A"))
 	b.once(t, "initial")
 	b.bank.put(charge("ghost", "2.00", "B"), charge("c", "3.00", "C"))
-	b.bank.moves = 100 // the loop breaks behind its first page, again and again
+	b.bank.errs = []error{nil, &bank.Error{Provider: "plaid", Class: bank.Later, Code: bank.CodeNetwork, Advice: "try again"}} // the loop breaks behind its first page
 	if j, _ := b.once(t, "manual"); j.State != job.Failed {
 		t.Fatalf("%+v", j)
 	}
@@ -341,12 +343,48 @@ func TestSyncTakesGhostsAway(t *testing.T) {
 		t.Fatalf("control: %d ghosts, %v", n, err)
 	}
 	b.bank.mu.Lock()
-	b.bank.moves = 0
 	b.bank.events = slices.DeleteFunc(b.bank.events, func(e event) bool { return e.row.ProviderID == "ghost" })
 	delete(b.bank.truth, "ghost")
 	b.bank.mu.Unlock()
 	b.once(t, "manual")
 	b.holds(t)
+}
+
+// A mad bank is one whose client has a bug.
+type mad struct{ *bankBook }
+
+func (mad) Pull(context.Context, bank.Credentials, bank.Position) (bank.Page, error) { panic("a bug") }
+
+// A bug in a client, which is asked beside the job, ends the job and not the server.
+func TestSyncOutlivesABug(t *testing.T) {
+	t.Parallel()
+	b := newBranch(t, 10)
+	b.providers = only{mad{b.bank}}
+	if j, _ := b.once(t, "manual"); j.State != job.Failed || j.Error == nil || j.Error.Code != string(errs.InternalError) {
+		t.Errorf("%+v, %+v", j, j.Error)
+	}
+	b.providers = only{b.bank}
+	if j, _ := b.once(t, "manual"); j.State != job.Succeeded {
+		t.Errorf("then %+v, %+v", j, j.Error)
+	}
+}
+
+// Pages are stored together, up to a bound, and each is counted.
+func TestSyncStoresPagesTogether(t *testing.T) {
+	t.Parallel()
+	b := newBranch(t, 400)
+	for i := range 2500 {
+		b.bank.put(charge(fmt.Sprintf("t%d", i), "1.00", "SHOP"))
+	}
+	j, out := b.once(t, "initial")
+	if j.State != job.Succeeded || out.Added != 2500 || out.Pages != 7 {
+		t.Fatalf("%+v %+v", j, out)
+	}
+	b.holds(t)
+	batches, err := pg.Values[int64](t.Context(), b.db, `select count(*) from transaction group by created_at order by created_at`) // the moment of the transaction
+	if err != nil || !slices.Equal(batches, []int64{2000, 500}) {
+		t.Errorf("stored in batches of %d, %v", batches, err)
+	}
 }
 
 // Rows that cannot be read are kept aside, and the rest is stored.

@@ -2,18 +2,14 @@ package app_test
 
 import (
 	"bytes"
-	"crypto"
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
-	"crypto/rsa"
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/binary"
 	"encoding/json"
-	"fmt"
 	"net/http"
-	"net/http/httptest"
 	"net/url"
 	"strings"
 	"testing"
@@ -23,6 +19,7 @@ import (
 	"coffer/internal/auth"
 	"coffer/internal/pg/pgtest"
 	"coffer/internal/seal"
+	"coffer/internal/signin/signintest"
 )
 
 var b64 = base64.RawURLEncoding.EncodeToString
@@ -192,72 +189,6 @@ func TestPasskeys(t *testing.T) {
 	}
 }
 
-// An issuer is an identity provider that vouches for whoever it is told to.
-type issuer struct {
-	*httptest.Server
-	signer   *rsa.PrivateKey // whose public half it publishes, unless it is spoilt
-	subject  string
-	nonce    string
-	audience string
-	age      int // seconds since the subject signed in there; less than zero where it does not say
-	codes    map[string]url.Values
-}
-
-func newIssuer(t *testing.T) *issuer {
-	t.Helper()
-	key, err := rsa.GenerateKey(rand.Reader, 2048)
-	if err != nil {
-		t.Fatal(err)
-	}
-	i := &issuer{signer: key, subject: "248289761001", audience: "coffer", age: -1, codes: map[string]url.Values{}}
-	mux := http.NewServeMux()
-	write := func(w http.ResponseWriter, v any) {
-		w.Header().Set("Content-Type", "application/json")
-		_ = json.NewEncoder(w).Encode(v)
-	}
-	mux.HandleFunc("GET /.well-known/openid-configuration", func(w http.ResponseWriter, _ *http.Request) {
-		write(w, map[string]any{
-			"issuer": i.URL, "authorization_endpoint": i.URL + "/authorize", "token_endpoint": i.URL + "/token", "jwks_uri": i.URL + "/keys",
-			"id_token_signing_alg_values_supported": []string{"RS256"},
-		})
-	})
-	mux.HandleFunc("GET /keys", func(w http.ResponseWriter, _ *http.Request) {
-		e := binary.BigEndian.AppendUint32(nil, uint32(key.E))
-		write(w, map[string]any{"keys": []any{map[string]string{"kty": "RSA", "alg": "RS256", "use": "sig", "kid": "1", "n": b64(key.N.Bytes()), "e": b64(e[1:])}}})
-	})
-	mux.HandleFunc("GET /authorize", func(w http.ResponseWriter, r *http.Request) {
-		q := r.URL.Query()
-		code := rand.Text()
-		i.codes[code] = q
-		http.Redirect(w, r, q.Get("redirect_uri")+"?"+url.Values{"code": {code}, "state": {q.Get("state")}}.Encode(), http.StatusFound)
-	})
-	mux.HandleFunc("POST /token", func(w http.ResponseWriter, r *http.Request) {
-		asked, ok := i.codes[r.FormValue("code")]
-		sum := sha256.Sum256([]byte(r.FormValue("code_verifier")))
-		if !ok || asked.Get("code_challenge") != b64(sum[:]) || asked.Get("code_challenge_method") != "S256" {
-			w.WriteHeader(http.StatusBadRequest)
-			write(w, map[string]string{"error": "invalid_grant"})
-			return
-		}
-		nonce := asked.Get("nonce")
-		if i.nonce != "" {
-			nonce = i.nonce
-		}
-		said := map[string]any{"iss": i.URL, "sub": i.subject, "aud": i.audience, "nonce": nonce, "iat": time.Now().Unix(), "exp": time.Now().Add(time.Minute).Unix()}
-		if i.age >= 0 {
-			said["auth_time"] = time.Now().Unix() - int64(i.age)
-		}
-		claims, _ := json.Marshal(said)
-		signed := b64([]byte(`{"alg":"RS256","kid":"1"}`)) + "." + b64(claims)
-		hash := sha256.Sum256([]byte(signed))
-		signature, _ := rsa.SignPKCS1v15(rand.Reader, i.signer, crypto.SHA256, hash[:])
-		write(w, map[string]any{"access_token": "x", "token_type": "Bearer", "id_token": signed + "." + b64(signature)})
-	})
-	i.Server = httptest.NewServer(mux)
-	t.Cleanup(i.Close)
-	return i
-}
-
 // travel goes to the issuer and comes back, as a browser does.
 func (v *visitor) travel(t *testing.T, to, cookie string) (reply, string) {
 	t.Helper()
@@ -292,7 +223,7 @@ func tripCookie(r reply) string {
 
 func TestIdentityProvider(t *testing.T) {
 	t.Parallel()
-	i := newIssuer(t)
+	i := signintest.New(t)
 	v := &visitor{world: newWorldOn(t, pgtest.URL(t), app.Config{OIDCIssuer: i.URL, OIDCClientID: "coffer", OIDCClientSecret: seal.NewSecret("secret"), OIDCName: "Example"})}
 	ticket, err := v.Auth.Issue(t.Context(), auth.SetupTicket, auth.Ticket{}, time.Hour)
 	if err != nil {
@@ -321,18 +252,15 @@ func TestIdentityProvider(t *testing.T) {
 	if r, _ := who.do(t, "GET", "/auth/session", nil); !strings.Contains(r.body, `"Robin"`) {
 		t.Errorf("who came in: %s", r.body)
 	}
-	refused := func(name string, spoil, mend func()) {
-		spoil()
-		defer mend()
+	for name, spoilt := range map[string]signintest.Behaviour{
+		"another subject": {Subject: "other"}, "another nonce": {Nonce: "other"}, "another audience": {Audience: "other"}, "another key": {Forged: true}, "a change of mind": {Refuses: true},
+	} {
+		i.Set(spoilt)
 		if who, r, _ := sign(); r.status != http.StatusUnauthorized || who.cookie != "" {
 			t.Errorf("%s: %d %s", name, r.status, r.body)
 		}
 	}
-	refused("another subject", func() { i.subject = "other" }, func() { i.subject = "248289761001" })
-	refused("another nonce", func() { i.nonce = "other" }, func() { i.nonce = "" })
-	refused("another audience", func() { i.audience = "other" }, func() { i.audience = "coffer" })
-	honest := i.signer
-	refused("another key", func() { i.signer = must(rsa.GenerateKey(rand.Reader, 2048)) }, func() { i.signer = honest })
+	i.Set(signintest.Behaviour{})
 	// A stranger's link: the way back in a browser that did not set out.
 	one := &visitor{world: v.world}
 	_, to = one.do(t, "GET", "/login/oidc", nil)
@@ -345,11 +273,4 @@ func TestIdentityProvider(t *testing.T) {
 	if page, _ := v.do(t, "GET", "/login", nil); !strings.Contains(page.body, "Sign in with Example") {
 		t.Error("the page does not offer it")
 	}
-}
-
-func must[T any](v T, err error) T {
-	if err != nil {
-		panic(fmt.Sprint(err))
-	}
-	return v
 }

@@ -12,6 +12,7 @@ import (
 	"coffer/internal/pg"
 	"coffer/internal/pg/pgtest"
 	"coffer/internal/seal"
+	"coffer/internal/signin/signintest"
 )
 
 // leave leaves the browser open for a while.
@@ -178,7 +179,7 @@ func TestFormsOfEndedSessions(t *testing.T) {
 // An issuer remembers people, too: only its word that someone has just signed in there counts.
 func TestProofByIssuer(t *testing.T) {
 	t.Parallel()
-	i := newIssuer(t)
+	i := signintest.New(t)
 	v := settledIn(t, newWorldOn(t, pgtest.URL(t), app.Config{OIDCIssuer: i.URL, OIDCClientID: "coffer", OIDCClientSecret: seal.NewSecret("secret"), OIDCName: "Example"}))
 	join := func() (reply, string) { return v.do(t, "POST", "/account/oidc", url.Values{}) }
 	v.leave(t)
@@ -204,10 +205,10 @@ func TestProofByIssuer(t *testing.T) {
 		return v.travel(t, to, tripCookie(r))
 	}
 	for name, c := range map[string]struct {
-		age    int // of the sign-in there, in seconds; less than zero where it does not say
+		age    int // of the sign-in there, in seconds; zero where it does not say
 		proves bool
-	}{"it does not say": {-1, false}, "an hour ago": {3600, false}, "just now": {1, true}} {
-		i.age = c.age
+	}{"it does not say": {0, false}, "an hour ago": {3600, false}, "just now": {1, true}} {
+		i.Set(signintest.Behaviour{Age: c.age})
 		if _, next := sign("/login/oidc?next=/account"); next != "/account" || proved() != c.proves {
 			t.Errorf("%s: sent to %s, proved is %v", name, next, proved())
 		}

@@ -26,7 +26,7 @@ var levels = [][]string{
 }
 
 // rooms are packages below another: they stand on its level and see it.
-var rooms = []string{"pg/pgtest", "job/jobtest", "rule/ruletest", "ledger/ledgertest", "bank/banktest", "bank/plaid", "bank/teller", "bank/csvfile", "bank/all", "app/apptest", "signin/oauth"}
+var rooms = []string{"pg/pgtest", "job/jobtest", "rule/ruletest", "ledger/ledgertest", "bank/banktest", "bank/plaid", "bank/teller", "bank/csvfile", "bank/all", "app/apptest", "signin/oauth", "signin/signintest"}
 
 var (
 	kernel    = levels[0]
@@ -37,26 +37,27 @@ var (
 
 // only names those that see less than their level would let them.
 var only = map[string][]string{
-	"cmd/coffer":    {"app"},
-	"web":           {},
-	"rule":          pure,
-	"rule/ruletest": append([]string{"rule"}, pure...),
-	"bank":          pure,
-	"bank/banktest": provider,
-	"bank/plaid":    provider,
-	"bank/teller":   provider,
-	"bank/csvfile":  provider,
-	"bank/all":      {"bank", "bank/plaid", "bank/teller", "bank/csvfile"},
-	"household":     pure,
-	"page":          {"errs"},
-	"linkpage":      {"errs", "bank", "page", "feed"},
-	"banksim":       append([]string{"household"}, pure...), // not bank: what checks a client must not be built from it
-	"modelsim":      append([]string{"household"}, pure...),
-	"rest":          append([]string{"page"}, transport...), // for people who are lost
-	"mcp":           transport,
-	"cli":           transport,
-	"signin":        append([]string{"page"}, transport...),
-	"signin/oauth":  append([]string{"page", "signin"}, transport...),
+	"cmd/coffer":        {"app"},
+	"web":               {},
+	"rule":              pure,
+	"rule/ruletest":     append([]string{"rule"}, pure...),
+	"bank":              pure,
+	"bank/banktest":     provider,
+	"bank/plaid":        provider,
+	"bank/teller":       provider,
+	"bank/csvfile":      provider,
+	"bank/all":          {"bank", "bank/plaid", "bank/teller", "bank/csvfile"},
+	"household":         pure,
+	"page":              {"errs"},
+	"linkpage":          {"errs", "bank", "page", "feed"},
+	"banksim":           append([]string{"household"}, pure...), // not bank: what checks a client must not be built from it
+	"modelsim":          append([]string{"household"}, pure...),
+	"rest":              append([]string{"page"}, transport...), // for people who are lost
+	"mcp":               transport,
+	"cli":               transport,
+	"signin":            append([]string{"page"}, transport...),
+	"signin/oauth":      append([]string{"page", "signin"}, transport...),
+	"signin/signintest": {},
 }
 
 // also names what is seen beyond the levels.

@@ -105,6 +105,13 @@ func TestConsentPage(t *testing.T) {
 	if r, _ := v.do(t, "GET", "/oauth/authorize?"+c.asks(v, "read write").Encode(), nil); !strings.Contains(r.body, `value="write" checked`) {
 		t.Errorf("who was let in asks for more, and is offered less: %s", r.body)
 	}
+	// What counts is where this answer goes, not where others might: to this computer, or to whichever program took the scheme.
+	for _, redirect := range []string{callback, "abacus://back"} {
+		both := client{id: v.register(t, "https://abacus.example/back", callback, "abacus://back"), verifier: id.Base62(50), redirect: redirect}
+		if r, _ := v.do(t, "GET", "/oauth/authorize?"+both.asks(v, "read").Encode(), nil); !strings.Contains(r.body, "your own computer") {
+			t.Errorf("%s: no warning: %s", redirect, r.body)
+		}
+	}
 	hosted := client{id: v.register(t, "https://abacus.example/back"), verifier: id.Base62(50), redirect: "https://abacus.example/back"}
 	if r, _ := v.do(t, "GET", "/oauth/authorize?"+hosted.asks(v, "read").Encode(), nil); strings.Contains(r.body, "your own computer") || !strings.Contains(r.body, "<strong>abacus.example</strong>") || strings.Contains(r.body, "radio") {
 		t.Errorf("a hosted program: %s", r.body)

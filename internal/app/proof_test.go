@@ -3,9 +3,11 @@ package app_test
 import (
 	"html"
 	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"regexp"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"coffer/internal/app"
@@ -216,6 +218,39 @@ func TestProofByIssuer(t *testing.T) {
 		r, next := sign("/login/oidc?again=1&next=/device")
 		if c.proves && (next != "/device" || !proved()) || !c.proves && (r.status != http.StatusUnauthorized || proved()) {
 			t.Errorf("%s, asked again: %d, sent to %s", name, r.status, next)
+		}
+	}
+}
+
+// An issuer that does not answer is asked once, whoever waits for it, and then left alone for a moment.
+func TestIssuerThatDoesNotAnswer(t *testing.T) {
+	t.Parallel()
+	var asked atomic.Int64
+	gone := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		asked.Add(1)
+		w.WriteHeader(http.StatusBadGateway)
+	}))
+	t.Cleanup(gone.Close)
+	v := &visitor{world: newWorldOn(t, pgtest.URL(t), app.Config{OIDCIssuer: gone.URL, OIDCClientID: "coffer", OIDCName: "Example"})}
+	for range 5 {
+		if r, _ := v.do(t, "GET", "/login/oidc", nil); r.status != http.StatusBadGateway || r.header.Get("Retry-After") != "5" {
+			t.Errorf("%d, Retry-After %q: %s", r.status, r.header.Get("Retry-After"), r.body)
+		}
+	}
+	if asked.Load() != 1 {
+		t.Errorf("it was asked %d times", asked.Load())
+	}
+}
+
+// Browsers that came by HTTPS are told to stay with it, where the server knows that this is how it is reached.
+func TestBrowsersStayWithHTTPS(t *testing.T) {
+	t.Parallel()
+	for address, want := range map[string]string{"https://coffer.example.org": "max-age=31536000", "http://127.0.0.1:8080": "", "": ""} {
+		v := &visitor{world: newWorldOn(t, pgtest.URL(t), app.Config{PublicURL: address})}
+		for _, path := range []string{"/login", "/api/v1/health", "/no/such/page"} {
+			if r, _ := v.do(t, "GET", path, nil); r.header.Get("Strict-Transport-Security") != want {
+				t.Errorf("%s at %q: %q", path, address, r.header.Get("Strict-Transport-Security"))
+			}
 		}
 	}
 }

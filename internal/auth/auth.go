@@ -131,6 +131,11 @@ func (a *Auth) Flush(ctx context.Context, pause time.Duration) error {
 	a.mu.Lock()
 	var keys []id.ID
 	var times []time.Time
+	for key, at := range a.written { // what was not used for a while is written at once when it is
+		if time.Since(at) >= pause {
+			delete(a.written, key)
+		}
+	}
 	for key, at := range a.used {
 		if time.Since(a.written[key]) >= pause {
 			keys, times = append(keys, key), append(times, at)

@@ -357,3 +357,18 @@ func TestStrangeAddresses(t *testing.T) {
 		}
 	}
 }
+
+// What is remembered of uses does not grow with every token that there ever was.
+func TestUsesAreForgotten(t *testing.T) {
+	t.Parallel()
+	a := New(pgtest.New(t))
+	for range 100 {
+		a.touch(id.New())
+		if err := a.Flush(t.Context(), 0); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if len(a.used)+len(a.written) > 1 {
+		t.Errorf("%d used and %d written are remembered", len(a.used), len(a.written))
+	}
+}

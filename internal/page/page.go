@@ -9,7 +9,8 @@
 //
 // Every page is answered with a policy that lets it load coffer's own stylesheet and nothing else. One that needs more,
 // such as the widget of a bank's provider, names exactly that in Allow. Classes of the stylesheet: lead, dim, note, warn,
-// button (a link that looks like one), card, code (stays on one line); the elements of a form need none.
+// button (a link that looks like one), card, code (stays on one line), deliberate (a form whose buttons take no click in the first moment:
+// it could be the second half of a double click that another site's window, which was over this one, lured someone into); the elements of a form need none.
 package page
 
 import (
@@ -90,7 +91,7 @@ func (p Page) Write(w http.ResponseWriter) error {
 		return err
 	}
 	if p.Script != nil {
-		p.Allow.Script = append([]string{"'self'"}, p.Allow.Script...)
+		p.Allow.Script = append([]string{own}, p.Allow.Script...)
 	}
 	h := w.Header()
 	h.Set("Content-Type", "text/html; charset=utf-8")
@@ -123,6 +124,8 @@ func (p Page) Write(w http.ResponseWriter) error {
 	return nil
 }
 
+const own = "'self'" // what we serve ourselves
+
 // policy is the header that lets the page load those sources.
 func (s Sources) policy() string {
 	parts := []string{"default-src 'none'"}
@@ -136,11 +139,14 @@ func (s Sources) policy() string {
 		}
 	}
 	add("script-src", "", s.Script)
-	add("style-src", "'self'", s.Style)
-	add("img-src", "'self'", s.Image)
+	add("style-src", own, s.Style)
+	add("img-src", own, s.Image)
 	add("connect-src", "", s.Connect)
 	add("frame-src", "", s.Frame)
-	add("form-action", "'self'", s.Form)
+	add("form-action", own, s.Form)
+	if len(s.Script) == 0 || len(s.Script) == 1 && s.Script[0] == own { // scripts of ours make no code of texts; what another's do is theirs to know
+		parts = append(parts, "require-trusted-types-for 'script'")
+	}
 	return strings.Join(append(parts, "frame-ancestors 'none'", "base-uri 'none'"), "; ")
 }
 

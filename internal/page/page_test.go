@@ -13,7 +13,7 @@ import (
 	"coffer/internal/page"
 )
 
-const strict = "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
+const strict = "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; require-trusted-types-for 'script'; frame-ancestors 'none'; base-uri 'none'"
 
 func written(t *testing.T, write func(http.ResponseWriter)) (*http.Response, string) {
 	t.Helper()

@@ -103,6 +103,9 @@ func (s *Server) entrance(mux *routes) http.Handler {
 		h.Set("X-Content-Type-Options", "nosniff")
 		h.Set("Cache-Control", "no-store")
 		h.Set("Referrer-Policy", "no-referrer")
+		if strings.HasPrefix(s.Origin, "https://") { // whoever came by HTTPS once is not led astray later
+			h.Set("Strict-Transport-Security", "max-age=31536000")
+		}
 		r = r.WithContext(context.WithValue(r.Context(), requestKey{}, request))
 		answer := &begun{ResponseWriter: w}
 		w = answer

@@ -177,7 +177,7 @@ var (
 <dt>It asks to</dt><dd>{{if eq .Scope "full_access"}}read and change everything{{else}}read everything{{end}}</dd>
 </dl>
 <p class="warn">If someone else sent you this code, refuse: whoever has the key sees all of the household's money.</p>
-<form method="post" action="/device">
+<form class="deliberate" method="post" action="/device">
 <input type="hidden" name="user_code" value="{{.UserCode}}">
 <label><input type="radio" name="scope" value="read_only" checked> It may read</label>
 <label><input type="radio" name="scope" value="full_access"> It may read and change everything</label>

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"sync"
@@ -25,9 +26,13 @@ type Issuer struct {
 	client   *http.Client
 	mu       sync.Mutex
 	provider *oidc.Provider // once it has said what it is
+	failed   time.Time      // when it last did not
 }
 
-const issuerLife = 10 * time.Minute // how long signing in elsewhere may take
+const (
+	issuerLife  = 10 * time.Minute // how long signing in elsewhere may take
+	issuerPause = 5 * time.Second  // before one that did not answer is asked again, so that those who wait for it do not each wait for themselves
+)
 
 func (d *Desk) issuerRoutes() []Route {
 	if d.Issuer == nil {
@@ -48,12 +53,17 @@ func (i *Issuer) find(ctx context.Context) (*oidc.Provider, context.Context, err
 		i.client = &http.Client{Timeout: 10 * time.Second}
 	}
 	ctx = oidc.ClientContext(ctx, i.client)
-	if i.provider == nil {
-		p, err := oidc.NewProvider(oidc.ClientContext(context.WithoutCancel(ctx), i.client), i.URL)
-		if err != nil {
-			return nil, ctx, errs.Wrap(err, errs.ProviderError, "the identity provider does not answer; sign in otherwise, or try again")
+	if i.provider != nil {
+		return i.provider, ctx, nil
+	}
+	err := errors.New("it did not answer a moment ago")
+	if time.Since(i.failed) > issuerPause {
+		if i.provider, err = oidc.NewProvider(oidc.ClientContext(context.WithoutCancel(ctx), i.client), i.URL); err != nil {
+			i.failed = time.Now()
 		}
-		i.provider = p
+	}
+	if err != nil {
+		return nil, ctx, errs.Wrap(err, errs.ProviderError, "the identity provider does not answer; sign in otherwise, or try again").Later(issuerPause)
 	}
 	return i.provider, ctx, nil
 }

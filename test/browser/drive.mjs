@@ -51,6 +51,16 @@ const steps = {
   open, authenticator,
   visit: ({ url }) => page.goto(url),
   click: ({ name, frame }) => inside(frame).locator("button, a, summary, label").filter({ hasText: new RegExp("^\\s*" + name + "\\s*$"), visible: true }).first().click(),
+  // Begins the first moment of a button anew, in which it must take no click.
+  hasty: async ({ name }) => {
+    const takes = await page.getByRole("button", { name, exact: true }).evaluate((b) => {
+      b.style.animationName = "none";
+      b.getBoundingClientRect();
+      b.style.animationName = "";
+      return getComputedStyle(b).pointerEvents;
+    });
+    if (takes !== "none") throw new Error(`${name} takes clicks in its first moment: ${takes}`);
+  },
   fill: ({ name, value }) => page.getByLabel(name).fill(value),
   enter: () => page.keyboard.press("Enter"),
   see: ({ text, frame }) => inside(frame).getByText(text).filter({ visible: true }).first().waitFor(),

@@ -7,7 +7,6 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
-	"net/http/httptest"
 	"net/url"
 	"strings"
 	"testing"
@@ -20,6 +19,7 @@ import (
 	"coffer/internal/pg"
 	"coffer/internal/pg/pgtest"
 	"coffer/internal/seal"
+	"coffer/internal/signin/signintest"
 )
 
 // A house is the whole service with two banks and an identity provider, as `coffer serve` runs it, and which of its pages were seen.
@@ -29,7 +29,7 @@ type house struct {
 	key    string
 	plaid  *banksim.Plaid
 	teller *banksim.Teller
-	issuer string
+	issuer *signintest.Issuer
 	pages  *http.ServeMux
 	seen   map[string]bool // by route
 }
@@ -37,7 +37,7 @@ type house struct {
 func newHouse(t *testing.T) *house {
 	t.Helper()
 	size := household.Options{Seed: 11, Transactions: 100, Years: 1}
-	h := &house{issuer: issuer(t), pages: http.NewServeMux(), seen: make(map[string]bool)}
+	h := &house{issuer: signintest.New(t), pages: http.NewServeMux(), seen: make(map[string]bool)}
 	var err error
 	if h.plaid, err = banksim.NewPlaid(banksim.PlaidOptions{Household: size}); err != nil {
 		t.Fatal(err)
@@ -50,11 +50,11 @@ func newHouse(t *testing.T) *house {
 	port := free(t)
 	h.url = fmt.Sprintf("http://localhost:%d", port) // passkeys want a name
 	h.App, err = app.Build(t.Context(), app.Config{
-		DatabaseURL: seal.NewSecret(pgtest.URL(t) + "&synchronous_commit=off"), DatabaseMaxConns: 6, RatePerMinute: 1_000_000, RateBurst: 1_000_000, AuthFailures: 1_000_000,
+		DatabaseURL: seal.NewSecret(pgtest.URL(t) + "&synchronous_commit=off"), DatabaseMaxConns: 6, RatePerMinute: 1_000_000, RateBurst: 1_000_000, AuthFailures: 1_000_000, LoginsPerMinute: 1_000,
 		Listen: fmt.Sprintf("127.0.0.1:%d", port), PublicURL: h.url, EncryptionKey: seal.NewSecret("dGhlIHJpbmcgb2YgdGhlIGJyb3dzZXIncyB0ZXN0cyE="),
 		PlaidClientID: "client", PlaidSecret: seal.NewSecret("secret"), PlaidEnvironment: "sandbox", PlaidURL: h.plaid.URL(),
 		TellerApplication: "app_1", TellerEnvironment: "sandbox", TellerURL: h.teller.URL(),
-		OIDCIssuer: h.issuer, OIDCClientID: "coffer", OIDCName: "Example ID",
+		OIDCIssuer: h.issuer.URL, OIDCClientID: "coffer", OIDCName: "Example ID",
 	}, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
@@ -169,20 +169,10 @@ func (h *house) count(t *testing.T, sql string) int {
 	return n
 }
 
-// issuer is an identity provider at which everyone changes their mind.
-func issuer(t *testing.T) string {
+// leave leaves every browser open for a while.
+func (h *house) leave(t *testing.T) {
 	t.Helper()
-	mux := http.NewServeMux()
-	s := httptest.NewServer(mux)
-	t.Cleanup(s.Close)
-	mux.HandleFunc("GET /.well-known/openid-configuration", func(w http.ResponseWriter, _ *http.Request) {
-		_ = json.NewEncoder(w).Encode(map[string]any{ // a reader that has gone needs no answer
-			"issuer": s.URL, "authorization_endpoint": s.URL + "/authorize", "token_endpoint": s.URL + "/token", "jwks_uri": s.URL + "/keys", "id_token_signing_alg_values_supported": []string{"RS256"},
-		})
-	})
-	mux.HandleFunc("GET /authorize", func(w http.ResponseWriter, r *http.Request) {
-		q := r.URL.Query()
-		http.Redirect(w, r, q.Get("redirect_uri")+"?"+url.Values{"error": {"access_denied"}, "state": {q.Get("state")}}.Encode(), http.StatusSeeOther)
-	})
-	return s.URL
+	if _, err := pg.Exec(t.Context(), h.DB, `update token set proved_at = now() - interval '6 minutes' where kind = 'session'`); err != nil {
+		t.Fatal(err)
+	}
 }

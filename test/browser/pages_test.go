@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -15,6 +16,7 @@ import (
 	"coffer/internal/auth"
 	"coffer/internal/page"
 	"coffer/internal/pg"
+	"coffer/internal/signin/signintest"
 )
 
 // TestEveryPage walks through all pages as a person does. On each, the browser reports no error and no breach of the page's policy, and asks nobody but the service
@@ -25,7 +27,7 @@ func TestEveryPage(t *testing.T) {
 		t.Run(size, func(t *testing.T) {
 			t.Parallel()
 			b, h := newBrowser(t, size), newHouse(t)
-			for _, walk := range []func(*browser, *house){documents, setUp, passkey, elsewhere, device, hosted, widget, again, assistants} {
+			for _, walk := range []func(*browser, *house){documents, setUp, passkey, elsewhere, device, recovery, others, hosted, widget, again, assistants, trouble} {
 				walk(b, h)
 			}
 			for route, seen := range h.seen {
@@ -100,13 +102,28 @@ func passkey(b *browser, h *house) {
 
 func elsewhere(b *browser, h *house) {
 	t := b.t
-	b.open(t, h, h.issuer)
+	b.open(t, h, h.issuer.URL)
+	h.issuer.Set(signintest.Behaviour{Refuses: true})
 	b.visit(t, "/login", http.StatusOK, "Example ID")
 	b.click(t, "Sign in with Example ID", "refused")
 	b.visit(t, "/login", http.StatusOK, "Example ID")
 	b.signIn(t)
 	b.click(t, "Sign in through Example ID from now on", "Sign in with the account")
 	b.click(t, "Go on to Example ID", "refused")
+	h.issuer.Set(signintest.Behaviour{Age: 1})
+	b.visit(t, "/account", http.StatusOK, "Example ID")
+	b.click(t, "Sign in through Example ID from now on", "Sign in with the account")
+	b.click(t, "Go on to Example ID", "You can sign in there from now on")
+	b.click(t, "Sign out", "Example ID")
+	b.click(t, "Sign in with Example ID", "Where you are signed in")
+	h.leave(t)
+	b.visit(t, "/account", http.StatusOK, "Where you are signed in")
+	b.click(t, "Sign in again to change them", "Is it still you?")
+	b.click(t, "Sign in with Example ID", "Take this away")
+	h.leave(t)
+	h.issuer.Set(signintest.Behaviour{Age: 3600})
+	b.visit(t, "/login?again=1&next=/account", http.StatusOK, "Is it still you?")
+	b.click(t, "Sign in with Example ID", "does not say that you have just signed in there")
 }
 
 func device(b *browser, h *house) {
@@ -131,9 +148,62 @@ func device(b *browser, h *house) {
 	b.fill(t, "Code", c.UserCode)
 	b.click(t, "Go on", "coffer on a laptop")
 	b.click(t, "It may read and change everything", "coffer on a laptop")
+	b.do(t, step{Do: "hasty", Name: "Grant a key"})
+	h.leave(t)
+	b.click(t, "Grant a key", "Is it still you?")
+	b.fill(t, "Password", password)
+	b.click(t, "Sign in", "coffer on a laptop")
 	b.click(t, "Grant a key", "gets its key within seconds")
 	b.visit(t, ask().Complete, http.StatusOK, "coffer on a laptop")
 	b.click(t, "Refuse", "was refused")
+}
+
+// recovery is for whoever has lost every other way in.
+func recovery(b *browser, h *house) {
+	t := b.t
+	b.open(t, h)
+	b.visit(t, "/login", http.StatusOK, "Use a recovery code")
+	b.signIn(t)
+	code := regexp.MustCompile(`\w{4}-\w{4}-\w{4}-\w{4}`).FindString(b.click(t, "Make recovery codes", "shown this once").Text)
+	b.click(t, "I have them", "10 left")
+	b.click(t, "Sign out", "Use a recovery code")
+	b.click(t, "Use a recovery code", "Each lets you in once")
+	b.fill(t, "Recovery code", "0000-0000-0000-0000")
+	if v := b.click(t, "Sign in", "no recovery code"); v.Status != http.StatusUnauthorized {
+		t.Errorf("a wrong code: %d", v.Status)
+	}
+	b.fill(t, "Recovery code", strings.ToLower(code))
+	b.click(t, "Sign in", "used up now")
+	b.see(t, "9 left")
+	b.click(t, "Make new recovery codes", "shown this once")
+}
+
+// others are members who are no admins: each looks after their own account, and nothing else is offered.
+func others(b *browser, h *house) {
+	t := b.t
+	for _, role := range []string{"member", "viewer"} {
+		user := post[struct {
+			ID string `json:"id"`
+		}](t, h, "/api/v1/users", "application/json", `{"name":"A `+role+`","email":"`+role+`@example.com","role":"`+role+`"}`)
+		post[map[string]any](t, h, "/api/v1/users/"+user.ID+"/login", "application/json", `{"kind":"password","password":"`+password+`"}`)
+		b.open(t, h)
+		b.do(t, step{Do: "authenticator"})
+		b.visit(t, "/login", http.StatusOK, "E-mail address")
+		b.fill(t, "E-mail address", role+"@example.com")
+		b.fill(t, "Password", password)
+		v := b.click(t, "Sign in", "Where you are signed in")
+		if !strings.Contains(v.Text, role+"@example.com · "+role) || strings.Contains(v.Text, "Enter its code") {
+			t.Errorf("a %s's account: %s", role, v.Text)
+		}
+		b.click(t, "Add a passkey", "can be used from now on")
+		b.click(t, "Change the password", "The password until now")
+		b.fill(t, "The password until now", password)
+		b.fill(t, "A new one", "another sentence entirely")
+		b.click(t, "Change it", "The password was changed")
+		b.click(t, "Take this away", "This way in is gone")
+		b.click(t, "your assistants", "No program uses")
+		b.visit(t, "/device", http.StatusForbidden, "Only an admin")
+	}
 }
 
 // hosted links a bank on the provider's own page, and leaves it another time.
@@ -240,6 +310,7 @@ func assistants(b *browser, h *house) {
 	}
 	b.visit(t, "/account/assistants", http.StatusOK, "No program uses")
 	b.visit(t, "/oauth/authorize?"+ask.Encode(), http.StatusOK, "wants to use this household's data")
+	b.do(t, step{Do: "hasty", Name: "Let it in"})
 	b.click(t, "Let it in", "Back at the program")
 	post[map[string]any](t, h, "/oauth/token", "application/x-www-form-urlencoded", url.Values{
 		"grant_type": {"authorization_code"}, "client_id": {client}, "code": {<-codes}, "code_verifier": {verifier}, "redirect_uri": {program.URL + "/back"},
@@ -248,6 +319,33 @@ func assistants(b *browser, h *house) {
 	b.click(t, "End this", "No program uses")
 	ask.Set("redirect_uri", "https://elsewhere.example/")
 	b.visit(t, "/oauth/authorize?"+ask.Encode(), http.StatusBadRequest, "did not announce")
+}
+
+// trouble is what people see when they try too often, and when something is wrong with the service itself.
+func trouble(b *browser, h *house) {
+	t := b.t
+	b.open(t, h)
+	b.visit(t, "/login", http.StatusOK, "E-mail address")
+	for tries := 0; ; tries++ {
+		b.fill(t, "E-mail address", "nobody@example.com")
+		b.fill(t, "Password", "not the password")
+		v := b.click(t, "Sign in", "wrong")
+		if v.Status == http.StatusTooManyRequests {
+			break
+		}
+		if v.Status != http.StatusUnauthorized || tries > 10 {
+			t.Fatalf("try %d: %d", tries, v.Status)
+		}
+	}
+	b.signIn(t)
+	rename := func(from, to string) {
+		if _, err := h.DB.Exec(t.Context(), `alter table `+from+` rename to `+to); err != nil {
+			t.Fatal(err)
+		}
+	}
+	rename("consent", "consent_away")
+	defer rename("consent_away", "consent")
+	b.visit(t, "/account/assistants", http.StatusInternalServerError, "Something went wrong on our side")
 }
 
 // TestTheBrowserSees shows a page with everything that must not be; each is found.

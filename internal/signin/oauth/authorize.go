@@ -132,7 +132,7 @@ var consentBody = page.Parse(`
 </dl>
 {{if not .Vouched}}<p class="warn">The name is the program's own word. What is certain is where the answer goes.</p>{{end}}
 {{if .Local}}<p class="warn">The answer goes to a program on your own computer, and any program there could have asked. Go on only if you have just started this yourself.</p>{{end}}
-<form method="post" action="{{.Action}}">
+<form class="deliberate" method="post" action="{{.Action}}">
 {{range .Fields}}<input type="hidden" name="{{.Name}}" value="{{.Value}}">{{end}}
 {{if .Write}}<label><input type="radio" name="grant" value="read"{{if not .Stepping}} checked{{end}}> It may read</label>
 <label><input type="radio" name="grant" value="write"{{if .Stepping}} checked{{end}}> It may read and change everything; changes are recorded and can be undone</label>{{end}}
@@ -155,7 +155,7 @@ func (s *Server) ask(w http.ResponseWriter, r *http.Request) error {
 	if !ok {
 		return err
 	}
-	p := consentPage{Title: q.client.Title, Place: place(q.redirect), Member: actor.Name, Action: issuerPath + "/authorize", Local: onlyLoopback(q.client.RedirectURIs)}
+	p := consentPage{Title: q.client.Title, Place: place(q.redirect), Member: actor.Name, Action: issuerPath + "/authorize", Local: q.redirect.Scheme != "https"}
 	p.Write = within(q.scope, actor) == op.Full
 	if p.Write { // who was let in to read and now asks for more was sent by the member's own wish
 		if p.Stepping, err = s.auth().LetIn(r.Context(), actor, q.client); err != nil {

@@ -63,14 +63,6 @@ func matches(allowed []string, asked string) bool {
 	})
 }
 
-// onlyLoopback says that whoever gets the code is some program on the member's own computer, and that nobody can say which.
-func onlyLoopback(allowed []string) bool {
-	return !slices.ContainsFunc(allowed, func(one string) bool {
-		u, ok := redirectable(one)
-		return ok && !loopback(u)
-	})
-}
-
 // target is what a content security policy calls an address: its origin, or the scheme of a program.
 func target(u *url.URL) string {
 	if u.Scheme == "http" || u.Scheme == "https" {

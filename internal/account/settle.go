@@ -39,9 +39,13 @@ func (r *Register) AddAccounts(ctx context.Context, tx pg.Tx, accounts []Incomin
 		}, pgx.CopyFromSlice(len(accounts), func(i int) ([]any, error) {
 			a := accounts[i]
 			ids[i] = id.New()
+			var asOf *time.Time
+			if a.BalanceCurrent != nil || a.BalanceAvailable != nil || a.BalanceLimit != nil {
+				asOf = new(time.Now())
+			}
 			return []any{
 				ids[i], ids[i].Short(), a.ConnectionID, a.Provider, a.ProviderID, a.OwnerID, a.Name.Plain(), pg.OrNull(a.OfficialName.Plain()), a.Type, pg.OrNull(a.Subtype), pg.OrNull(a.Mask),
-				string(a.Currency), a.BalanceCurrent, a.BalanceAvailable, a.BalanceLimit, time.Now(),
+				string(a.Currency), a.BalanceCurrent, a.BalanceAvailable, a.BalanceLimit, asOf,
 			}, nil
 		}))
 		return err
@@ -51,9 +55,12 @@ func (r *Register) AddAccounts(ctx context.Context, tx pg.Tx, accounts []Incomin
 	}
 	_, err = pg.Exec(ctx, tx, `
 		insert into account_balance (account_id, day, current, available)
-		select id, current_date, balance_current, balance_available from account where id = any($1)`, ids)
+		select a.id, `+today+`, a.balance_current, a.balance_available from account a cross join setting s where a.id = any($1) and (a.balance_current is not null or a.balance_available is not null)`, ids)
 	return ids, err
 }
+
+// today is the day on which the household is, of its setting s.
+const today = `(now() at time zone s.time_zone)::date`
 
 // SettleAccounts makes a connection's accounts what the bank says: new ones are added, known ones take its names and balances, today's balance goes into the history. What the household chose (name, owner, hidden) stays. It answers the accounts' ids by the bank's.
 func (r *Register) SettleAccounts(ctx context.Context, tx pg.Tx, connection id.ID, accounts []Incoming) (map[string]id.ID, error) {
@@ -89,7 +96,7 @@ func (r *Register) SettleAccounts(ctx context.Context, tx pg.Tx, connection id.I
 	return ids, refresh(ctx, tx, ids, there)
 }
 
-// refresh writes what differs of known accounts.
+// refresh writes what differs of known accounts. A bank that says nothing of a balance this time leaves the one it said last, with its time; one that says the same again says it anew.
 func refresh(ctx context.Context, tx pg.Tx, ids map[string]id.ID, accounts []Incoming) error {
 	n := len(accounts)
 	known, names, officials := make([]id.ID, n), make([]string, n), make([]*string, n)
@@ -100,33 +107,39 @@ func refresh(ctx context.Context, tx pg.Tx, ids map[string]id.ID, accounts []Inc
 	}
 	args := pg.Args{"ids": known, "names": names, "officials": officials, "current": current, "available": available, "limits": limits}
 	_, err := pg.Exec(ctx, tx, `
-		update account a set
-			name = v.name, official_name = v.official_name, balance_current = v.current, balance_available = v.available, balance_limit = v.max,
-			balance_as_of = clock_timestamp(), updated_at = clock_timestamp()
-		from unnest(@ids::uuid[], @names::text[], @officials::text[], @current::numeric[], @available::numeric[], @limits::numeric[]) v (id, name, official_name, current, available, max)
-		where a.id = v.id and (a.name, a.official_name, a.balance_current, a.balance_available, a.balance_limit) is distinct from (v.name, v.official_name, v.current, v.available, v.max)`, args)
+		update account a set name = v.name, official_name = v.official_name, updated_at = clock_timestamp()
+		from unnest(@ids::uuid[], @names::text[], @officials::text[]) v (id, name, official_name)
+		where a.id = v.id and (a.name, a.official_name) is distinct from (v.name, v.official_name)`, args)
+	if err != nil {
+		return err
+	}
+	_, err = pg.Exec(ctx, tx, `
+		update account a set balance_current = v.current, balance_available = v.available, balance_limit = v.max, balance_as_of = clock_timestamp(),
+			updated_at = case when (a.balance_current, a.balance_available, a.balance_limit) is distinct from (v.current, v.available, v.max) then clock_timestamp() else a.updated_at end
+		from unnest(@ids::uuid[], @current::numeric[], @available::numeric[], @limits::numeric[]) v (id, current, available, max)
+		where a.id = v.id and coalesce(v.current, v.available, v.max) is not null`, args)
 	if err != nil {
 		return err
 	}
 	_, err = pg.Exec(ctx, tx, `
 		insert into account_balance as b (account_id, day, current, available)
-		select v.id, current_date, v.current, v.available from unnest(@ids::uuid[], @current::numeric[], @available::numeric[]) v (id, current, available)
+		select v.id, `+today+`, v.current, v.available from unnest(@ids::uuid[], @current::numeric[], @available::numeric[]) v (id, current, available) cross join setting s
 		where v.current is not null or v.available is not null
 		on conflict (account_id, day) do update set current = excluded.current, available = excluded.available
 		where (b.current, b.available) is distinct from (excluded.current, excluded.available)`, pg.Args{"ids": known, "current": current, "available": available})
 	return err
 }
 
-// BackfillBalances reckons each account's balance of every day back from today's, for accounts that have one.
+// BackfillBalances reckons each account's balance of every day back from today's, for accounts that have one. Of a card or a loan it is what is owed, which a payment makes less.
 func (r *Register) BackfillBalances(ctx context.Context, tx pg.Tx) error {
 	_, err := pg.Exec(ctx, tx, `
 		insert into account_balance (account_id, day, current)
-		select d.account_id, d.date, a.balance_current + case when a.type = 'credit' then -1 else 1 end * coalesce(d.after, 0)
+		select d.account_id, d.date, a.balance_current + case when a.type in ('credit', 'loan') then -1 else 1 end * coalesce(d.after, 0)
 		from (
 			select account_id, date, sum(sum(amount)) over (partition by account_id order by date desc rows between unbounded preceding and 1 preceding) as after
 			from transaction where deleted_at is null group by account_id, date) d
 		join account a on a.id = d.account_id
-		where a.balance_current is not null and abs(a.balance_current + case when a.type = 'credit' then -1 else 1 end * coalesce(d.after, 0)) < 1e10
+		where a.balance_current is not null and abs(a.balance_current + case when a.type in ('credit', 'loan') then -1 else 1 end * coalesce(d.after, 0)) < 1e10
 		on conflict (account_id, day) do nothing`)
 	return err
 }

@@ -1,0 +1,86 @@
+package account
+
+import (
+	"testing"
+
+	"coffer/internal/id"
+	"coffer/internal/money"
+	"coffer/internal/pg"
+	"coffer/internal/pg/pgtest"
+	"coffer/internal/text"
+)
+
+// What a bank says of balances over several syncs: the same again is said anew, nothing leaves what is known, and a day is the household's.
+func TestSettleBalances(t *testing.T) {
+	t.Parallel()
+	db := pgtest.New(t)
+	r := New(db)
+	connection := id.New()
+	exec(t, db, `insert into connection (id, short_id, member_id, provider) values ($1, $2, '019a3c5e-4000-7000-8000-000000000001', 'teller')`, connection, connection.Short())
+	exec(t, db, `update setting set time_zone = case when extract(hour from now() at time zone 'UTC') < 12 then 'Etc/GMT+12' else 'Etc/GMT-14' end`) // where it is yesterday, or tomorrow
+	type state struct {
+		Current *string `db:"current"`
+		Known   bool    `db:"known"`
+		Fresh   bool    `db:"fresh"`
+		Changed bool    `db:"changed"`
+		Days    int     `db:"days"`
+		Other   bool    `db:"other"` // than UTC's
+	}
+	settle := func(name string, current *money.Amount) state {
+		t.Helper()
+		exec(t, db, `update account set balance_as_of = balance_as_of - interval '1 day', updated_at = '2020-01-01'`)
+		err := db.InTx(t.Context(), func(tx pg.Tx) error {
+			_, err := r.SettleAccounts(t.Context(), tx, connection, []Incoming{{ConnectionID: &connection, Provider: "teller", ProviderID: "a", Name: text.Name(name), Type: "depository", Currency: "EUR", BalanceCurrent: current}})
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := pg.One[state](t.Context(), db, `
+			select balance_current::text as current, balance_as_of is not null as known, coalesce(balance_as_of > now() - interval '1 hour', false) as fresh, updated_at > '2021-01-01' as changed,
+				(select count(*) from account_balance) as days, coalesce((select bool_and(day <> (now() at time zone 'UTC')::date) from account_balance), false) as other from account`)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s
+	}
+	amount := func(s string) *money.Amount { return new(money.MustParse(s)) }
+	for i, step := range []struct {
+		name    string
+		current *money.Amount
+		want    string
+		state
+	}{
+		{"Savings", nil, "", state{Changed: true}},
+		{"Savings", amount("10.00"), "10.00", state{Known: true, Fresh: true, Changed: true, Days: 1, Other: true}},
+		{"Savings", amount("10.00"), "10.00", state{Known: true, Fresh: true, Days: 1, Other: true}},
+		{"Savings", nil, "10.00", state{Known: true, Days: 1, Other: true}},
+		{"Renamed", nil, "10.00", state{Known: true, Changed: true, Days: 1, Other: true}},
+		{"Renamed", amount("11.00"), "11.00", state{Known: true, Fresh: true, Changed: true, Days: 1, Other: true}},
+	} {
+		got := settle(step.name, step.current)
+		current := ""
+		if got.Current != nil {
+			current = *got.Current
+		}
+		if got.Current = nil; got != step.state || current != step.want {
+			t.Errorf("step %d: %s %+v", i, current, got)
+		}
+	}
+}
+
+// What was owed on a loan before a payment is more than after it.
+func TestBackfillLoan(t *testing.T) {
+	t.Parallel()
+	db := pgtest.New(t)
+	loan := newAccount(t, db, "loan")
+	exec(t, db, `update account set type = 'loan', balance_current = 900`)
+	exec(t, db, `insert into descriptor (name, merchant_name, folded) values ('x', '', 'x')`)
+	exec(t, db, `insert into transaction (id, short_id, account_id, provider_id, date, amount, currency, descriptor_id) select gen_random_uuid(), 't' || n, $1, n, date '2026-01-01' + n, -50, 'EUR', (select id from descriptor) from generate_series(1, 2) n`, loan)
+	if err := db.InTx(t.Context(), func(tx pg.Tx) error { return New(db).BackfillBalances(t.Context(), tx) }); err != nil {
+		t.Fatal(err)
+	}
+	if days, err := pg.Values[string](t.Context(), db, `select current::text from account_balance order by day`); err != nil || len(days) != 2 || days[0] != "950.00" || days[1] != "900.00" {
+		t.Errorf("%v %v", days, err)
+	}
+}

@@ -382,29 +382,42 @@ func (s *Settings) UnsetProvider(ctx context.Context, tx pg.Tx, in ProviderRef) 
 
 const passed = "OK"
 
+// A trial is a test, and the version of the configuration that was tested.
+type trial struct {
+	Tested
+	version int64
+}
+
 // try asks the provider. That it refuses is no failure of the test, which shall say so.
-func (s *Settings) try(ctx context.Context, _ pg.Querier, in ProviderRef) (Tested, error) {
+func (s *Settings) try(ctx context.Context, q pg.Querier, in ProviderRef) (trial, error) {
+	version, err := pg.Value[int64](ctx, q, `select coalesce((select version from provider_setting where provider = $1), 0)`, in.Provider) // before it is used: one that is set meanwhile is noticed
+	if err != nil {
+		return trial{}, err
+	}
 	p, err := s.Provider(ctx, in.Provider)
 	if err != nil {
-		return Tested{}, err
+		return trial{}, err
 	}
 	tester, ok := p.(bank.Tester)
 	if !ok {
-		return Tested{}, errs.New(errs.Conflict, "%s cannot be tested; link a bank to see whether it works", in.Provider)
+		return trial{}, errs.New(errs.Conflict, "%s cannot be tested; link a bank to see whether it works", in.Provider)
 	}
 	if err := tester.Test(ctx); err != nil {
 		e := bank.Classify(err)
-		return Tested{Code: e.Code, Message: e.Advice}, nil
+		return trial{Tested{Code: e.Code, Message: e.Advice}, version}, nil
 	}
-	return Tested{OK: true, Code: passed, Message: p.Traits().Title + " accepts this configuration"}, nil
+	return trial{Tested{OK: true, Code: passed, Message: p.Traits().Title + " accepts this configuration"}, version}, nil
 }
 
-// TestProvider remembers what the provider answered.
-func (s *Settings) TestProvider(ctx context.Context, tx pg.Tx, in ProviderRef, t Tested) (Tested, error) {
+// TestProvider remembers what the provider answered, of the configuration that it was asked with.
+func (s *Settings) TestProvider(ctx context.Context, tx pg.Tx, in ProviderRef, t trial) (Tested, error) {
 	at, err := pg.Value[pg.Time](ctx, tx, `
 		insert into provider_setting as p (provider, tested_at, test_code, test_message) values ($1, clock_timestamp(), $2, $3)
-		on conflict (provider) do update set tested_at = excluded.tested_at, test_code = excluded.test_code, test_message = excluded.test_message
-		returning p.tested_at`, in.Provider, t.Code, t.Message)
+		on conflict (provider) do update set tested_at = excluded.tested_at, test_code = excluded.test_code, test_message = excluded.test_message where p.version = $4
+		returning p.tested_at`, in.Provider, t.Code, t.Message, t.version)
+	if errors.Is(err, pg.ErrNoRow) {
+		return Tested{}, errs.New(errs.Conflict, "the configuration of %s was changed while it was tested; test it again", in.Provider)
+	}
 	t.At = at
-	return t, err
+	return t.Tested, err
 }

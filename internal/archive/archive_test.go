@@ -16,6 +16,7 @@ import (
 
 	"coffer/internal/app"
 	"coffer/internal/archive"
+	"coffer/internal/errs"
 	"coffer/internal/household"
 	"coffer/internal/ledger/ledgertest"
 	"coffer/internal/pg"
@@ -346,5 +347,38 @@ func TestBackupForRecipients(t *testing.T) {
 	left, err := os.ReadDir(dir)
 	if err != nil || len(left) != 3 {
 		t.Errorf("files were left behind: %v %v", left, err)
+	}
+}
+
+// A way into the new household as a member whom the archive does not have, or has as deleted, would lead nowhere: it is refused and nothing is changed. Of a member whom it has, it stays.
+func TestImportKeepsWaysIn(t *testing.T) {
+	t.Parallel()
+	const seeded = "019a3c5e-4000-7000-8000-000000000001"
+	for name, c := range map[string]struct {
+		before  string // in the household that is exported
+		refused bool
+	}{
+		"a member who is there":    {`update member set name = 'Ada' where id = $1`, false},
+		"a member who was deleted": {`update member set deleted_at = now() where id = $1`, true},
+		"a member who never was":   {`delete from member where id = $1`, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			from, to := house(t, pgtest.URL(t)), house(t, pgtest.URL(t))
+			if _, err := from.DB.Exec(t.Context(), c.before, seeded); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := to.DB.Exec(t.Context(), `insert into login (id, short_id, member_id, kind, identifier, proof) values (gen_random_uuid(), 'login001', $1, 'password', 'ada@example.com', 'x')`, seeded); err != nil {
+				t.Fatal(err)
+			}
+			err := load(t.Context(), to, written(t, from, "archive"))
+			if errs.Is(err, errs.Conflict) != c.refused || !c.refused && err != nil {
+				t.Errorf("%v", err)
+			}
+			ways, err := pg.Value[int](t.Context(), to.DB, `select count(*) from login join member m on m.id = member_id where m.deleted_at is null`)
+			if err != nil || ways != 1 {
+				t.Errorf("%d ways in, %v", ways, err)
+			}
+		})
 	}
 }

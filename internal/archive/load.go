@@ -73,12 +73,26 @@ func (a *reader) load(ctx context.Context, tx pg.Tx, moved progress) error {
 			return err
 		}
 	}
+	if err := a.homeless(ctx, tx); err != nil {
+		return err
+	}
 	for _, t := range all {
 		if err := t.settle(ctx, tx); err != nil {
 			return err
 		}
 	}
 	return keys.add(ctx, tx)
+}
+
+// homeless refuses when someone has a way into the new household as a member whom the archive does not have, or has as deleted: it would lead nowhere.
+func (a *reader) homeless(ctx context.Context, tx pg.Tx) error {
+	some, err := pg.Value[bool](ctx, tx, `
+		select exists (select from login l where not exists (select from member m where m.id = l.member_id and m.deleted_at is null))
+			or exists (select from token t where t.member_id is not null and not exists (select from member m where m.id = t.member_id and (m.deleted_at is null or t.revoked_at is not null)))`)
+	if err != nil || !some || a.Kind == Backup {
+		return err
+	}
+	return errs.New(errs.Conflict, "someone has signed in to this household, or made a key, as a member whom the archive does not have: bring it into a new, empty database, and sign in after that")
 }
 
 // empty refuses a household that has anything of its own, and keeps others from giving it something meanwhile.

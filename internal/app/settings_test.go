@@ -285,3 +285,16 @@ func TestAssistantsHaveABudget(t *testing.T) {
 		t.Errorf("another assistant: %d %s", r.status, r.body)
 	}
 }
+
+// A model's key goes to no address but the one that it was given with.
+func TestModelKeysStayWithTheirAddress(t *testing.T) {
+	t.Parallel()
+	w := newWorldOn(t, pgtest.URL(t), app.Config{EncryptionKey: seal.NewSecret(testRing)})
+	set := func(body string) reply { return w.put(t, "/settings/models", `{"provider":"anthropic",`+body+`}`) }
+	has(t, set(`"key":"canary-of-the-household"`), 200, `"masked":"****hold"`)
+	has(t, set(`"base_url":"https://elsewhere.example.com"`), 400, `"field":"key"`)
+	has(t, set(`"base_url":null,"prices":[]`), 200, `"set":true`) // where it is already
+	has(t, set(`"base_url":"https://elsewhere.example.com","key":"another-long-key"`), 200, `"masked":"****-key"`, `"base_url":"https://elsewhere.example.com"`)
+	has(t, set(`"base_url":"https://third.example.com","key":null`), 200, `"set":false`)
+	has(t, set(`"base_url":"https://fourth.example.com"`), 200)
+}

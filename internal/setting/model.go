@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"reflect"
 
 	"coffer/internal/errs"
 	"coffer/internal/op"
@@ -73,7 +74,7 @@ func (s *Settings) Models(ctx context.Context, q pg.Querier, _ op.None) (Models,
 // SetModel is the input of SetModel.
 type SetModel struct {
 	Provider string          `json:"provider" enum:"anthropic,openai_compatible"`
-	BaseURL  op.Null[string] `json:"base_url,omitzero" minLength:"1" maxLength:"500" format:"line" doc:"null for the provider's own address"`
+	BaseURL  op.Null[string] `json:"base_url,omitzero" minLength:"1" maxLength:"500" format:"line" doc:"null for the provider's own address; another one than before needs the key again"`
 	Key      op.Null[string] `json:"key,omitzero" minLength:"1" maxLength:"1000" format:"line" doc:"Stored sealed and never shown again; left out it stays, null forgets it"`
 	Prices   *[]Price        `json:"prices,omitempty" maxItems:"200" doc:"Replaces all prices of this provider; left out they stay"`
 }
@@ -95,6 +96,13 @@ func (s *Settings) SetModel(ctx context.Context, tx pg.Tx, in SetModel) (Models,
 	}
 	if in.BaseURL.Value != nil && !isHTTP(*in.BaseURL.Value) {
 		return Models{}, errs.Field("base_url", "format", "must be an address that begins with https:// or http://, without user, query or fragment")
+	}
+	stored := now.Anthropic
+	if in.Provider != "anthropic" {
+		stored = now.OpenAICompatible
+	}
+	if in.BaseURL.Set && stored.Key.Set && !in.Key.Set && !reflect.DeepEqual(in.BaseURL.Value, stored.BaseURL) {
+		return Models{}, errs.Field("key", "required", "must be given again with another base_url, or be null: the stored one was meant for the address before, and would be sent to the new one")
 	}
 	var sealed, prices []byte
 	if in.Key.Value != nil {

@@ -181,6 +181,29 @@ func testErase(t *testing.T, a *app.App, byJob bool) {
 		if _, err := a.Auth.User(ctx, a.DB, auth.UserRef{ID: theirs.String()}); err == nil {
 			t.Error("the member is still there")
 		}
+		// Asked once more before it is done, it is the same job; after that job was cancelled, another.
+		again := func() string {
+			t.Helper()
+			answer, err := erase(t, a, theirs.String(), false)
+			var e archive.Erasure
+			if err != nil || json.Unmarshal([]byte(answer), &e) != nil || e.JobID == nil {
+				t.Fatalf("%s %v", answer, err)
+			}
+			return e.JobID.String()
+		}
+		first := again()
+		if !strings.Contains(did, first) {
+			t.Errorf("two jobs erase the same: %s", first)
+		}
+		if _, err := a.DB.Exec(ctx, `update job set state = 'cancelled', finished_at = now()`); err != nil {
+			t.Fatal(err)
+		}
+		if again() == first {
+			t.Error("nothing goes on after the job was cancelled")
+		}
+		if _, err := a.DB.Exec(ctx, `delete from job where state = 'cancelled'`); err != nil { // which still has the names
+			t.Fatal(err)
+		}
 		work(t, a)
 	}
 	after := everything(ctx, t, a.DB)
@@ -243,5 +266,29 @@ func TestErasureFindsReferences(t *testing.T) {
 	}
 	if found := missing("transaction"); len(found) != 1 {
 		t.Errorf("the control: %v", found)
+	}
+}
+
+// A member who was deleted is still named in the journal; erasing takes the name out.
+func TestEraseDeleted(t *testing.T) {
+	t.Parallel()
+	a := house(t, pgtest.URL(t))
+	ctx := t.Context()
+	for _, s := range []string{
+		`insert into member (id, short_id, name, role, deleted_at) values ('00000000-0000-7000-8000-00000000ca02', 'ca000002', 'CANARY-member', 'member', now())`,
+		`insert into change (id, short_id, cause, summary, actor_type, actor_id, actor_name, transactions, entries) values (gen_random_uuid(), 'ca000001', 'api', 'x', 'user', '00000000-0000-7000-8000-00000000ca02', 'CANARY-actor', 1, 1)`,
+		`insert into entry (change_id, subject, subject_id, field, note) select c.id, 'tag', t.id, 'record', 'CANARY-note' from change c, tag t`,
+	} {
+		if _, err := a.DB.Exec(ctx, s); err != nil {
+			t.Fatalf("%s: %v", s, err)
+		}
+	}
+	if did, err := erase(t, a, "ca000002", false); err != nil || !strings.Contains(did, `{"table":"member","rows":1}`) {
+		t.Errorf("%s %v", did, err)
+	}
+	for name, text := range everything(ctx, t, a.DB) {
+		if strings.Contains(text, "CANARY") {
+			t.Errorf("%s still has a mark of the erased", name)
+		}
 	}
 }

@@ -22,8 +22,8 @@ type eraser struct {
 	links *link.Links
 }
 
-// detach takes the member's accounts and connections out of the life of the household: nothing syncs them, no total counts them. What must stay goes to those it hangs on:
-// an account at another's connection to that member, and a connection that holds another's account to that one, without its credentials.
+// detach takes the member's accounts and connections out of the life of the household: nothing syncs them, no total counts them. An account at another's connection stays, as that member's.
+// Whose the rest is does not change before the end, so that an erasure that was given up can be asked for once more.
 func (t target) detach(ctx context.Context, tx pg.Tx) error {
 	_, err := pg.Exec(ctx, tx, `update account a set owner_id = null, updated_at = clock_timestamp() from connection c where c.id = a.connection_id and a.owner_id = @member and c.member_id <> @member`, t.args())
 	if err != nil {
@@ -33,9 +33,8 @@ func (t target) detach(ctx context.Context, tx pg.Tx) error {
 		return err
 	}
 	_, err = pg.Exec(ctx, tx, `
-		update connection c set status = 'disconnected', status_reason = 'ERASED', credentials = null, next_sync_at = null, updated_at = clock_timestamp(),
-			status_message = 'The member whose sign-in this was is erased; link the bank anew to sync it again.',
-			member_id = coalesce((select owner_id from account a where a.connection_id = c.id and a.owner_id <> @member order by a.id limit 1), member_id)
+		update connection set status = 'disconnected', status_reason = 'ERASED', credentials = null, next_sync_at = null, updated_at = clock_timestamp(),
+			status_message = 'The member whose sign-in this was is erased; link the bank anew to sync it again.'
 		where member_id = @member`, t.args())
 	return err
 }
@@ -146,7 +145,7 @@ func (e *eraser) wordings(ctx context.Context, tx pg.Tx) (int64, error) {
 				and not exists (select from transaction t where t.descriptor_id = x.id and t.deleted_at is not null) limit @most))`, e.args())
 }
 
-// root erases accounts, connections and the member, and what refers to them still. It says whether it could: accounts that have transactions again stay for another round.
+// root erases accounts, connections and the member, and what refers to them still. A connection that holds another's account goes to that one. It says whether it could: accounts that have transactions again stay for another round.
 func (e *eraser) root(ctx context.Context, tx pg.Tx, held map[string]holders) (done bool, rows int64, err error) {
 	if _, err := pg.Exec(ctx, tx, `select from account where id = any(@accounts) order by id for update`, e.args()); err != nil { // from here on nobody can add a transaction
 		return false, 0, err
@@ -161,7 +160,8 @@ func (e *eraser) root(ctx context.Context, tx pg.Tx, held map[string]holders) (d
 			statements = append(statements, "delete from "+quote(name)+" x where "+where)
 		}
 	}
-	statements = append(statements, `delete from account where id = any(@accounts)`, `delete from connection where id = any(@connections)`, `delete from member where id = @member`)
+	statements = append(statements, `delete from account where id = any(@accounts)`,
+		`update connection c set member_id = (select owner_id from account a where a.connection_id = c.id and a.owner_id <> @member order by a.id limit 1) where member_id = @member and id <> all(@connections)`, `delete from connection where id = any(@connections)`, `delete from member where id = @member`)
 	for _, s := range statements {
 		n, err := pg.Exec(ctx, tx, s, e.args())
 		if rows += n; err != nil {

@@ -26,6 +26,7 @@ func list(name string, items *op.Schema) op.Prop {
 func field(name, kind string) op.Prop { return op.Prop{Name: name, Schema: &op.Schema{Type: kind}} }
 
 func TestTables(t *testing.T) {
+	t.Parallel()
 	accounts := &op.Schema{Type: "array", Items: object(field("name", "string"), field("note", "string"), field("iso_currency_code", "string"), field("balance", "number"))}
 	totals := object(list("groups", object(
 		op.Prop{Name: "keys", Schema: &op.Schema{Type: "object", Values: &op.Schema{Type: "string"}}}, field("net", "number"))))
@@ -72,6 +73,7 @@ There are more: --cursor abc
 `},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			if got := printed(t, c.schema, c.answer, c.width); got != c.want[1:] {
 				t.Errorf("printed\n%s\nwant\n%s", got, c.want[1:])
 			}

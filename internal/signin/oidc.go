@@ -87,7 +87,7 @@ func (d *Desk) beginIssuer(w http.ResponseWriter, r *http.Request) error {
 	}
 	to, err := d.depart(w, r, op.Actor{}, trip{Next: inside(r.URL.Query().Get("next")), Again: r.URL.Query().Get("again") != ""})
 	if err == nil {
-		http.Redirect(w, r, to, http.StatusSeeOther) //nolint:gosec // to the issuer that is configured
+		http.Redirect(w, r, to, http.StatusSeeOther)
 	}
 	return err
 }

@@ -52,9 +52,12 @@ func Start[S any](s S) (*Process, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &Process{Cmd: exec.Command(os.Args[0])}
+	p := &Process{Cmd: exec.Command(os.Args[0])} //nolint:gosec,noctx // itself; it ends when it is told or killed
 	p.Env, p.Stderr = append(os.Environ(), variable+"="+string(printed)), p
-	return p, p.Cmd.Start()
+	if err := p.Start(); err != nil {
+		return nil, err
+	}
+	return p, nil
 }
 
 // Write takes what the process logs.

@@ -9,6 +9,7 @@ import (
 
 	"coffer/internal/cli"
 	"coffer/internal/errs"
+	"coffer/internal/id"
 	"coffer/internal/op"
 	"github.com/spf13/cobra"
 )
@@ -215,6 +216,9 @@ func (l *linking) show(ctx context.Context, connection string) error {
 			state = " (pending)"
 		}
 		fmt.Fprintf(l.out, "%s  %10s %s  %-32s  %.40s%s\n", t.Date, t.Amount, t.Currency, t.Category, t.Name, state)
+	}
+	if u, err := id.Parse(connection); err == nil {
+		connection = u.Short()
 	}
 	fmt.Fprintf(l.out, "\nMore: coffer transaction list --connection-id %s\n", connection)
 	return nil

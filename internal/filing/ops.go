@@ -30,7 +30,7 @@ func (f *Filing) categoryOps() []*op.Op {
 	return []*op.Op{
 		op.Reading(op.Spec{
 			Name: "category.list", Route: "GET /categories", Tool: "list_categories", Summary: "Lists the category tree.",
-			Agent: "Lists the whole two-level category tree. Use a node's slug wherever a category is asked for; prefer a subcategory (a node under children) over its primary.",
+			Agent: "Lists the whole two-level category tree. Use a node's slug wherever a category is asked for; prefer a subcategory (a node under children) over its primary. If slugs and names are enough, get_reference(kind: categories) gives them in an eighth of the space.",
 		}, f.Categories),
 		op.Writing(op.Spec{Name: "category.create", Route: "POST /categories", Summary: "Makes a category, primary or below a primary."}, f.CreateCategory),
 		op.Reading(op.Spec{Name: "category.get", Route: "GET /categories/{id}", Summary: "Shows one category."}, f.Category),

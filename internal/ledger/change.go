@@ -3,6 +3,7 @@ package ledger
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	"coffer/internal/errs"
@@ -171,7 +172,8 @@ func (b *Books) tag(ctx context.Context, tx pg.Tx, o Operation, force bool, summ
 	}
 	switch r := results[0]; r.Status {
 	case "error":
-		return Transaction{}, &errs.Error{Code: r.Error.Code, Message: r.Error.Message}
+		_, fault, _ := strings.Cut(r.Error.Message, ": ") // it names the field of an operation
+		return Transaction{}, &errs.Error{Code: r.Error.Code, Message: "tag_slug: " + fault}
 	case "held":
 		return Transaction{}, errs.New(errs.Conflict, "a person decided about this tag and holds it; say force: true to change it all the same")
 	}

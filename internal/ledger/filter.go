@@ -54,7 +54,14 @@ type selection struct {
 	ids         []id.ID
 }
 
-const lister = "look it up in its list"
+// lister says where things of that kind are looked up.
+func lister(kind string) string {
+	plural, irregular := map[string]string{"category": "categories", "counterparty": "counterparties"}[kind]
+	if !irregular {
+		plural = kind + "s"
+	}
+	return "GET /api/v1/" + plural + " lists them"
+}
 
 // resolve turns a filter into conditions on transaction t. Names that name nothing are faults: an empty list would hide a typo.
 // Categories are looked up in the known names, if there are any; then the caller must see to it that their version still holds.
@@ -171,7 +178,7 @@ func (b *Books) categories(ctx context.Context, q pg.Querier, f Filter, s *selec
 		err = pg.ErrNoRow
 	}
 	among(s, "t.category_id", ids)
-	return pg.Named(err, "category", "category", lister)
+	return pg.Named(err, "category", "category", lister("category"))
 }
 
 func (b *Books) counterparties(ctx context.Context, q pg.Querier, f Filter, s *selection) error {
@@ -244,7 +251,7 @@ func references(ctx context.Context, q pg.Querier, field, kind string, refs []st
 	}
 	for _, r := range refs {
 		if !known[r] && !known[strings.ToLower(r)] {
-			return nil, pg.Named(pg.ErrNoRow, field, kind, lister)
+			return nil, pg.Named(pg.ErrNoRow, field, kind, lister(kind))
 		}
 	}
 	return ids, nil

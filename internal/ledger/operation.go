@@ -222,7 +222,7 @@ func (n *named) edits(i int, o Operation) ([]Edit, error) {
 		if given.Value != nil {
 			u, ok := known[*given.Value]
 			if !ok {
-				return pg.Named(pg.ErrNoRow, name, kind, lister)
+				return pg.Named(pg.ErrNoRow, name, kind, lister(kind))
 			}
 			e.Value = new(u.String())
 		}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"reflect"
+	"unicode/utf8"
 
 	"coffer/internal/errs"
 )
@@ -25,6 +26,19 @@ func (l Loose[T]) MarshalJSON() ([]byte, error) {
 		return []byte("null"), nil
 	}
 	return l.raw, nil
+}
+
+// Line is a name in a part that cannot be read, to tell which part it is; "" where it is no name itself.
+func (l Loose[T]) Line(field string) string {
+	var given map[string]any
+	if json.Unmarshal(l.raw, &given) != nil {
+		return ""
+	}
+	t, _ := given[field].(string)
+	if !IsLine(t) || utf8.RuneCountInString(t) > 200 {
+		return ""
+	}
+	return t
 }
 
 // Read holds the part against T's schema, with defaults filled in, and answers it or all its faults. Paths start at the part itself.

@@ -36,7 +36,7 @@ func (s *Schema) validate(v any, path string, faults *[]errs.Detail) {
 	case "array":
 		list, ok := v.([]any)
 		if !ok {
-			add("type", "must be a list")
+			add("type", "must be a list%s", unlike(v))
 			return
 		}
 		s.bounds(len(list), "items", add)
@@ -69,12 +69,26 @@ func (s *Schema) Check(v any, name string) error {
 	return errs.Faults(faults)
 }
 
+// unlike names the mistake that models make most: what should be JSON comes as a text, or one value without the list around it.
+func unlike(v any) string {
+	switch v := v.(type) {
+	case string:
+		if strings.HasPrefix(v, "{") || strings.HasPrefix(v, "[") {
+			return ", not a text: send the JSON itself, without quotes around it"
+		}
+		return ", not a text"
+	case []any:
+		return ", not a list"
+	}
+	return ""
+}
+
 type addFault func(code, format string, args ...any)
 
 func (s *Schema) validateObject(v any, path string, faults *[]errs.Detail, add addFault) {
 	m, ok := v.(map[string]any)
 	if !ok {
-		add("type", "must be an object")
+		add("type", "must be an object%s", unlike(v))
 		return
 	}
 	at := func(name string) string {

@@ -119,7 +119,7 @@ func (b *Rulebook) sound(ctx context.Context, tx pg.Tx, in CreateRules, out *Mad
 			if !ok {
 				return nil, err
 			}
-			n.faults = e.Details
+			n.faults, n.Name = e.Details, part.Line("name")
 		} else if err := n.read(); err != nil {
 			return nil, err
 		}

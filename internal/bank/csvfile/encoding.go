@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"math"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -16,11 +17,11 @@ import (
 )
 
 // magics begin files that people mistake for CSV.
-var magics = []struct{ magic, what string }{
-	{"\xd0\xcf\x11\xe0", "an Excel workbook"},
-	{"PK\x03\x04", "an Excel workbook or a ZIP archive"},
-	{"%PDF", "a PDF"},
-	{"\x1f\x8b", "a compressed file"},
+var magics = map[string][]string{
+	"an Excel workbook or a compressed file":    {"\xd0\xcf\x11\xe0", "PK\x03\x04", "\x1f\x8b"},
+	"a PDF or a picture":                        {"%PDF", "\x89PNG", "\xff\xd8\xff"},
+	"an XML or OFX file":                        {"<?xml", "OFXHEADER"},
+	"a web page (was the bank's session over?)": {"<!DOCTYPE", "<!doctype", "<html"},
 }
 
 // marks are the byte order marks.
@@ -75,9 +76,9 @@ func detectEncoding(file io.ReaderAt) (name string, damaged bool, err error) {
 	if err != nil {
 		return "", false, err
 	}
-	for _, m := range magics {
-		if strings.HasPrefix(c.head, m.magic) {
-			return "", false, errs.New(errs.UnsupportedMediaType, "this is %s; export the statement as CSV and send that", m.what)
+	for what, begins := range magics {
+		if slices.ContainsFunc(begins, func(m string) bool { return strings.HasPrefix(c.head, m) }) {
+			return "", false, errs.New(errs.UnsupportedMediaType, "this is %s; export the statement as CSV and send that", what)
 		}
 	}
 	for _, m := range marks {
@@ -132,7 +133,7 @@ func count(file io.ReaderAt) (counts, error) {
 			}
 		}
 		if c.size == 0 {
-			c.head = string(block[:min(len(block), 8)])
+			c.head = string(block[:min(len(block), 16)])
 		}
 		c.size += n
 		if c.size > MaxSize {

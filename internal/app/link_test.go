@@ -124,7 +124,7 @@ func (d *desk) count(t *testing.T, sql string, args ...any) int {
 	return n
 }
 
-const ownPage = "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
+const ownPage = "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; require-trusted-types-for 'script'; frame-ancestors 'none'; base-uri 'none'"
 
 func (d *desk) holdsPolicy(t *testing.T, r reply, want string) {
 	t.Helper()

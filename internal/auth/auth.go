@@ -147,9 +147,11 @@ func (a *Auth) Flush(ctx context.Context, pause time.Duration) error {
 	if len(keys) == 0 {
 		return nil
 	}
-	_, err := pg.Exec(ctx, a.db, `
-		update token t set last_used_at = u.at
-		from unnest($1::uuid[], $2::timestamptz[]) u (id, at)
-		where t.id = u.id and (t.last_used_at is null or t.last_used_at < u.at)`, keys, times)
-	return err
+	return a.db.InTx(ctx, func(tx pg.Tx) error { // which tries again after a deadlock with someone who ends several of them
+		_, err := pg.Exec(ctx, tx, `
+			update token t set last_used_at = u.at
+			from unnest($1::uuid[], $2::timestamptz[]) u (id, at)
+			where t.id = u.id and (t.last_used_at is null or t.last_used_at < u.at)`, keys, times)
+		return err
+	})
 }

@@ -18,9 +18,17 @@ func (a *Auth) Passkeys(ctx context.Context, member id.ID) ([]string, error) {
 
 // AddPasskey gives the member who is signed in a passkey.
 func (a *Auth) AddPasskey(ctx context.Context, actor op.Actor, label string, credential []byte, proof string) error {
+	return a.join(ctx, *actor.Member, Passkey, label, proof, credential)
+}
+
+// join gives a member another way in, unless they leave at this moment: it would stay theirs for good, and open nothing.
+func (a *Auth) join(ctx context.Context, member id.ID, kind, identifier, proof string, credential []byte) error {
 	return a.db.InTx(ctx, func(tx pg.Tx) error {
-		_, err := a.addLogin(ctx, tx, *actor.Member, Passkey, label, proof, credential)
-		return err
+		_, err := a.KeepUser(ctx, tx, member.String())
+		if err == nil {
+			_, err = a.addLogin(ctx, tx, member, kind, identifier, proof, credential)
+		}
+		return pg.Found(err, "user", "sign in again")
 	})
 }
 
@@ -50,8 +58,5 @@ func (a *Auth) Vouched(ctx context.Context, issuer, subject string) (Entry, erro
 
 // Join lets the member who is signed in sign in through an issuer from now on.
 func (a *Auth) Join(ctx context.Context, member id.ID, issuer, subject string) error {
-	return a.db.InTx(ctx, func(tx pg.Tx) error {
-		_, err := a.addLogin(ctx, tx, member, OIDC, issuer+" "+subject, "", nil)
-		return err
-	})
+	return a.join(ctx, member, OIDC, issuer+" "+subject, "", nil)
 }

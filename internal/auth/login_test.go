@@ -372,3 +372,21 @@ func TestUsesAreForgotten(t *testing.T) {
 		t.Errorf("%d used and %d written are remembered", len(a.used), len(a.written))
 	}
 }
+
+// Who has left gets no way in any more, not even one that was begun before: it would stay taken.
+func TestNobodyJoinsAfterLeaving(t *testing.T) {
+	t.Parallel()
+	a, u := withLogin(t)
+	if _, err := pg.Exec(t.Context(), a.db, `update member set deleted_at = now() where id = $1`, u.ID); err != nil {
+		t.Fatal(err)
+	}
+	if err := a.Join(t.Context(), u.ID, "https://id.example", "1"); !errs.Is(err, errs.NotFound) {
+		t.Errorf("an account elsewhere: %v", err)
+	}
+	if err := a.AddPasskey(t.Context(), op.Actor{Member: &u.ID}, "a phone", []byte("credential"), "{}"); !errs.Is(err, errs.NotFound) {
+		t.Errorf("a passkey: %v", err)
+	}
+	if n, err := pg.Value[int](t.Context(), a.db, `select count(*)::integer from login where kind <> 'password'`); err != nil || n != 0 {
+		t.Errorf("%d were made, %v", n, err)
+	}
+}

@@ -1,7 +1,6 @@
 package signin
 
 import (
-	"encoding/json"
 	"net/http"
 	"net/url"
 	"strings"
@@ -92,22 +91,7 @@ func (d *Desk) grants() []Route {
 
 // refuse answers an error as RFC 6749 has it.
 func refuse(w http.ResponseWriter, code, description string) error {
-	return refuseWith(w, http.StatusBadRequest, code, description)
-}
-
-func refuseWith(w http.ResponseWriter, status int, code, description string) error {
-	b, err := json.Marshal(struct {
-		Error       string `json:"error"`
-		Description string `json:"error_description,omitempty"`
-	}{code, description})
-	if err != nil {
-		return err
-	}
-	w.Header().Set("Content-Type", "application/json")
-	w.Header().Set("Pragma", "no-cache")
-	w.WriteHeader(status)
-	_, _ = w.Write(b) // a caller that has gone needs no answer
-	return nil
+	return Refuse(w, http.StatusBadRequest, code, description)
 }
 
 func (d *Desk) deviceAuthorization(w http.ResponseWriter, r *http.Request) error {

@@ -1,6 +1,8 @@
 package signin
 
 import (
+	"encoding/json"
+	"fmt"
 	"net/http"
 
 	"coffer/internal/op"
@@ -23,9 +25,25 @@ func (d *Desk) Proven(w http.ResponseWriter, r *http.Request, actor op.Actor, fo
 	return d.proven(w, r, actor, form)
 }
 
+// Answer answers a program with JSON.
+func Answer(w http.ResponseWriter, status int, v any) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return fmt.Errorf("print answer: %w", err)
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	_, _ = w.Write(b) // a caller that has gone needs no answer
+	return nil
+}
+
 // Refuse answers an error as RFC 6749 has it.
 func Refuse(w http.ResponseWriter, status int, code, description string) error {
-	return refuseWith(w, status, code, description)
+	w.Header().Set("Pragma", "no-cache")
+	return Answer(w, status, struct {
+		Error       string `json:"error"`
+		Description string `json:"error_description,omitempty"`
+	}{code, description})
 }
 
 // Address is where a request comes from.

@@ -232,12 +232,4 @@ func body(r *http.Request, into any) error {
 	return nil
 }
 
-func answer(w http.ResponseWriter, v any) error {
-	b, err := json.Marshal(v)
-	if err != nil {
-		return fmt.Errorf("print answer: %w", err)
-	}
-	w.Header().Set("Content-Type", "application/json")
-	_, _ = w.Write(b) // a caller that has gone needs no answer
-	return nil
-}
+func answer(w http.ResponseWriter, v any) error { return Answer(w, http.StatusOK, v) }

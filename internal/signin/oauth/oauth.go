@@ -3,7 +3,6 @@
 package oauth
 
 import (
-	"encoding/json"
 	"net/http"
 	"slices"
 	"strings"
@@ -81,18 +80,7 @@ func (s *Server) metadata(w http.ResponseWriter, _ *http.Request) error {
 // public answers with something that pages of every origin may read.
 func public(w http.ResponseWriter, v any) error {
 	w.Header().Set("Access-Control-Allow-Origin", "*")
-	return answer(w, http.StatusOK, v)
-}
-
-func answer(w http.ResponseWriter, status int, v any) error {
-	b, err := json.Marshal(v)
-	if err != nil {
-		return err
-	}
-	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(status)
-	_, _ = w.Write(b) // a caller that has gone needs no answer
-	return nil
+	return signin.Answer(w, http.StatusOK, v)
 }
 
 // Refused tells a program that came without a good token where to get one.
@@ -112,7 +100,7 @@ func (s *Server) Refused(h http.Header, err error) {
 func (s *Server) Further(w http.ResponseWriter) {
 	w.Header().Set("WWW-Authenticate", `Bearer error="insufficient_scope", scope="`+read+" "+write+`", resource_metadata="`+s.Desk.Base+aboutPath+
 		`", error_description="this tool changes something, and the token may only read"`)
-	_ = answer(w, http.StatusForbidden, errs.New(errs.InsufficientScope, "this tool changes something; ask the member for the scopes %s and %s", read, write).Face())
+	_ = signin.Answer(w, http.StatusForbidden, errs.New(errs.InsufficientScope, "this tool changes something; ask the member for the scopes %s and %s", read, write).Face())
 }
 
 // scopes are a scope's names in the protocol.

@@ -58,7 +58,7 @@ func (s *Server) register(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return answer(w, http.StatusCreated, map[string]any{
+	return signin.Answer(w, http.StatusCreated, map[string]any{
 		"client_id": c.Name, "client_id_issued_at": c.CreatedAt.Time().Unix(), "client_name": c.Title, "redirect_uris": c.RedirectURIs,
 		"grant_types": []string{codeGrant, refreshGrant}, "response_types": []string{"code"}, "token_endpoint_auth_method": "none", "scope": read + " " + write,
 	})

@@ -95,7 +95,7 @@ func granted(w http.ResponseWriter, g auth.Tokens, err error) error {
 		return err
 	}
 	w.Header().Set("Pragma", "no-cache")
-	return answer(w, http.StatusOK, signin.TokenAnswer{
+	return signin.Answer(w, http.StatusOK, signin.TokenAnswer{
 		AccessToken: g.Access, TokenType: "Bearer", ExpiresIn: int(auth.AccessLife.Seconds()), RefreshToken: g.Refresh, Scope: scopes(g.Scope),
 	})
 }

@@ -343,7 +343,11 @@ func (s *scene) pass(ctx context.Context, tx pg.Tx) error {
 		if err := rows.Scan(&r.id, &account, &r.day, &r.cents, &currency, &r.wording); err != nil {
 			return fmt.Errorf("read a row: %w", err)
 		}
-		r.account = s.numbers[account]
+		number, known := s.numbers[account]
+		if !known { // an account that is younger than the sweep: its days are noted for the next one
+			continue
+		}
+		r.account = number
 		if len(group) > 0 && (currency != of || abs(int(group[0].cents)) != abs(int(r.cents))) {
 			s.matcher.group(group)
 			group = group[:0]

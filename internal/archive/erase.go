@@ -9,6 +9,7 @@ import (
 
 	"coffer/internal/id"
 	"coffer/internal/job"
+	"coffer/internal/op"
 	"coffer/internal/pg"
 )
 
@@ -70,6 +71,9 @@ var errTried = errors.New("nothing shall stay")
 
 // removable says whether auth would let the member go, by trying it and taking it back.
 func (a *Archive) removable(ctx context.Context, tx pg.Tx, p person) error {
+	if err := op.ForPeople(ctx, "members are for people to erase"); err != nil {
+		return err
+	}
 	err := pg.Savepoint(ctx, tx, func(tx pg.Tx) error {
 		if err := a.remove(ctx, tx, p); err != nil {
 			return err

@@ -49,10 +49,7 @@ const agentWritesPerDay = 2000
 
 // forPeople refuses agents: whoever steers one must not get more by it than a person gave it, nor keep it after that was ended.
 func forPeople(ctx context.Context) error {
-	if op.ActorOf(ctx).Type == op.Agent {
-		return errs.New(errs.Forbidden, "keys, members and their ways in are for people to make and change; ask one")
-	}
-	return nil
+	return op.ForPeople(ctx, "keys, members and their ways in are for people to make and change")
 }
 
 // Create makes a key and shows it once. It belongs to the member who makes it: it goes with them, and does no more than their role lets them.

@@ -282,6 +282,14 @@ func ActorOf(ctx context.Context) Actor {
 	return Actor{Type: System, Name: "coffer"}
 }
 
+// ForPeople refuses agents, for things that only people change; what says which. Whoever steers an agent must not get more by it than a person gave it, nor do what nobody can undo.
+func ForPeople(ctx context.Context, what string) error {
+	if ActorOf(ctx).Type == Agent {
+		return errs.New(errs.Forbidden, "%s; ask one", what)
+	}
+	return nil
+}
+
 // Acting is ctx with another actor in the caller's place: the service itself, say, for what follows from a call.
 func Acting(ctx context.Context, a Actor) context.Context {
 	if c, ok := ctx.Value(callKey{}).(*Call); ok {

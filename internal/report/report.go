@@ -123,6 +123,11 @@ func (r *Reports) Delete(ctx context.Context, tx pg.Tx, in Ref) (op.Deleted, err
 	if err != nil {
 		return op.Deleted{}, err
 	}
+	if actor := op.ActorOf(ctx); was.AuthorID == nil || !was.AuthorID.Equal(actor.ID) { // there is no undo
+		if err := op.ForPeople(ctx, "reports of others are for people to delete"); err != nil {
+			return op.Deleted{}, err
+		}
+	}
 	_, err = pg.Exec(ctx, tx, `delete from report where id = $1`, was.ID)
 	return op.Deleted{Deleted: true, ID: was.ID}, err
 }

@@ -122,8 +122,5 @@ func (s *Settings) Patch(ctx context.Context, tx pg.Tx, in PatchHousehold) (Hous
 
 // peopleOnly refuses agents: whoever steers one must not give it more than a person gave.
 func peopleOnly(ctx context.Context) error {
-	if op.ActorOf(ctx).Type == op.Agent {
-		return errs.New(errs.Forbidden, "settings are for people to change; ask one")
-	}
-	return nil
+	return op.ForPeople(ctx, "settings are for people to change")
 }

@@ -95,7 +95,7 @@ func (f *Feed) PatchConnection(ctx context.Context, tx pg.Tx, in PatchConnection
 
 // lockConnection is Connection, with nobody else changing it until the transaction ends.
 func (f *Feed) lockConnection(ctx context.Context, tx pg.Tx, ref string) (Connection, error) {
-	_, err := pg.Value[id.ID](ctx, tx, `select id from connection where id = $1 or short_id = $2 for update`, pg.RefTo(ref).IDArgs()...)
+	_, err := pg.Value[id.ID](ctx, tx, `select id from connection c where id = $1 or short_id = $2`+keeping, pg.RefTo(ref).IDArgs()...)
 	if err != nil {
 		return Connection{}, pg.Found(err, "connection", "GET /api/v1/connections lists them")
 	}
@@ -116,11 +116,17 @@ type link struct {
 	LastSyncAt  *pg.Time `db:"last_sync_at"`
 }
 
+// linkRows are connections as a sync needs them.
+const linkRows = `
+	select c.id, c.short_id, c.provider, c.status, c.paused, c.credentials, c.cursor, coalesce(c.sync_interval_seconds, s.default_sync_interval_seconds) as sync_interval_seconds,
+		c.consecutive_failures, c.last_sync_at
+	from connection c, setting s`
+
+// keeping locks a connection against others who change it. Whoever only refers to it, as a webhook that is being stored does, need not wait.
+const keeping = ` for no key update of c`
+
 func lockLink(ctx context.Context, tx pg.Tx, connection id.ID) (link, error) {
-	l, err := pg.One[link](ctx, tx, `
-		select c.id, c.short_id, c.provider, c.status, c.paused, c.credentials, c.cursor, coalesce(c.sync_interval_seconds, s.default_sync_interval_seconds) as sync_interval_seconds,
-			c.consecutive_failures, c.last_sync_at
-		from connection c, setting s where c.id = $1 for update of c`, connection)
+	l, err := pg.One[link](ctx, tx, linkRows+` where c.id = $1`+keeping, connection)
 	return l, pg.Found(err, "connection", "GET /api/v1/connections lists them")
 }
 

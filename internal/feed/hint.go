@@ -53,17 +53,14 @@ func (f *Feed) Hear(ctx context.Context, tx pg.Tx, h Hint) (Heard, error) {
 	if h.Event.ConnectionID == "" {
 		return Heard{Message: "the event is about no connection; there is nothing to do"}, nil
 	}
-	c, err := pg.Value[id.ID](ctx, tx, `select id from connection where provider = $1 and provider_id = $2 for update`, h.Provider, h.Event.ConnectionID)
+	l, err := pg.One[link](ctx, tx, linkRows+` where c.provider = $1 and c.provider_id = $2`+keeping, h.Provider, h.Event.ConnectionID)
 	if errors.Is(err, pg.ErrNoRow) {
 		return Heard{}, ErrStranger
 	}
 	if err != nil {
 		return Heard{}, err
 	}
-	l, err := lockLink(ctx, tx, c)
-	if err != nil {
-		return Heard{}, err
-	}
+	c := l.ID
 	out := Heard{Connection: &c, Message: "the event asks for nothing"}
 	if l.Status == "disconnected" && h.Event.Effect != bank.Nothing {
 		out.Message = "the connection is disconnected for good; nothing was done"

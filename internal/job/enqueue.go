@@ -9,6 +9,7 @@ import (
 	"coffer/internal/id"
 	"coffer/internal/op"
 	"coffer/internal/pg"
+	"github.com/jackc/pgx/v5"
 )
 
 // A batch is jobs of one kind on their way in.
@@ -30,6 +31,36 @@ func newBatch(k Kind, orders []Order) (*batch, error) {
 		b.args[i], b.open[i] = string(printed), i
 	}
 	return b, nil
+}
+
+// Put adds to statements that are sent together the one that takes a job on, if the given question finds a row; of Options it knows Unique and Priority. Whoever answers somebody saves the way to the database that way for each statement of Enqueue.
+// No worker is told of it: Told does that once the statements are done, and if it does not come to that, whoever looks next.
+func (j *Jobs) Put(ctx context.Context, b *pgx.Batch, kind string, args any, o Options, given string, about id.ID) error {
+	k, ok := j.kinds[kind]
+	if !ok {
+		return fmt.Errorf("job: there is no kind %q", kind)
+	}
+	printed, err := json.Marshal(args)
+	if err != nil {
+		return fmt.Errorf("print the job's arguments: %w", err)
+	}
+	made, who := id.New(), requester(op.ActorOf(ctx))
+	b.Queue(`
+		insert into job (id, short_id, kind, unique_key, priority, args, unit, actor_type, actor_id, actor_name, actor_scope, actor_key)
+		select @id, @short, @kind, @key, @priority, @args::text::jsonb, @unit, @type, @actor, @name, @scope, @actor_key where exists (`+given+`)
+		on conflict (kind, unique_key) where state in ('queued', 'running') do nothing`, pgx.NamedArgs{
+		"id": made, "short": made.Short(), "kind": k.Name, "key": o.Unique, "priority": o.priority(), "args": string(printed), "unit": k.Unit, "about": about,
+		"type": who.Type, "actor": who.ID, "name": who.Name, "scope": who.Scope, "actor_key": who.Key,
+	})
+	return nil
+}
+
+// Told lets workers know soon that jobs were put. It waits for nothing.
+func (j *Jobs) Told() {
+	select {
+	case j.put <- struct{}{}:
+	default: // it is known already
+	}
 }
 
 // insert makes the open jobs whose key no live one has, and tells workers of those that are due.

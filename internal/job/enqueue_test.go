@@ -6,12 +6,14 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"coffer/internal/id"
 	"coffer/internal/job"
 	"coffer/internal/op"
 	"coffer/internal/pg"
 	"coffer/internal/pg/pgtest"
+	"github.com/jackc/pgx/v5"
 )
 
 func enqueueAll(t testing.TB, j *job.Jobs, db *pg.DB, orders ...job.Order) []job.Job {
@@ -263,4 +265,61 @@ func lives(t testing.TB, db *pg.DB) bool {
 		t.Fatal(err)
 	}
 	return live
+}
+
+// A job that is put among other statements is there with them, if what was asked for is so, and one of its key is not put twice. Workers who were told begin at once; those who were not look for it themselves.
+func TestPut(t *testing.T) {
+	t.Parallel()
+	db := pgtest.New(t)
+	countedTable(t, db)
+	j := newJobs(t, db, counting(nil))
+	j.Quicken(time.Second, 5*time.Second, 20*time.Second)
+	start(t, j)
+	time.Sleep(200 * time.Millisecond) // the first look is over
+	ctx := op.WithActor(t.Context(), ada)
+	put := func(key string, holds, whole bool) error {
+		var b pgx.Batch
+		given := `select where @about::uuid is not null`
+		if !holds {
+			given = `select where @about::uuid is null`
+		}
+		if err := j.Put(ctx, &b, "count", countArgs{1}, job.Options{Unique: key}, given, id.New()); err != nil {
+			t.Fatal(err)
+		}
+		if !whole {
+			b.Queue(`select 1/0`)
+		}
+		return db.SendBatch(ctx, &b).Close()
+	}
+	states := func() string {
+		s, err := pg.Value[string](ctx, db, `select coalesce(string_agg(unique_key || ' ' || state || ' ' || actor_name, ', ' order by unique_key), '') from job`)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s
+	}
+	for _, key := range []string{"told", "told"} {
+		if err := put(key, true, true); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := put("not so", false, true); err != nil {
+		t.Fatal(err)
+	}
+	if err := put("undone", true, false); err == nil {
+		t.Error("a batch that fails goes well")
+	}
+	if got := states(); got != "told queued "+ada.Name {
+		t.Errorf("put: %s", got)
+	}
+	began := time.Now()
+	j.Told()
+	await(t, "the job that workers were told of", func() bool { return states() == "told succeeded "+ada.Name })
+	if took := time.Since(began); took > 4*time.Second {
+		t.Errorf("it took %v, as if nobody had been told", took)
+	}
+	if err := put("untold", true, true); err != nil {
+		t.Fatal(err)
+	}
+	await(t, "the job that nobody was told of", func() bool { return states() == "told succeeded "+ada.Name+", untold succeeded "+ada.Name })
 }

@@ -45,6 +45,7 @@ type Jobs struct {
 	faults faults
 
 	wakes wakes
+	put   chan struct{} // told that jobs were put
 
 	mu      sync.Mutex
 	running map[*Run]bool
@@ -81,7 +82,7 @@ func New(db *pg.DB, log *slog.Logger) *Jobs {
 	host, _ := os.Hostname() // only to be recognised by people
 	j := &Jobs{
 		db: db, log: log, owner: fmt.Sprintf("%s %d %s", host, os.Getpid(), id.Base62(8)), kinds: map[string]Kind{}, tempo: usual,
-		running: map[*Run]bool{}, closing: make(chan struct{}),
+		running: map[*Run]bool{}, closing: make(chan struct{}), put: make(chan struct{}, 1),
 	}
 	j.river = sync.OnceValues(j.client)
 	return j

@@ -114,16 +114,25 @@ func (j *Jobs) renew(ctx context.Context, runs []*Run) error {
 
 // lookOut finds jobs whose worker has died and jobs that nobody was told of, until ctx ends. Every server does it; they skip each other's rows.
 func (j *Jobs) lookOut(ctx context.Context) {
-	next := time.Duration(0)
-	for swept := time.Now(); ; {
-		if sleep(ctx, next); ctx.Err() != nil {
+	at := time.Now() // of the next look
+	for swept := at; ; {
+		if j.doze(ctx, time.Until(at)) {
+			if err := j.db.InTx(ctx, func(tx pg.Tx) error { return j.tickets(ctx, tx) }); err != nil && ctx.Err() == nil {
+				j.log.Warn("jobs wait for the next look", "error", errs.Told(err))
+			}
+			if time.Now().Before(at) {
+				continue
+			}
+		}
+		if ctx.Err() != nil {
 			return
 		}
-		var err error
-		if next, err = j.look(ctx); err != nil && ctx.Err() == nil {
+		next, err := j.look(ctx)
+		if err != nil && ctx.Err() == nil {
 			j.log.Warn("jobs not looked after", "error", errs.Told(err))
 			next = time.Second
 		}
+		at = time.Now().Add(next)
 		if time.Since(swept) > time.Hour {
 			swept = time.Now()
 			if err := j.forget(ctx); err != nil && ctx.Err() == nil {
@@ -167,6 +176,28 @@ const dueJobs = `
 		dispatched_at < clock_timestamp() - make_interval(secs => $1 / 1000.0) and
 		not exists (select from river.river_job t where t.id = job.dispatch and t.state = 'available'))`
 
+// doze waits until it is time to look again, or somebody put jobs.
+func (j *Jobs) doze(ctx context.Context, d time.Duration) (put bool) {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+	case <-t.C:
+	case <-j.put:
+		put = true
+	}
+	return put
+}
+
+// tickets writes tickets for all that is due.
+func (j *Jobs) tickets(ctx context.Context, tx pg.Tx) error {
+	waiting, err := pg.All[due](ctx, tx, dueJobs+` order by priority, run_at limit 500 for update skip locked`, j.tempo.lease.Milliseconds())
+	if err != nil {
+		return err
+	}
+	return j.dispatch(ctx, tx, waiting)
+}
+
 // mend puts back what dead workers left, and writes tickets for all that is due.
 func (j *Jobs) mend(ctx context.Context) error {
 	if err := j.silence(ctx); err != nil {
@@ -206,11 +237,7 @@ func (j *Jobs) mend(ctx context.Context) error {
 		if err := j.follow(ctx, tx, over...); err != nil {
 			return err
 		}
-		waiting, err := pg.All[due](ctx, tx, dueJobs+` order by priority, run_at limit 500 for update skip locked`, lease)
-		if err != nil {
-			return err
-		}
-		return j.dispatch(ctx, tx, waiting)
+		return j.tickets(ctx, tx)
 	})
 	if err != nil {
 		return err

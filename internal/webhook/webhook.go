@@ -7,6 +7,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
+	"fmt"
 	"io"
 	"log/slog"
 	"net/http"
@@ -20,6 +21,7 @@ import (
 	"coffer/internal/op"
 	"coffer/internal/pg"
 	"coffer/internal/seal"
+	"github.com/jackc/pgx/v5"
 )
 
 // MaxBody is how many bytes a delivery may have.
@@ -89,7 +91,7 @@ func (w *Webhooks) verify(r *http.Request, provider string, body []byte) (bank.E
 	return event, err
 }
 
-// store commits the event with the job that does what it asks for, if it is not there already, and reports whether it was. Two of the same at once wait for each other here.
+// store commits the event with the job that does what it asks for, if it is not there already, and reports whether it was: one way to the database and back, because a provider waits. Two of the same at once wait for each other here.
 func (w *Webhooks) store(ctx context.Context, provider string, e bank.Event, body []byte) (known bool, err error) {
 	made := id.New() // should its short id be taken, this fails and the provider sends the event again
 	sum := sha256.Sum256(body)
@@ -101,22 +103,27 @@ func (w *Webhooks) store(ctx context.Context, provider string, e bank.Event, bod
 	if !e.ExpiresAt.IsZero() {
 		expires = new(pg.At(e.ExpiresAt))
 	}
-	err = w.db.InTx(ctx, func(tx pg.Tx) error {
-		n, err := pg.Exec(ctx, tx, `
-			insert into webhook_event (id, short_id, provider, identity, event_type, effect, connection_id, about, account, code, advice, session, expires_at, payload_hash)
-			values (@id, @short, @provider, @identity, @type, @effect, (select c.id from connection c where c.provider = @provider and c.provider_id = @about),
-				@about, @account, @code, @advice, @session, @expires, @hash)
-			on conflict (provider, identity) do nothing`, pg.Args{
-			"id": made, "short": made.Short(), "provider": provider, "identity": e.ID, "type": e.Type, "effect": e.Effect.String(), "about": e.ConnectionID,
-			"account": e.AccountID, "code": e.Code, "advice": e.Advice, "session": session, "expires": expires, "hash": hex.EncodeToString(sum[:]),
-		})
-		if known = n == 0; err != nil || known {
-			return err
-		}
-		_, err = w.jobs.Enqueue(ctx, tx, Kind, task{made}, job.Options{Unique: made.String(), Priority: 1})
-		return err
+	var b pgx.Batch
+	b.Queue(`
+		insert into webhook_event (id, short_id, provider, identity, event_type, effect, connection_id, about, account, code, advice, session, expires_at, payload_hash)
+		values (@id, @short, @provider, @identity, @type, @effect, (select c.id from connection c where c.provider = @provider and c.provider_id = @about),
+			@about, @account, @code, @advice, @session, @expires, @hash)
+		on conflict (provider, identity) do nothing`, pgx.NamedArgs{
+		"id": made, "short": made.Short(), "provider": provider, "identity": e.ID, "type": e.Type, "effect": e.Effect.String(), "about": e.ConnectionID,
+		"account": e.AccountID, "code": e.Code, "advice": e.Advice, "session": session, "expires": expires, "hash": hex.EncodeToString(sum[:]),
 	})
-	return known, err
+	if err := w.jobs.Put(ctx, &b, Kind, task{made}, job.Options{Unique: made.String(), Priority: 1}, `select from webhook_event where id = @about`, made); err != nil {
+		return false, err
+	}
+	sent := w.db.SendBatch(ctx, &b) // one transaction
+	event, err := sent.Exec()
+	if err := errors.Join(err, sent.Close()); err != nil {
+		return false, fmt.Errorf("store the event: %w", err)
+	}
+	if known = event.RowsAffected() == 0; !known {
+		w.jobs.Told()
+	}
+	return known, nil
 }
 
 func sessionPlace(event id.ID) seal.Place {

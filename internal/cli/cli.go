@@ -211,7 +211,7 @@ func sampleOf(p op.Prop) string {
 		return p.Enum[0]
 	case p.Name == "slug":
 		return "trip:japan-2026"
-	case p.Name == "id", p.Name == "into":
+	case p.Name == "id", p.Name == "into", strings.HasSuffix(p.Name, "_id"):
 		return "k3xK9a2Q"
 	case p.Type == "integer":
 		return "10"

@@ -1,6 +1,7 @@
 package app_test
 
 import (
+	"fmt"
 	"html"
 	"net/http"
 	"net/http/httptest"
@@ -252,5 +253,35 @@ func TestBrowsersStayWithHTTPS(t *testing.T) {
 				t.Errorf("%s at %q: %q", path, address, r.header.Get("Strict-Transport-Security"))
 			}
 		}
+	}
+}
+
+// Failures are counted for the network that one caller has: an IPv6 customer has more addresses than there are to count.
+func TestFailuresOfOneNetwork(t *testing.T) {
+	t.Parallel()
+	w := newWorldOn(t, pgtest.URL(t), app.Config{RatePerMinute: 3000, RateBurst: 300, AuthFailures: 20, LoginsPerMinute: 10})
+	handler, err := w.Rest().Handler()
+	if err != nil {
+		t.Fatal(err)
+	}
+	try := func(from string) int {
+		req := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/api/v1/tags", http.NoBody)
+		req.RemoteAddr = from
+		req.Header.Set("X-API-Key", "not a key")
+		rec := httptest.NewRecorder()
+		handler.ServeHTTP(rec, req)
+		return rec.Code
+	}
+	limited := 0
+	for n := range 40 {
+		if try(fmt.Sprintf("[2001:db8:0:1::%x]:1234", n)) == http.StatusTooManyRequests {
+			limited++
+		}
+	}
+	if limited < 18 {
+		t.Errorf("%d of 40 failures from one network were limited", limited)
+	}
+	if code := try("[2001:db8:0:2::1]:1234"); code != http.StatusUnauthorized {
+		t.Errorf("the neighbour: %d", code)
 	}
 }

@@ -42,7 +42,7 @@ var ErrNoClient = errors.New("auth: no such client")
 
 // Register remembers a program that nobody has let in yet. One that nobody lets in within a day is forgotten.
 func (a *Auth) Register(ctx context.Context, title string, redirects []string, address string) (Client, error) {
-	tries, wait, err := a.count(ctx, "register "+network(address), time.Hour)
+	tries, wait, err := a.count(ctx, "register "+Network(address), time.Hour)
 	if err != nil {
 		return Client{}, err
 	}

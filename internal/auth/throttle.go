@@ -23,8 +23,8 @@ const (
 	tryWindow    = time.Minute // over which sign-ins of one address are counted
 )
 
-// network is the part of an address that one caller has: an IPv6 customer is given at least 2^64 of them.
-func network(address string) string {
+// Network is the part of an address that one caller has: an IPv6 customer is given at least 2^64 of them.
+func Network(address string) string {
 	ip, err := netip.ParseAddr(address)
 	if err != nil {
 		return address
@@ -42,7 +42,7 @@ func network(address string) string {
 
 // try counts a sign-in from the address, and answers the how manieth within the minute it is.
 func (a *Auth) try(ctx context.Context, address string) (int, error) {
-	tries, wait, err := a.count(ctx, "address "+network(address), tryWindow)
+	tries, wait, err := a.count(ctx, "address "+Network(address), tryWindow)
 	if err != nil {
 		return 0, err
 	}
@@ -70,14 +70,14 @@ func (a *Auth) count(ctx context.Context, bucket string, window time.Duration) (
 
 // Knock counts someone who begins to sign in by other means than a password, each means for itself: what is begun is stored, and must not be without bound.
 func (a *Auth) Knock(ctx context.Context, means, address string) error {
-	_, err := a.try(ctx, means+" "+network(address))
+	_, err := a.try(ctx, means+" "+Network(address))
 	return err
 }
 
 // pair names one account as tried from one address. The account stands in it as a hash: it may be no account, but a password typed into the wrong field.
 func pair(identifier, address string) string {
 	sum := sha256.Sum256([]byte(strings.ToLower(identifier)))
-	return "pair " + hex.EncodeToString(sum[:16]) + " " + network(address)
+	return "pair " + hex.EncodeToString(sum[:16]) + " " + Network(address)
 }
 
 // held says how long this address must still wait before it may try that account again.

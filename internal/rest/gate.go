@@ -79,7 +79,7 @@ func (g *gate) enter(w http.ResponseWriter, r *http.Request, d demand) (op.Actor
 	}
 	actor, err := g.who(r, d)
 	if err != nil {
-		if e := errs.Public(err, ""); e.Kind() == errs.KindUnauthenticated && !g.failures.take(address(r)) {
+		if e := errs.Public(err, ""); e.Kind() == errs.KindUnauthenticated && !g.failures.take(auth.Network(address(r))) {
 			return op.Actor{}, errs.New(errs.RateLimited, "too many failed authentications from this address; wait a minute, and check the key").Later(time.Minute)
 		}
 		return op.Actor{}, err

@@ -303,6 +303,12 @@ func TestLinkEnds(t *testing.T) {
 	if r := d.page(t, left); !strings.Contains(r.body, "SESSION_LEFT") {
 		t.Errorf("%d %s", r.status, r.body)
 	}
+	forgotten := d.begin(t, "/connections/link-session", `{"provider":"plaid"}`)
+	d.plaid.Script(banksim.Fault{Path: "/link/token/get", Status: 400, Code: "INVALID_LINK_TOKEN", Times: -1})
+	if err := d.Feed.FinishSession(t.Context(), "plaid", fmt.Sprint(forgotten.ProviderConfig["token"])); err != nil || d.outcome(t, forgotten.Token).State != "failed" {
+		t.Errorf("a session that the provider has forgotten goes on: %+v %v", d.outcome(t, forgotten.Token), err)
+	}
+	d.plaid.Calm()
 	s := d.begin(t, "/connections/link-session", `{"provider":"plaid"}`)
 	name := fmt.Sprint(s.ProviderConfig["token"])
 	if err := d.Feed.FinishSession(t.Context(), "plaid", name); err != nil || d.outcome(t, s.Token).State != "pending" {

@@ -445,6 +445,7 @@ func TestAgentsMakeNoPeople(t *testing.T) {
 		{method: "POST", path: user + "/login", body: `{"kind":"password","identifier":"me@example.com","password":"a password of mine"}`},
 		{method: "PATCH", path: user + "/login/" + login.String(), body: `{"identifier":"mine"}`},
 		{method: "DELETE", path: user + "/login/" + login.String()},
+		{method: "DELETE", path: "/api/v1/connections/anything"},
 	} {
 		for who, c := range map[string]credential{"an agent's key": {key: agent.Secret}, "an admin's assistant": {token: tokens.Access}} {
 			if r := c.send(t, w, x.method, x.path, x.body); r.code() != string(errs.Forbidden) {

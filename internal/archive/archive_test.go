@@ -339,7 +339,7 @@ func TestBackupForRecipients(t *testing.T) {
 	if canonical(t, to.DB) != canonical(t, from.DB) {
 		t.Error("the canonical hash is another one")
 	}
-	for name, lock := range map[string]archive.Lock{"nothing": {}, "both": {Passphrase: "x", Recipients: []string{recipient}}, "nonsense": {Recipients: []string{"age1x"}}} {
+	for name, lock := range map[string]archive.Lock{"nothing": {}, "short": {Passphrase: "short"}, "both": {Passphrase: "x", Recipients: []string{recipient}}, "nonsense": {Recipients: []string{"age1x"}}} {
 		if _, err := from.Archive.Backup(t.Context(), filepath.Join(dir, "no.age"), lock, nil); err == nil {
 			t.Errorf("written with %s to lock it", name)
 		}

@@ -2,10 +2,12 @@ package archive
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
 	"runtime/debug"
+	"unicode/utf8"
 
 	"coffer/internal/errs"
 	"filippo.io/age"
@@ -18,6 +20,9 @@ type Lock struct {
 	Identities string   // what age-keygen wrote, to open it
 }
 
+// minPassphrase is how many characters a passphrase has at least.
+const minPassphrase = 12
+
 // scryptWork is how hard a passphrase is to guess: 2^17 costs 128 MiB and some tenths of a second, once a backup.
 const scryptWork = 17
 
@@ -27,6 +32,8 @@ func (l Lock) recipients() (to []age.Recipient, spare age.Identity, err error) {
 	switch {
 	case l.Passphrase != "" && len(l.Recipients) > 0:
 		return nil, nil, errs.New(errs.ValidationError, "give a passphrase or recipients, not both")
+	case l.Passphrase != "" && utf8.RuneCountInString(l.Passphrase) < minPassphrase:
+		return nil, nil, errs.New(errs.ValidationError, "whoever gets hold of the backup can guess without end: make the passphrase at least %d characters long; five words picked by chance are good", minPassphrase)
 	case l.Passphrase != "":
 		to, err := age.NewScryptRecipient(l.Passphrase)
 		if err != nil {
@@ -112,11 +119,21 @@ func verify(f *os.File, identities ...age.Identity) error {
 	return err
 }
 
+// ageMark is how files of age begin.
+const ageMark = "age-encryption.org/"
+
 // decrypt opens a backup. Each part of it is checked when it is read.
 func decrypt(f *os.File, identities ...age.Identity) (io.ReaderAt, int64, error) {
 	info, err := f.Stat()
 	if err != nil {
 		return nil, 0, fmt.Errorf("read backup: %w", err)
+	}
+	head := make([]byte, len(ageMark))
+	if _, err := f.ReadAt(head, 0); err != nil && !errors.Is(err, io.EOF) {
+		return nil, 0, fmt.Errorf("read backup: %w", err)
+	}
+	if string(head) != ageMark {
+		return nil, 0, errs.New(errs.ValidationError, "this file is no backup, which coffer backup writes; what coffer export writes is read by coffer import")
 	}
 	plain, size, err := age.DecryptReaderAt(f, info.Size(), identities...)
 	if err != nil {

@@ -42,12 +42,18 @@ func (a *Auth) Holds(ctx context.Context, kind, secret string) error {
 	hash := sha256.Sum256([]byte(secret))
 	ok, err := pg.Value[bool](ctx, a.db, `select exists (select from ticket where hash = $1 and kind = $2 and expires_at > now())`, hash[:], kind)
 	if err == nil && !ok {
-		return errUsedUp
+		return usedUp(kind)
 	}
 	return err
 }
 
-var errUsedUp = errs.New(errs.NotFound, "this was used already, or is too old; begin again")
+func usedUp(kind string) error {
+	again := "begin again"
+	if kind == SetupTicket {
+		again = "coffer setup --link on the server's machine prints another one"
+	}
+	return errs.New(errs.NotFound, "this was used already, or is too old; %s", again)
+}
 
 // Redeem uses a ticket up. Of several who present it at once one gets it.
 func (a *Auth) Redeem(ctx context.Context, kind, secret string) (Ticket, error) {
@@ -58,7 +64,7 @@ func redeem(ctx context.Context, q pg.Querier, kind, secret string) (Ticket, err
 	hash := sha256.Sum256([]byte(secret))
 	t, err := pg.One[Ticket](ctx, q, `delete from ticket where hash = $1 and kind = $2 and expires_at > now() returning member_id, data`, hash[:], kind)
 	if errors.Is(err, pg.ErrNoRow) {
-		return Ticket{}, errUsedUp
+		return Ticket{}, usedUp(kind)
 	}
 	return t, err
 }

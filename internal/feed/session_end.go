@@ -142,7 +142,10 @@ func (f *Feed) look(ctx context.Context, s session) error {
 			return errs.New(errs.ProviderNotConfig, "%s has no page of its own any more; start linking again", s.Provider)
 		}
 		o, err := hoster.Outcome(ctx, sec.Token)
+		fault, _ := errors.AsType[*bank.Error](err)
 		switch {
+		case fault != nil && fault.Class == bank.Permanent: // the provider has forgotten it: asking again does not help
+			return f.failSession(ctx, s.ID, fault.Code, "the provider does not know of this any more; start again to link the bank")
 		case err != nil && !s.Expired:
 			return err
 		case err == nil && o.Done && s.Purpose == "new" && len(o.Given) == 0 && len(sec.Linked) == 0:

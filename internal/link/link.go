@@ -12,6 +12,7 @@ import (
 	"coffer/internal/ledger"
 	"coffer/internal/op"
 	"coffer/internal/pg"
+	"coffer/internal/text"
 )
 
 // Links are one household's account links.
@@ -36,19 +37,22 @@ const (
 
 // A Link says that two accounts belong together.
 type Link struct {
-	ID               id.ID   `json:"id" db:"id"`
-	ShortID          string  `json:"short_id,omitempty" db:"short_id" required:"true"`
-	PrimaryAccountID id.ID   `json:"primary_account_id" db:"primary_id"`
-	MirrorAccountID  id.ID   `json:"mirror_account_id" db:"mirror_id"`
-	Kind             string  `json:"kind" db:"kind" enum:"mirror,transfer" doc:"mirror: the same money seen twice, such as an authorised user's card; transfer: money moves between the two"`
-	Confidence       string  `json:"confidence" db:"confidence" enum:"auto,confirmed,rejected" doc:"auto: proposed, and totals are as if there were no link; confirmed: totals follow its matches; rejected: never proposed again"`
-	Matches          int     `json:"matches" db:"matches" doc:"How many pairs of transactions it has, without rejected ones"`
-	CreatedAt        pg.Time `json:"created_at" db:"created_at"`
-	UpdatedAt        pg.Time `json:"updated_at" db:"updated_at"`
+	ID               id.ID          `json:"id" db:"id"`
+	ShortID          string         `json:"short_id,omitempty" db:"short_id" required:"true"`
+	PrimaryAccountID id.ID          `json:"primary_account_id" db:"primary_id"`
+	PrimaryName      text.Untrusted `json:"primary_account_name" db:"primary_name" doc:"What the household calls it, else what the bank wrote (untrusted)"`
+	MirrorAccountID  id.ID          `json:"mirror_account_id" db:"mirror_id"`
+	MirrorName       text.Untrusted `json:"mirror_account_name" db:"mirror_name" doc:"What the household calls it, else what the bank wrote (untrusted)"`
+	Kind             string         `json:"kind" db:"kind" enum:"mirror,transfer" doc:"mirror: the same money seen twice, such as an authorised user's card; transfer: money moves between the two"`
+	Confidence       string         `json:"confidence" db:"confidence" enum:"auto,confirmed,rejected" doc:"auto: proposed, and totals are as if there were no link; confirmed: totals follow its matches; rejected: never proposed again"`
+	Matches          int            `json:"matches" db:"matches" doc:"How many pairs of transactions it has, without rejected ones"`
+	CreatedAt        pg.Time        `json:"created_at" db:"created_at"`
+	UpdatedAt        pg.Time        `json:"updated_at" db:"updated_at"`
 }
 
 const linkRows = `
-	select l.id, l.short_id, l.primary_id, l.mirror_id, l.kind, l.confidence, l.created_at, l.updated_at,
+	select l.id, l.short_id, l.primary_id, (select coalesce(a.display_name, a.name) from account a where a.id = l.primary_id) as primary_name,
+		l.mirror_id, (select coalesce(a.display_name, a.name) from account a where a.id = l.mirror_id) as mirror_name, l.kind, l.confidence, l.created_at, l.updated_at,
 		case when l.confidence = 'rejected' then 0 else (select count(*) from link_match m where m.account_link_id = l.id and not m.broken and m.verdict is distinct from 'rejected') end as matches
 	from account_link l`
 
@@ -158,7 +162,7 @@ func (l *Links) Create(ctx context.Context, tx pg.Tx, in CreateLink) (Link, erro
 		Deleted bool `db:"deleted"`
 	}
 	was, err := pg.One[found](ctx, tx, `
-		select l.id, l.short_id, l.primary_id, l.mirror_id, l.kind, l.confidence, l.created_at, l.updated_at, 0 as matches, l.deleted_at is not null as deleted from account_link l
+		select l.id, l.short_id, l.primary_id, l.mirror_id, l.kind, l.confidence, l.created_at, l.updated_at, 0 as matches, '' as primary_name, '' as mirror_name, l.deleted_at is not null as deleted from account_link l
 		where least(l.primary_id, l.mirror_id) = least($1::uuid, $2) and greatest(l.primary_id, l.mirror_id) = greatest($1::uuid, $2) for update`, primary, mirror)
 	if err != nil {
 		return Link{}, err

@@ -67,7 +67,7 @@ func (f *Feed) Hear(ctx context.Context, tx pg.Tx, h Hint) (Heard, error) {
 		return out, nil
 	}
 	switch h.Event.Effect {
-	case bank.Sync:
+	case bank.Sync, bank.AccountGone: // a sync reads which accounts there are, and says so
 		return f.news(ctx, tx, out, l, h.Trigger)
 	case bank.Repaired:
 		if l, err = loginRepaired(ctx, tx, l); err != nil {
@@ -87,8 +87,6 @@ func (f *Feed) Hear(ctx context.Context, tx pg.Tx, h Hint) (Heard, error) {
 		out.Message = "the bank has accounts that the connection does not include; the connection says so"
 		_, err := pg.Exec(ctx, tx, `update connection set new_accounts_available = true, updated_at = clock_timestamp() where id = $1`, c)
 		return out, err
-	case bank.AccountGone:
-		out.Message = "an account is no longer shared; what is stored of it stays"
 	}
 	return out, nil
 }

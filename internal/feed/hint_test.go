@@ -2,6 +2,7 @@ package feed
 
 import (
 	"errors"
+	"strings"
 	"testing"
 	"time"
 
@@ -68,7 +69,7 @@ func TestHints(t *testing.T) {
 		{"error", false, bank.Revoked, "disconnected", &code, false},
 		{"pending_reauth", true, bank.Revoked, "disconnected", &code, false},
 		{"active", false, bank.NewAccounts, "active", &was, false},
-		{"active", false, bank.AccountGone, "active", &was, false},
+		{"active", false, bank.AccountGone, "active", nil, true},
 		{"disconnected", false, bank.Sync, "disconnected", &was, false},
 		{"disconnected", false, bank.Repaired, "disconnected", &was, false},
 		{"disconnected", false, bank.NeedsReauth, "disconnected", &was, false},
@@ -128,6 +129,50 @@ func TestConsentWarningStays(t *testing.T) {
 	if s := b.health(t); s.Status != "active" || s.Reason == nil || *s.Reason != consentExpiring || s.Consent == nil {
 		t.Errorf("%+v", s)
 	}
+}
+
+// An account that the bank no longer shares is told of on its connection, until it is shared again or somebody hides it; consent that ends is told of first.
+func TestAccountGone(t *testing.T) {
+	t.Parallel()
+	b := newBranch(t, 10)
+	b.exec(t, `update connection set provider_id = 'item'`)
+	b.bank.put(charge("a", "1.00", "ONE"))
+	b.once(t, "initial")
+	says := func(want string) {
+		t.Helper()
+		h, got := b.health(t), ""
+		if h.Reason != nil {
+			got = *h.Reason
+		}
+		if got != want || h.Status != "active" || (h.Message == nil) != (want == "") {
+			t.Errorf("it says %q, want %q: %+v", got, want, h)
+		}
+	}
+	says("")
+	b.bank.gone = "acc-2"
+	if heard, err := b.hear(t, bank.Event{Effect: bank.AccountGone, ConnectionID: "item", AccountID: "acc-2"}); err != nil || !heard.Synced {
+		t.Errorf("%+v, %v", heard, err)
+	}
+	b.settled(t)
+	says(accountGone)
+	short, err := pg.Value[string](t.Context(), b.db, `select short_id from account where provider_id = 'acc-2'`)
+	if h := b.health(t); err != nil || !strings.Contains(*h.Message, short) {
+		t.Errorf("%s is not named: %+v, %v", short, h, err)
+	}
+	b.exec(t, `update connection set consent_expires_at = now() + interval '1 hour'`)
+	b.once(t, "manual")
+	says(consentExpiring)
+	b.exec(t, `update connection set consent_expires_at = null, status_reason = null`)
+	b.once(t, "manual")
+	says(accountGone)
+	b.exec(t, `update account set hidden = true where provider_id = 'acc-2'`)
+	b.once(t, "manual")
+	says("")
+	b.exec(t, `update account set hidden = false`)
+	b.bank.gone = ""
+	b.once(t, "manual")
+	says("")
+	b.holds(t)
 }
 
 // A login that works again is the same consent as before when the provider says so, and a new one when the member signed in.

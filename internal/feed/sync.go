@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"coffer/internal/bank"
@@ -59,6 +60,7 @@ type round struct {
 	link     link // the connection, as it was at the start
 	provider bank.Provider
 	accounts map[string]id.ID          // ours, by the provider's ids
+	listed   []string                  // the provider's ids of those that it shares now
 	brought  map[id.ID]map[string]bool // which rows a window has brought
 	complete []bank.Extent             // windows that were read whole
 	removed  map[id.ID][]string
@@ -143,6 +145,9 @@ func (r *round) loop(ctx context.Context) error {
 	listed, err := r.provider.Accounts(ctx, secret)
 	if err != nil {
 		return err
+	}
+	for _, a := range listed {
+		r.listed = append(r.listed, a.ProviderID)
 	}
 	if err := r.settleAccounts(ctx, listed); err != nil {
 		return err
@@ -444,16 +449,33 @@ func (r *round) whole(ctx context.Context, tx pg.Tx, page bank.Page) error {
 	if page.Gathering {
 		wait = time.Minute
 	}
-	_, err := pg.Exec(ctx, tx, `
+	gone, err := r.unshared(ctx, tx)
+	if err != nil {
+		return err
+	}
+	_, err = pg.Exec(ctx, tx, `
 		update connection set
 			cursor = @cursor, consecutive_failures = 0, last_sync_at = clock_timestamp(), updated_at = clock_timestamp(),
 			next_sync_at = case when status in ('active', 'error') then clock_timestamp() + @wait * interval '1 second' end,
 			status = case status when 'error' then 'active' else status end, -- what a webhook or a person said while the sync ran stands
-			status_reason = case when status not in ('active', 'error') then status_reason when status_reason = @expiring or consent_expires_at > clock_timestamp() then @expiring end,
-			status_message = case when status not in ('active', 'error') then status_message when status_reason = @expiring or consent_expires_at > clock_timestamp() then @advice end
-		where id = @id`, pg.Args{"id": r.link.ID, "cursor": page.Cursor, "wait": wait.Seconds(), "expiring": consentExpiring, "advice": expiringAdvice})
+			status_reason = case when status not in ('active', 'error') then status_reason when status_reason = @expiring or consent_expires_at > clock_timestamp() then @expiring when @gone::text is not null then @lost end,
+			status_message = case when status not in ('active', 'error') then status_message when status_reason = @expiring or consent_expires_at > clock_timestamp() then @advice else @gone end
+		where id = @id`, pg.Args{
+		"id": r.link.ID, "cursor": page.Cursor, "wait": wait.Seconds(), "expiring": consentExpiring, "advice": expiringAdvice, "gone": gone, "lost": accountGone,
+	})
 	if err != nil {
 		return fmt.Errorf("end of the loop: %w", err)
 	}
 	return nil
+}
+
+const accountGone = "ACCOUNT_GONE"
+
+// unshared says which accounts the bank does not list any more, or nil. Whoever hides one knows.
+func (r *round) unshared(ctx context.Context, tx pg.Tx) (*string, error) {
+	gone, err := pg.Values[string](ctx, tx, `select short_id from account where connection_id = $1 and not hidden and provider_id <> all($2::text[]) order by id`, r.link.ID, r.listed)
+	if err != nil || len(gone) == 0 {
+		return nil, err
+	}
+	return new("The bank no longer shares account " + strings.Join(gone, ", ") + ": what is stored stays, and nothing new comes. Sign in at the bank again to share it, or hide it."), nil
 }

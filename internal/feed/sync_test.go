@@ -28,6 +28,7 @@ type bankBook struct {
 	errs   []error // what the next calls fail with; nil for one that does not
 	moves  int     // how often a loop is told to begin again
 	bad    []bank.Bad
+	gone   string             // the account that is no longer shared
 	during chan chan struct{} // told of each call before it is answered, which it is when what was told is closed
 }
 
@@ -43,10 +44,10 @@ func (b *bankBook) Traits() bank.Traits {
 }
 
 func (b *bankBook) Accounts(context.Context, bank.Credentials) ([]bank.Account, error) {
-	return []bank.Account{
+	return slices.DeleteFunc([]bank.Account{
 		{ProviderID: "acc-1", Name: text.Name("Everyday"), Type: bank.Depository, Currency: "EUR", Current: new(money.MustParse("100.00"))},
 		{ProviderID: "acc-2", Name: text.Name("Card"), Type: bank.Credit, Currency: "EUR"},
-	}, nil
+	}, func(a bank.Account) bool { return a.ProviderID == b.gone }), nil
 }
 
 func (b *bankBook) Pull(_ context.Context, c bank.Credentials, at bank.Position) (bank.Page, error) {

@@ -93,7 +93,7 @@ func (w *Webhooks) Replay(ctx context.Context, tx pg.Tx, in Ref) (Replayed, erro
 		return Replayed{}, pg.Found(err, "webhook event", "GET /api/v1/webhook-events lists them; they are kept for 90 days")
 	}
 	hint := e.hint("replay")
-	syncs := hint.Event.Effect == bank.Sync || hint.Event.Effect == bank.Repaired
+	syncs := hint.Event.Effect == bank.Sync || hint.Event.Effect == bank.Repaired || hint.Event.Effect == bank.AccountGone
 	if e.Status == "processed" {
 		if !syncs {
 			return replayed(e, feed.Heard{Connection: e.Connection, Message: "this event asks for no sync, and what it asks for was done when it came"}), nil

@@ -207,6 +207,9 @@ func (f *Feed) take(ctx context.Context, tx pg.Tx, run id.ID, d delivery, file *
 	if err != nil {
 		return 0, err
 	}
+	if _, err := lockLink(ctx, tx, d.Connection); err != nil { // before the account, as those do who take an import on
+		return 0, err
+	}
 	at := place{}
 	if at.Log, err = startLog(ctx, tx, order{d.Connection, "import"}, run); err != nil {
 		return 0, err

@@ -129,9 +129,6 @@ func (f *Feed) RetryQuarantined(ctx context.Context, tx pg.Tx, in QuarantineRef,
 	if err != nil {
 		return Reread{}, err
 	}
-	if _, err := lockLink(ctx, tx, row.ConnectionID); err != nil { // a sync that is under way writes first or after
-		return Reread{}, err
-	}
 	account, err := pg.Value[id.ID](ctx, tx, `select id from account where connection_id = $1 and provider_id = $2`, row.ConnectionID, t.AccountID)
 	if err != nil {
 		return Reread{}, orConflict(err, "the row can be read now, but is of an account that the connection does not have; sync the connection first")

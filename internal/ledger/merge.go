@@ -46,7 +46,7 @@ func (b *Books) Merge(ctx context.Context, tx pg.Tx, rows iter.Seq[Incoming]) (M
 
 // MergeJudged puts a page of a bank's transactions into the books: COPY into a temporary table, which tells what is new and what differs, and COPY of what is new, in as many statements for ten thousand as for ten.
 // What a person or a rule made of a transaction stays; a category that only followed from the bank's own follows again; a tombstone of the bank's is lifted when it brings the transaction back, and a person's is not.
-// One caller at a time may merge into an account. No two rows of a page may have the same identity.
+// One caller at a time merges into an account; others wait. No two rows of a page may have the same identity.
 func (b *Books) MergeJudged(ctx context.Context, tx pg.Tx, rows []Incoming, judge Judge) (Merged, error) {
 	out := Merged{touched: map[id.ID]Touched{}}
 	if len(rows) == 0 {
@@ -54,6 +54,15 @@ func (b *Books) MergeJudged(ctx context.Context, tx pg.Tx, rows []Incoming, judg
 	}
 	byID := make(map[id.ID]*Incoming, len(rows))
 	pending := false
+	var accounts []id.ID
+	for _, r := range rows {
+		if !slices.Contains(accounts, r.AccountID) {
+			accounts = append(accounts, r.AccountID)
+		}
+	}
+	if _, err := pg.Exec(ctx, tx, `select from account where id = any($1) order by id for no key update`, accounts); err != nil {
+		return out, err
+	}
 	err := stage(ctx, tx, func(yield func(id.ID, Incoming) bool) {
 		for i := range rows {
 			u := b.draw()

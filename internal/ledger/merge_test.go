@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"sync"
+	"sync/atomic"
 	"testing"
 
 	"coffer/internal/filing"
@@ -285,5 +287,35 @@ func TestMergeInAnyPages(t *testing.T) {
 				t.Errorf("seed %d: %+v, the bank has %s %s %s", seed, g, w.Amount, w.Date, w.Name.Plain())
 			}
 		}
+	}
+}
+
+// Whoever merges what another is just merging waits, and finds it there.
+func TestMergeOfTheSameAtOnce(t *testing.T) {
+	t.Parallel()
+	b := newTestBooks(t)
+	rows := make([]Incoming, 200)
+	for i := range rows {
+		rows[i] = told(b.account, fmt.Sprintf("s%d", i), "2026-05-01", "1.00", "SHOP")
+	}
+	var group sync.WaitGroup
+	var inserted atomic.Int64
+	for range 6 {
+		group.Go(func() {
+			err := b.db.InTx(t.Context(), func(tx pg.Tx) error {
+				m, err := b.Merge(t.Context(), tx, slices.Values(rows))
+				if err == nil {
+					inserted.Add(int64(len(m.Inserted)))
+				}
+				return err
+			})
+			if err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	group.Wait()
+	if n := inserted.Load(); n != 200 {
+		t.Errorf("%d were new", n)
 	}
 }

@@ -228,6 +228,9 @@ func TestHintsDuringASync(t *testing.T) {
 				if s := b.health(t); s.Status != want || s.Reason == nil || *s.Reason != "CODE" || want == "disconnected" && (s.Sealed || s.Due != nil) {
 					t.Errorf("%+v", s)
 				}
+				if n := len(b.stored(t)); n > 0 && want == "disconnected" {
+					t.Errorf("%d rows were stored after access was revoked", n)
+				}
 			})
 		}
 	}

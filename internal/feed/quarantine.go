@@ -2,6 +2,7 @@ package feed
 
 import (
 	"context"
+	"errors"
 
 	"coffer/internal/bank"
 	"coffer/internal/errs"
@@ -130,8 +131,11 @@ func (f *Feed) RetryQuarantined(ctx context.Context, tx pg.Tx, in QuarantineRef,
 		return Reread{}, err
 	}
 	account, err := pg.Value[id.ID](ctx, tx, `select id from account where connection_id = $1 and provider_id = $2`, row.ConnectionID, t.AccountID)
+	if errors.Is(err, pg.ErrNoRow) {
+		return Reread{}, errs.New(errs.Conflict, "the row can be read now, but is of an account that the connection does not have; sync the connection first")
+	}
 	if err != nil {
-		return Reread{}, orConflict(err, "the row can be read now, but is of an account that the connection does not have; sync the connection first")
+		return Reread{}, err
 	}
 	m, _, err := f.rules.Merge(ctx, tx, row.ID, []ledger.Incoming{incoming(account, t)})
 	if err != nil {
@@ -150,13 +154,6 @@ func (f *Feed) RetryQuarantined(ctx context.Context, tx pg.Tx, in QuarantineRef,
 	out.TransactionID, err = pg.Value[id.ID](ctx, tx, `
 		select id from transaction where account_id = $1 and provider_id = $2 union all select transaction_id from transaction_alias where account_id = $1 and provider_id = $2 limit 1`, account, t.ProviderID)
 	return out, err
-}
-
-func orConflict(err error, message string) error {
-	if errs.Is(pg.Found(err, "account", ""), errs.NotFound) {
-		return errs.New(errs.Conflict, "%s", message)
-	}
-	return err
 }
 
 func (f *Feed) lockQuarantined(ctx context.Context, tx pg.Tx, ref string) (Quarantined, error) {

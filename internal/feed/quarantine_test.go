@@ -88,6 +88,9 @@ func TestQuarantineIsReadAgain(t *testing.T) {
 
 	b.bank.put(charge("bad-2", "7.00", "MENDED BY THE BANK"))
 	b.once(t, "manual")
+	if kept, err := pg.Value[bool](t.Context(), b.db, `select deleted_at is null from transaction where id = $1`, got.TransactionID); err != nil || !kept {
+		t.Errorf("the next sync took the row away again, %v", err) // the bank has told of it once, and does not again
+	}
 	if list, err = b.Quarantine(t.Context(), b.db, ListQuarantine{Limit: 50}); err != nil || len(list.Rows) != 1 || *list.Rows[0].ProviderID != "bad-3" {
 		t.Errorf("what the bank mended stays in quarantine: %+v, %v", list, err)
 	}

@@ -310,6 +310,13 @@ func (r *round) store(ctx context.Context, h hold) error {
 		}
 	}
 	return r.batch(ctx, func(ctx context.Context, tx pg.Tx, at *place) (int64, error) {
+		now, err := pg.One[link](ctx, tx, linkRows+` where c.id = $1`, r.link.ID)
+		if err == nil && now.Status == "disconnected" { // its credentials are erased, and what they still open is nobody's business any more
+			err = now.syncable(r.order.Trigger)
+		}
+		if err != nil {
+			return 0, err
+		}
 		if err := r.succeed(ctx, tx, page, rows); err != nil {
 			return 0, err
 		}
@@ -396,6 +403,7 @@ func (r *round) note(page bank.Page, bad []bank.Bad) {
 }
 
 // ghosts adds rows that a loop which broke had stored and that this whole one, from the same cursor, did not bring: the bank took them back in between, and never told because as far as it knows it never told of them.
+// What came while no sync ran was not stored by one: a row that was quarantined once and read again is not brought any more, and stays.
 func (r *round) ghosts(ctx context.Context, tx pg.Tx, removed map[id.ID][]string) error {
 	type row struct {
 		Account    id.ID  `db:"account_id"`
@@ -403,7 +411,8 @@ func (r *round) ghosts(ctx context.Context, tx pg.Tx, removed map[id.ID][]string
 	}
 	rows, err := pg.All[row](ctx, tx, `
 		select t.account_id, t.provider_id from account a join transaction t on t.account_id = a.id
-		where a.connection_id = $1 and t.deleted_at is null and ($2::timestamptz is null or t.created_at > $2)`, r.link.ID, r.link.LastSyncAt)
+		where a.connection_id = $1 and t.deleted_at is null and exists (
+			select from sync_log l where l.connection_id = $1 and ($2::timestamptz is null or l.started_at > $2) and t.created_at between l.started_at and coalesce(l.finished_at, now()))`, r.link.ID, r.link.LastSyncAt)
 	for _, x := range rows {
 		if !r.brought[x.Account][x.ProviderID] {
 			removed[x.Account] = append(removed[x.Account], x.ProviderID)

@@ -3,6 +3,7 @@ package feed
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 
 	"coffer/internal/bank"
 	"coffer/internal/errs"
@@ -11,6 +12,7 @@ import (
 	"coffer/internal/op"
 	"coffer/internal/pg"
 	"coffer/internal/text"
+	"github.com/jackc/pgx/v5"
 )
 
 // CreateConnection is the input of CreateConnection.
@@ -125,6 +127,31 @@ func (f *Feed) connect(ctx context.Context, tx pg.Tx, member id.ID, provider str
 	return c, err
 }
 
+// A NewConnection is a connection on its way in.
+type NewConnection struct {
+	MemberID    id.ID
+	Provider    string
+	Institution text.Untrusted
+}
+
+// AddConnections stores connections and answers their ids in the order given.
+func (f *Feed) AddConnections(ctx context.Context, tx pg.Tx, connections []NewConnection) ([]id.ID, error) {
+	ids := make([]id.ID, len(connections))
+	err := pg.Redraw(ctx, tx, "connection_short_id", func(tx pg.Tx) error {
+		_, err := tx.CopyFrom(ctx, pgx.Identifier{"connection"}, []string{"id", "short_id", "member_id", "provider", "institution_name"},
+			pgx.CopyFromSlice(len(connections), func(i int) ([]any, error) {
+				ids[i] = id.New()
+				c := connections[i]
+				return []any{ids[i], ids[i].Short(), c.MemberID, c.Provider, c.Institution.Plain()}, nil
+			}))
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("add connections: %w", err)
+	}
+	return ids, nil
+}
+
 // accountsOf are a bank's accounts as the ledger takes them.
 func accountsOf(connection id.ID, provider string, listed []bank.Account) []ledger.NewAccount {
 	accounts := make([]ledger.NewAccount, len(listed))
@@ -137,12 +164,17 @@ func accountsOf(connection id.ID, provider string, listed []bank.Account) []ledg
 	return accounts
 }
 
+// whose is the member that was named, else the caller's own; nil stands for the oldest admin.
+func whose(ctx context.Context, ref *string) *string {
+	if caller := op.ActorOf(ctx).Member; ref == nil && caller != nil {
+		return new(caller.String())
+	}
+	return ref
+}
+
 // owner is the member that was named, else the caller's own, else the oldest admin.
 func (f *Feed) owner(ctx context.Context, tx pg.Tx, ref *string) (id.ID, error) {
-	if caller := op.ActorOf(ctx).Member; ref == nil && caller != nil {
-		ref = new(caller.String())
-	}
-	if ref == nil {
+	if ref = whose(ctx, ref); ref == nil {
 		return pg.Value[id.ID](ctx, tx, `select id from member where deleted_at is null and role = 'admin' order by created_at, id limit 1 for share`)
 	}
 	u, err := f.auth.KeepUser(ctx, tx, *ref)

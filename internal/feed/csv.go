@@ -201,6 +201,24 @@ func (f *Feed) importFile(ctx context.Context, run *job.Run) (any, error) {
 	return out, err
 }
 
+// fetch reads a file piece by piece, so that it is held once: what comes in one answer stands in the connection's buffer too.
+func fetch(ctx context.Context, q pg.Querier, upload id.ID) ([]byte, error) {
+	const piece = 2 << 20
+	size, err := pg.Value[int](ctx, q, `select length(content) from upload where id = $1`, upload)
+	if err != nil {
+		return nil, err
+	}
+	file := make([]byte, 0, size)
+	for len(file) < size {
+		next, err := pg.Value[[]byte](ctx, q, `select substring(content from $2 for $3) from upload where id = $1`, upload, len(file)+1, piece)
+		if err != nil {
+			return nil, err
+		}
+		file = append(file, next...)
+	}
+	return file, nil
+}
+
 // take puts the file's rows into the books, part by part within one transaction.
 func (f *Feed) take(ctx context.Context, tx pg.Tx, run id.ID, d delivery, file *bytes.Reader, o csvfile.Options, out *Imported) (int64, error) {
 	p, err := csvfile.Inspect(file, o)

@@ -1,9 +1,12 @@
 package feed
 
 import (
+	"context"
+	"errors"
 	"testing"
 
 	"coffer/internal/auth"
+	"coffer/internal/bank"
 	"coffer/internal/errs"
 	"coffer/internal/filing"
 	"coffer/internal/id"
@@ -85,5 +88,49 @@ func TestDeleteUser(t *testing.T) {
 	}
 	if left, err := a.Users(t.Context(), db, op.None{}); err != nil || len(left) != 1 {
 		t.Errorf("left: %+v, %v", left, err)
+	}
+}
+
+// A lobby is a bank that remembers whom it was asked to sign in.
+type lobby struct {
+	vault
+	user string
+}
+
+func (l *lobby) Session(_ context.Context, r bank.LinkRequest) (bank.Session, error) {
+	l.user = r.User
+	return bank.Session{Token: "t"}, nil
+}
+
+// A session without a member is the caller's own, to the bank as in the books.
+func TestSessionIsTheCallers(t *testing.T) {
+	t.Parallel()
+	db := pgtest.New(t)
+	l := &lobby{vault: vault{&bankBook{}}}
+	f := feedOn(db, ringOf(t, oldKey), l)
+	var robin auth.User
+	err := db.InTx(t.Context(), func(tx pg.Tx) (err error) {
+		robin, err = f.auth.CreateUser(t.Context(), tx, auth.CreateUser{Name: "Robin", Role: "member"})
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, ctx := range map[string]context.Context{
+		"Household": t.Context(), "Robin": op.WithActor(t.Context(), op.Actor{Type: op.User, Member: &robin.ID}),
+	} {
+		in := StartLink{Provider: "plaid"}
+		b, err := f.askSession(ctx, db, in)
+		if err == nil {
+			err = db.InTx(ctx, func(tx pg.Tx) error {
+				_, err := f.StartLink(ctx, tx, in, b)
+				return err
+			})
+		}
+		stored, wrong := pg.Value[string](ctx, db, `select m.name from link_session s join member m on m.id = s.member_id order by s.id desc limit 1`)
+		asked, none := pg.Value[string](ctx, db, `select name from member where id = $1::text::uuid`, l.user)
+		if err := errors.Join(err, wrong, none); err != nil || stored != name || asked != name {
+			t.Errorf("the session of %s is %s's here and %s's at the bank, %v", name, stored, asked, err)
+		}
 	}
 }

@@ -29,7 +29,7 @@ func (f *Feed) Publish(pages, webhooks string) {
 // StartLink is the input of StartLink.
 type StartLink struct {
 	Provider    string  `json:"provider" enum:"plaid,teller" doc:"Who reads the bank"`
-	UserID      *string `json:"user_id,omitempty" minLength:"1" doc:"The member whose bank it is: UUID or short id; without it the oldest admin"`
+	UserID      *string `json:"user_id,omitempty" minLength:"1" doc:"The member whose bank it is: UUID or short id; without it the caller's own, or else the oldest admin"`
 	RedirectURL *string `json:"redirect_url,omitempty" minLength:"8" maxLength:"2000" doc:"Where the browser goes in the end: https, or http on this machine"`
 }
 
@@ -54,10 +54,10 @@ func (f *Feed) askSession(ctx context.Context, q pg.Querier, in StartLink) (begu
 	}
 	var member id.ID
 	var err error
-	if in.UserID == nil {
+	if ref := whose(ctx, in.UserID); ref == nil {
 		member, err = pg.Value[id.ID](ctx, q, `select id from member where deleted_at is null and role = 'admin' order by created_at, id limit 1`)
 	} else {
-		u, wrong := f.auth.FindUser(ctx, q, *in.UserID)
+		u, wrong := f.auth.FindUser(ctx, q, *ref)
 		member, err = u.ID, pg.Named(wrong, "user_id", "user", "GET /api/v1/users lists them")
 	}
 	if err != nil {

@@ -2,7 +2,6 @@ package ledger
 
 import (
 	"context"
-	"fmt"
 	"iter"
 	"maps"
 	"slices"
@@ -54,15 +53,6 @@ func (b *Books) MergeJudged(ctx context.Context, tx pg.Tx, rows []Incoming, judg
 	}
 	byID := make(map[id.ID]*Incoming, len(rows))
 	pending := false
-	var accounts []id.ID
-	for _, r := range rows {
-		if !slices.Contains(accounts, r.AccountID) {
-			accounts = append(accounts, r.AccountID)
-		}
-	}
-	if _, err := pg.Exec(ctx, tx, `select from account where id = any($1) order by id for no key update`, accounts); err != nil {
-		return out, err
-	}
 	err := stage(ctx, tx, func(yield func(id.ID, Incoming) bool) {
 		for i := range rows {
 			u := b.draw()
@@ -73,6 +63,9 @@ func (b *Books) MergeJudged(ctx context.Context, tx pg.Tx, rows []Incoming, judg
 		}
 	})
 	if err != nil {
+		return out, err
+	}
+	if _, err := pg.Exec(ctx, tx, `select from account where id in (select account_id from incoming) order by id for no key update`); err != nil {
 		return out, err
 	}
 	_, err = pg.Exec(ctx, tx, `
@@ -211,10 +204,7 @@ func (c *current) copyRows(ctx context.Context, tx pg.Tx, fresh []Fresh) error {
 			pg.OrNull(f.CategoryPrimary.Plain()), pg.OrNull(f.CategoryDetailed.Plain()), pg.OrNull(f.PaymentChannel), f.Pending, category, s.CategorySource, other, s.CounterpartySource,
 		}, err
 	}))
-	if err != nil {
-		return fmt.Errorf("copy transactions: %w", err)
-	}
-	return nil
+	return err
 }
 
 // copyTags writes the tags of transactions that are new: none can be there.
@@ -235,10 +225,7 @@ func (c *current) copyTags(ctx context.Context, tx pg.Tx, made []journal.Entry) 
 	_, err := tx.CopyFrom(ctx, pgx.Identifier{"transaction_tag"}, []string{"transaction_id", "tag_id", "present", "source"}, pgx.CopyFromSlice(len(tags), func(i int) ([]any, error) {
 		return []any{tags[i].Transaction, tags[i].Tag, tags[i].Present, tags[i].Source}, nil
 	}))
-	if err != nil {
-		return fmt.Errorf("copy tags: %w", err)
-	}
-	return nil
+	return err
 }
 
 func parsed(s *string) (*id.ID, error) {

@@ -74,6 +74,21 @@ func TestProvidersAreConfiguredForAllServers(t *testing.T) {
 	has(t, two.send(t, exchange{method: http.MethodGet, path: "/api/v1/connections/" + connection + "/status", key: two.key}), 200, `"status":"error"`, `"status_reason":"PROVIDER_NOT_CONFIGURED"`, `"status":"error","added"`)
 
 	has(t, one.put(t, "/settings/providers/plaid", `{"client_id":"client-of-the-household","secret":"canary-of-the-household"}`), 200)
+	sealed, err := pg.Value[[]byte](t.Context(), two.DB, `select credentials from connection where $1 in (id::text, short_id)`, connection)
+	if err != nil {
+		t.Fatal(err)
+	}
+	store := func(credentials []byte) {
+		if _, err := two.DB.Exec(t.Context(), `update connection set credentials = $2 where $1 in (id::text, short_id)`, connection, credentials); err != nil {
+			t.Fatal(err)
+		}
+	}
+	store(append(sealed[:len(sealed)-1:len(sealed)-1], ^sealed[len(sealed)-1]))
+	if got := two.sync(t, connection); !strings.Contains(got, `"state":"failed"`) {
+		t.Errorf("a sync with credentials that do not open: %s", got)
+	}
+	has(t, two.send(t, exchange{method: http.MethodGet, path: "/api/v1/connections/" + connection + "/status", key: two.key}), 200, `"status":"error"`, `"status_reason":"ENCRYPTION_KEY_REQUIRED"`)
+	store(sealed)
 	if got := two.sync(t, connection); !strings.Contains(got, `"state":"succeeded"`) {
 		t.Errorf("a sync with its provider again: %s", got)
 	}

@@ -155,5 +155,8 @@ func (f *Feed) open(l link) (bank.Credentials, error) {
 		return nil, errs.New(errs.EncryptionKeyNeeded, "COFFER_ENCRYPTION_KEY is not set on this server, so the connection's credentials cannot be opened")
 	}
 	plain, err := f.ring.Open(credentialsPlace(l.ID), l.Credentials)
-	return bank.Credentials(plain), err
+	if err != nil {
+		return nil, errs.Wrap(err, errs.EncryptionKeyNeeded, "the connection's credentials do not open: set the COFFER_ENCRYPTION_KEY that sealed them, or link the bank anew")
+	}
+	return bank.Credentials(plain), nil
 }

@@ -59,6 +59,7 @@ type round struct {
 	at       place
 	link     link // the connection, as it was at the start
 	provider bank.Provider
+	secret   bank.Credentials
 	accounts map[string]id.ID          // ours, by the provider's ids
 	listed   []string                  // the provider's ids of those that it shares now
 	brought  map[id.ID]map[string]bool // which rows a window has brought
@@ -128,6 +129,9 @@ func (r *round) begin(ctx context.Context) error {
 		return err
 	}
 	r.provider, err = r.feed.configured(ctx, r.link.Provider)
+	if err == nil {
+		r.secret, err = r.feed.open(r.link)
+	}
 	if e, ok := errors.AsType[*errs.Error](err); ok { // the connection shall say why it is not synced
 		return &bank.Error{Provider: r.link.Provider, Class: bank.Ours, Code: string(e.Code), Advice: e.Message}
 	}
@@ -138,11 +142,7 @@ func (r *round) begin(ctx context.Context) error {
 const mostRestarts = 10
 
 func (r *round) loop(ctx context.Context) error {
-	secret, err := r.feed.open(r.link)
-	if err != nil {
-		return err
-	}
-	listed, err := r.provider.Accounts(ctx, secret)
+	listed, err := r.provider.Accounts(ctx, r.secret)
 	if err != nil {
 		return err
 	}
@@ -160,7 +160,7 @@ func (r *round) loop(ctx context.Context) error {
 	defer cancel()
 	start := bank.Position{Cursor: r.link.Cursor, From: from}
 	var held hold
-	next := r.pull(asking, secret, start)
+	next := r.pull(asking, start)
 	for at, restarts := start, 0; ; {
 		page, err := (<-next).open()
 		if err != nil {
@@ -179,11 +179,11 @@ func (r *round) loop(ctx context.Context) error {
 			clear(r.brought)
 			clear(r.removed)
 			r.complete = nil
-			next = r.pull(asking, secret, at)
+			next = r.pull(asking, at)
 			continue
 		}
 		if at.Next = page.Next; !page.Last {
-			next = r.pull(asking, secret, at)
+			next = r.pull(asking, at)
 		}
 		if held = held.and(page); r.waits(held.Page) {
 			continue
@@ -211,7 +211,7 @@ func (p pulled) open() (bank.Page, error) {
 }
 
 // pull asks the bank for a page, while the one before it is stored.
-func (r *round) pull(ctx context.Context, secret bank.Credentials, at bank.Position) <-chan pulled {
+func (r *round) pull(ctx context.Context, at bank.Position) <-chan pulled {
 	out := make(chan pulled, 1)
 	go func() {
 		var p pulled
@@ -219,7 +219,7 @@ func (r *round) pull(ctx context.Context, secret bank.Credentials, at bank.Posit
 			p.panicked = recover()
 			out <- p
 		}()
-		p.page, p.err = r.provider.Pull(ctx, secret, at)
+		p.page, p.err = r.provider.Pull(ctx, r.secret, at)
 	}()
 	return out
 }

@@ -81,13 +81,11 @@ test: $(NODE) ## all tests, with the race detector
 	go test -race -timeout 30m ./...
 
 .PHONY: fuzz
-fuzz: ## every fuzz target for FUZZTIME (30s)
+fuzz: ## every fuzz target for FUZZTIME (30s), two at a time
 	@find . -name '*_test.go' -not -path '*/node_modules/*' -print0 \
-	| xargs -0r grep -HoE '^func Fuzz[A-Za-z0-9_]*' | sort \
-	| while IFS=: read -r file func; do \
-		echo "== $$(dirname "$$file") $${func#func }"; \
-		go test -run '^$$' -fuzz "^$${func#func }\$$" -fuzztime $(FUZZTIME) "$$(dirname "$$file")" </dev/null; \
-	done
+	| xargs -0r grep -HoE '^func Fuzz[A-Za-z0-9_]*' | sort | sed -E 's|/[^/]*:func | |' \
+	| xargs -r -P 2 -L 1 bash -c 'said=$$(go test -run "^$$" -fuzz "^$$2\$$" -fuzztime $(FUZZTIME) -parallel 1 "$$1" </dev/null 2>&1) && failed=0 || failed=1; \
+		printf "== %s %s\n%s\n" "$$1" "$$2" "$$said"; exit $$failed' fuzz
 
 .PHONY: long
 long: $(NODE) ## the rounds that are too long for every change: full tests, ten million transactions, an hour of soak, then 30 minutes of each fuzz target

@@ -224,7 +224,10 @@ func failuresOf(o *op.Op) []int {
 		list = append(list, http.StatusNotFound)
 	}
 	if o.Writes {
-		list = append(list, http.StatusConflict, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType)
+		list = append(list, http.StatusConflict)
+	}
+	if o.Method != http.MethodGet { // a body, also where it only asks
+		list = append(list, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType)
 	}
 	if o.Seals && !o.Asks() {
 		list = append(list, http.StatusUnprocessableEntity)

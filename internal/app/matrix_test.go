@@ -434,6 +434,13 @@ func TestAgentsMakeNoPeople(t *testing.T) {
 	_, session := w.session(t, "admin")
 	tokens, _ := w.letIn(t, session, op.Full, w.OAuth.API())
 	user := "/api/v1/users/" + seededMember
+	var bank struct {
+		ShortID string `json:"short_id"`
+	}
+	made := w.send(t, exchange{method: "POST", path: "/api/v1/connections", key: w.key, body: `{"provider":"csv","institution_name":"A bank"}`})
+	if err := json.Unmarshal([]byte(made.body), &bank); err != nil || bank.ShortID == "" {
+		t.Fatalf("%d %s", made.status, made.body)
+	}
 	for _, x := range []exchange{
 		{method: "POST", path: "/api/v1/api-keys", body: `{"name":"disguise","scope":"full_access"}`},
 		{method: "POST", path: "/api/v1/api-keys", body: `{"name":"more","scope":"full_access","actor_type":"agent","max_writes_per_day":1000000}`},
@@ -445,7 +452,7 @@ func TestAgentsMakeNoPeople(t *testing.T) {
 		{method: "POST", path: user + "/login", body: `{"kind":"password","identifier":"me@example.com","password":"a password of mine"}`},
 		{method: "PATCH", path: user + "/login/" + login.String(), body: `{"identifier":"mine"}`},
 		{method: "DELETE", path: user + "/login/" + login.String()},
-		{method: "DELETE", path: "/api/v1/connections/anything"},
+		{method: "DELETE", path: "/api/v1/connections/" + bank.ShortID},
 	} {
 		for who, c := range map[string]credential{"an agent's key": {key: agent.Secret}, "an admin's assistant": {token: tokens.Access}} {
 			if r := c.send(t, w, x.method, x.path, x.body); r.code() != string(errs.Forbidden) {

@@ -24,7 +24,7 @@ func TestHTTP(t *testing.T) {
 		code   string
 	}{
 		"unknown path":           {exchange{method: "GET", path: "/api/v1/nothing"}, 404, "NOT_FOUND"},
-		"root":                   {exchange{method: "GET", path: "/"}, 404, "NOT_FOUND"},
+		"root":                   {exchange{method: "GET", path: "/"}, 200, ""}, // the account, or signing in
 		"oauth discovery":        {exchange{method: "GET", path: "/.well-known/oauth-protected-resource"}, 404, "NOT_FOUND"},
 		"wrong method":           {exchange{method: "PUT", path: "/api/v1/tags"}, 405, "METHOD_NOT_ALLOWED"},
 		"unknown parameter":      {exchange{method: "GET", path: "/api/v1/tags?page=1"}, 400, "VALIDATION_ERROR"},

@@ -183,10 +183,10 @@ func (f *Feed) owner(ctx context.Context, tx pg.Tx, ref *string) (id.ID, error) 
 
 // revoke gives access back at the bank. That it cannot is no reason to keep a connection that someone wants gone: the credentials are erased in any case.
 func (f *Feed) revoke(ctx context.Context, q pg.Querier, in ConnectionRef) (bool, error) {
-	if err := op.ForPeople(ctx, "removing a connection cannot be undone, so it is for people"); err != nil {
-		return false, err
-	}
 	c, err := f.Connection(ctx, q, in)
+	if err == nil {
+		err = op.ForPeople(ctx, "removing a connection cannot be undone, so it is for people")
+	}
 	if err != nil {
 		return false, err
 	}

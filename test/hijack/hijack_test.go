@@ -326,6 +326,7 @@ func (h *house) undo(t *testing.T, since string) int {
 		t.Fatal(err)
 	}
 	reverted := 0
+	var again []string
 	for _, c := range list {
 		var now struct {
 			RevertedBy *string `json:"reverted_by"`
@@ -337,9 +338,17 @@ func (h *house) undo(t *testing.T, since string) int {
 			Skipped []json.RawMessage `json:"skipped"`
 		}
 		if call("change.revert", c, &done); len(done.Skipped) > 0 {
-			t.Errorf("the revert of %s left %s", c, done.Skipped)
+			again = append(again, c) // a job's change lies before and after those that came meanwhile; what was in its way is gone when they are
 		}
 		reverted++
+	}
+	for _, c := range again {
+		var done struct {
+			Skipped []json.RawMessage `json:"skipped"`
+		}
+		if call("change.revert", c, &done); len(done.Skipped) > 0 {
+			t.Errorf("the revert of %s left %s", c, done.Skipped)
+		}
 	}
 	return reverted
 }

@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"html"
 	"io"
@@ -18,6 +19,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -202,6 +204,10 @@ func consent(ctx context.Context, asked, session string) error {
 	if err != nil || res.StatusCode != http.StatusSeeOther {
 		return fmt.Errorf("the decision: %v %s %w", res, page, err)
 	}
-	_, _, err = send(http.MethodGet, res.Header.Get("Location"), nil)
+	back := res.Header.Get("Location")
+	_, _, err = send(http.MethodGet, back, nil)
+	for end := time.Now().Add(20 * time.Second); errors.Is(err, syscall.ECONNREFUSED) && time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
+		_, _, err = send(http.MethodGet, back, nil) // the suite prints its question before it listens
+	}
 	return err
 }

@@ -170,7 +170,6 @@ var Groups = map[string]string{
 	"connection":   "Links to banks, and buckets for files.",
 	"sync":         "What was read from banks, and when.",
 	"setting":      "What the household has decided about itself.",
-	"login":        "The ways in which members sign in.",
 	"session":      "Where members are signed in.",
 	"setup":        "What a new installation still lacks.",
 	"tag":          "Open-ended labels for transactions.",

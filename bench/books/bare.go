@@ -15,7 +15,8 @@ import (
 	"github.com/jackc/pgx/v5/pgtype"
 )
 
-// bare is a side that does no more than ask PostgreSQL: it looks the key up, runs the obvious query and reads every row. No HTTP, no JSON.
+// bare is a side that does no more than ask PostgreSQL: it looks the key up, runs the obvious query
+// and reads every row. No HTTP, no JSON.
 type bare struct {
 	conns []*pgx.Conn
 	asked []int
@@ -27,7 +28,8 @@ type bare struct {
 type asker func(ctx context.Context, conn *pgx.Conn, connection, n int) error
 
 // bareSide connects and prepares. What prepare answers is run for each request.
-func bareSide(prepare func(ctx context.Context, w *world, connections int) (asker, error)) func(context.Context, *world, int) (side, error) {
+func bareSide(prepare func(ctx context.Context, w *world, connections int) (asker, error)) func(context.Context, *world,
+	int) (side, error) {
 	return func(ctx context.Context, w *world, connections int) (side, error) {
 		ask, err := prepare(ctx, w, connections)
 		if err != nil {
@@ -98,8 +100,10 @@ func lookUp(ctx context.Context, q querier, key [32]byte) error {
 	var scope, actorType, name string
 	var expired, revoked bool
 	err := q.QueryRow(ctx, `
-		select id, scope, actor_type, coalesce(actor_name, name), coalesce(expires_at <= now(), false), revoked_at is not null
-		from token where hash = $1 and kind = 'api_key'`, key[:]).Scan(&u, &scope, &actorType, &name, &expired, &revoked)
+		select id, scope, actor_type, coalesce(actor_name, name), coalesce(expires_at <= now(), false),
+			revoked_at is not null
+		from token where hash = $1
+			and kind = 'api_key'`, key[:]).Scan(&u, &scope, &actorType, &name, &expired, &revoked)
 	if err == nil && (expired || revoked) {
 		err = errors.New("the key is no longer good")
 	}
@@ -127,14 +131,17 @@ const columns = `t.id, t.short_id, t.account_id, t.date, t.authorized_date, t.da
 
 func (r *row) places() []any {
 	return []any{
-		&r.ID, &r.ShortID, &r.Account, &r.Date, &r.Authorized, &r.Datetime, &r.Amount, &r.Currency, &r.Name, &r.Merchant, &r.Primary, &r.Detailed,
-		&r.Category, &r.CategorySource, &r.Counterparty, &r.Tags, &r.Pending, &r.PaymentChannel, &r.Linked, &r.Excluded, &r.Deleted, &r.Created, &r.Updated,
+		&r.ID, &r.ShortID, &r.Account, &r.Date, &r.Authorized, &r.Datetime, &r.Amount, &r.Currency, &r.Name,
+		&r.Merchant, &r.Primary, &r.Detailed,
+		&r.Category, &r.CategorySource, &r.Counterparty, &r.Tags, &r.Pending, &r.PaymentChannel, &r.Linked, &r.Excluded,
+		&r.Deleted, &r.Created, &r.Updated,
 	}
 }
 
 // page is the list with one more condition. One row more than shown, to see whether there are more.
 func page(condition string, arg any) func(context.Context, *world, int) (asker, error) {
-	sql := `select ` + columns + ` from transaction t join descriptor d on d.id = t.descriptor_id where t.deleted_at is null ` + condition + ` order by t.date desc, t.id desc limit 51`
+	sql := `select ` + columns + ` from transaction t join descriptor d on d.id = t.descriptor_id
+		where t.deleted_at is null ` + condition + ` order by t.date desc, t.id desc limit 51`
 	var args []any
 	if arg != nil {
 		args = []any{arg}
@@ -167,16 +174,19 @@ const commonSearch = `and d.folded like $1`
 
 func pattern(term string) string { return "%" + term + "%" }
 
-// deepPage continues behind the first page that ends in the middle of the books, as coffer's side does.
+// deepPage continues behind the first page that ends in the middle of the books, as coffer's side
+// does.
 func deepPage(ctx context.Context, w *world, _ int) (asker, error) {
 	var day time.Time
 	var u [16]byte
-	err := w.admin.QueryRow(ctx, `select date, id from transaction where deleted_at is null and date <= $1 order by date desc, id desc offset 49 limit 1`, middleDay).Scan(&day, &u)
+	err := w.admin.QueryRow(ctx, `select date, id from transaction where deleted_at is null and date <= $1
+		order by date desc, id desc offset 49 limit 1`, middleDay).Scan(&day, &u)
 	if err != nil {
 		return nil, err
 	}
 	sql := `select ` + columns + ` from transaction t join descriptor d on d.id = t.descriptor_id
-		where t.deleted_at is null and t.date <= $1 and (t.date, t.id) < ($2, $3) order by t.date desc, t.id desc limit 51`
+		where t.deleted_at is null and t.date <= $1 and (t.date, t.id) < ($2, $3)
+			order by t.date desc, t.id desc limit 51`
 	return pageOf(sql, []any{middleDay, day, u}), nil
 }
 
@@ -201,13 +211,18 @@ func count(ctx context.Context, w *world, _ int) (asker, error) {
 	}
 	return func(ctx context.Context, conn *pgx.Conn, _, _ int) error {
 		var n int64
-		return conn.QueryRow(ctx, `select count(*) from transaction where deleted_at is null and category_id = $1 and date >= $2 and date <= $3`, u, yearStart, yearEnd).Scan(&n)
+		return conn.QueryRow(ctx, `select count(*) from transaction
+			where deleted_at is null and category_id = $1 and date >= $2
+			and date <= $3`, u, yearStart, yearEnd).Scan(&n)
 	}, nil
 }
 
-// grouping is the live grouping. It groups by id and names nothing; transfers it leaves out by the groups' category, as its reader would.
+// grouping is the live grouping. It groups by id and names nothing; transfers it leaves out by the
+// groups' category, as its reader would.
 func grouping(from, to string) func(context.Context, *world, int) (asker, error) {
-	sql := `select category_id, date_trunc('month', date::timestamp), currency, coalesce(-sum(amount) filter (where amount < 0), 0), coalesce(sum(amount) filter (where amount > 0), 0), count(*)
+	sql := `select category_id, date_trunc('month', date::timestamp), currency,
+		coalesce(-sum(amount) filter (where amount < 0), 0), coalesce(sum(amount) filter (where amount > 0), 0),
+		count(*)
 		from transaction where deleted_at is null and not excluded`
 	var args []any
 	if from != "" {
@@ -237,14 +252,16 @@ func grouping(from, to string) func(context.Context, *world, int) (asker, error)
 	}
 }
 
-// bareTrigram is the obvious way to search, frozen: the names inline in the table and a trigram index on them. Coffer's tables are otherwise, so the side makes its own.
+// bareTrigram is the obvious way to search, frozen: the names inline in the table and a trigram
+// index on them. Coffer's tables are otherwise, so the side makes its own.
 func bareTrigram(ctx context.Context, w *world, connections int) (side, error) {
 	const drop = `drop schema if exists bench_bare cascade`
 	w.made = append(w.made, drop)
 	for _, sql := range []string{
 		drop, `create schema bench_bare`,
 		`create table bench_bare.transaction as
-			select t.*, d.name, d.merchant_name from transaction t join descriptor d on d.id = t.descriptor_id order by t.date, t.id`,
+			select t.*, d.name, d.merchant_name from transaction t join descriptor d on d.id = t.descriptor_id
+				order by t.date, t.id`,
 		`alter table bench_bare.transaction add primary key (id)`,
 		`create index on bench_bare.transaction (date desc, id desc) where deleted_at is null`,
 		`create index on bench_bare.transaction using gin ((name || ' ' || merchant_name) gin_trgm_ops)`,
@@ -261,11 +278,14 @@ func bareTrigram(ctx context.Context, w *world, connections int) (side, error) {
 		args = append(args, pattern(word))
 		conditions = append(conditions, fmt.Sprintf(`(name || ' ' || merchant_name) ilike $%d`, len(args)))
 	}
-	sql := `select ` + inline + ` from bench_bare.transaction t where ` + strings.Join(conditions, " and ") + ` order by t.date desc, t.id desc limit 51`
-	return bareSide(func(context.Context, *world, int) (asker, error) { return pageOf(sql, args), nil })(ctx, w, connections)
+	sql := `select ` + inline + ` from bench_bare.transaction t
+		where ` + strings.Join(conditions, " and ") + ` order by t.date desc, t.id desc limit 51`
+	return bareSide(func(context.Context, *world, int) (asker, error) { return pageOf(sql, args), nil })(ctx, w,
+		connections)
 }
 
-// bareCategorize does what must be done, one statement each: lock and read, update, record the change, record the entries.
+// bareCategorize does what must be done, one statement each: lock and read, update, record the
+// change, record the entries.
 func bareCategorize(ctx context.Context, w *world, connections int) (asker, error) {
 	all, err := blocks(ctx, w, connections)
 	if err != nil {
@@ -284,7 +304,8 @@ func bareCategorize(ctx context.Context, w *world, connections int) (asker, erro
 }
 
 func fileUnder(ctx context.Context, tx pgx.Tx, ids []id.ID, into id.ID) error {
-	rows, err := tx.Query(ctx, `select id, category_id::text, category_source from transaction where id = any($1) order by id for update`, ids)
+	rows, err := tx.Query(ctx, `select id, category_id::text, category_source from transaction where id = any($1)
+		order by id for update`, ids)
 	if err != nil {
 		return err
 	}
@@ -299,19 +320,22 @@ func fileUnder(ctx context.Context, tx pgx.Tx, ids []id.ID, into id.ID) error {
 	if err != nil {
 		return err
 	}
-	_, err = tx.Exec(ctx, `update transaction set category_id = $2, category_source = 'user', updated_at = clock_timestamp() where id = any($1)`, found, into)
+	_, err = tx.Exec(ctx, `update transaction set category_id = $2, category_source = 'user',
+		updated_at = clock_timestamp() where id = any($1)`, found, into)
 	if err != nil {
 		return err
 	}
 	change := id.New()
-	_, err = tx.Exec(ctx, `insert into change (id, short_id, cause, summary, actor_type, actor_name, transactions, entries) values ($1, $2, 'api', 'bench', 'user', 'bench', $3, $3)`,
+	_, err = tx.Exec(ctx, `insert into change (id, short_id, cause, summary, actor_type, actor_name, transactions,
+		entries) values ($1, $2, 'api', 'bench', 'user', 'bench', $3, $3)`,
 		change, change.Short(), len(found))
 	if err != nil {
 		return err
 	}
 	_, err = tx.Exec(ctx, `
 		insert into entry (change_id, subject, subject_id, field, before, after, before_source, after_source)
-		select $1, 'transaction', v.id, 'category', v.before, $2, v.source, 'user' from unnest($3::uuid[], $4::text[], $5::text[]) v (id, before, source)`,
+		select $1, 'transaction', v.id, 'category', v.before, $2, v.source, 'user'
+			from unnest($3::uuid[], $4::text[], $5::text[]) v (id, before, source)`,
 		change, into.String(), found, before, sources)
 	return err
 }

@@ -18,8 +18,9 @@ import (
 
 const most = 1 << 20 // requests of one connection in one round: a bound, not a goal
 
-// load is a side that speaks HTTP: some connections, each of which sends a request as soon as the last one was answered.
-// It is leaner than net/http's client, whose CPU time would be taken from what is measured.
+// load is a side that speaks HTTP: some connections, each of which sends a request as soon as the
+// last one was answered. It is leaner than net/http's client, whose CPU time would be taken from
+// what is measured.
 type load struct {
 	process int
 	clients []*client
@@ -36,7 +37,9 @@ type client struct {
 }
 
 // connect opens the connections. next makes the nth request of the connection.
-func connect(ctx context.Context, address string, process, connections int, next func(connection, n int) []byte) (*load, error) {
+func connect(ctx context.Context, address string, process, connections int, next func(connection, n int) []byte) (*load,
+	error,
+) {
 	l := &load{process: process}
 	for i := range connections {
 		conn, err := (&net.Dialer{Timeout: time.Second}).DialContext(ctx, "tcp", address)
@@ -44,7 +47,10 @@ func connect(ctx context.Context, address string, process, connections int, next
 			l.close(ctx)
 			return nil, fmt.Errorf("connect: %w", err)
 		}
-		l.clients = append(l.clients, &client{conn: conn, in: bufio.NewReaderSize(conn, 64<<10), next: func(n int) []byte { return next(i, n) }})
+		l.clients = append(l.clients, &client{
+			conn: conn, in: bufio.NewReaderSize(conn, 64<<10),
+			next: func(n int) []byte { return next(i, n) },
+		})
 	}
 	return l, nil
 }
@@ -96,7 +102,8 @@ func (c *client) run(end time.Time) error {
 	return nil
 }
 
-// exchange sends a request and reads its answer to the end. An answer other than 20x is an error: a fast refusal is no throughput.
+// exchange sends a request and reads its answer to the end. An answer other than 20x is an error: a
+// fast refusal is no throughput.
 func (c *client) exchange(request []byte) error {
 	if _, err := c.conn.Write(request); err != nil {
 		return fmt.Errorf("send: %w", err)
@@ -139,5 +146,7 @@ func (c *client) exchange(request []byte) error {
 func get(address, path, key string) []byte { return measure.Get(address, path, key) }
 
 func post(address, path, key, body string) []byte {
-	return fmt.Appendf(nil, "POST %s HTTP/1.1\r\nHost: %s\r\nX-API-Key: %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", path, address, key, len(body), body)
+	return fmt.Appendf(nil,
+		"POST %s HTTP/1.1\r\nHost: %s\r\nX-API-Key: %s\r\nContent-Type: application/json\r\nContent-Length: "+
+			"%d\r\n\r\n%s", path, address, key, len(body), body)
 }

@@ -23,7 +23,8 @@ const (
 	handlerListen = "BENCH_LISTEN"
 )
 
-// handlerSide is what "get one" is held against: a bare net/http handler on a pool that looks the key up and does the same query.
+// handlerSide is what "get one" is held against: a bare net/http handler on a pool that looks the
+// key up and does the same query.
 func handlerSide(ctx context.Context, w *world, connections int) (side, error) {
 	self, err := os.Executable()
 	if err != nil {
@@ -44,7 +45,8 @@ func handlerSide(ctx context.Context, w *world, connections int) (side, error) {
 		child.Stop()
 		return nil, err
 	}
-	l, err := connect(ctx, child.Address, child.Pid(), connections, func(c, n int) []byte { return requests[(c*131+n)%len(requests)] })
+	l, err := connect(ctx, child.Address, child.Pid(), connections,
+		func(c, n int) []byte { return requests[(c*131+n)%len(requests)] })
 	if err != nil {
 		child.Stop()
 		return nil, err
@@ -60,7 +62,10 @@ func serveHandler(ctx context.Context) error {
 	}
 	cfg.MaxConns = 10 // as many as coffer has
 	cfg.AfterConnect = func(_ context.Context, c *pgx.Conn) error {
-		c.TypeMap().RegisterType(&pgtype.Type{Name: "timestamptz", OID: pgtype.TimestamptzOID, Codec: &pgtype.TimestamptzCodec{ScanLocation: time.UTC}})
+		c.TypeMap().RegisterType(&pgtype.Type{
+			Name: "timestamptz", OID: pgtype.TimestamptzOID,
+			Codec: &pgtype.TimestamptzCodec{ScanLocation: time.UTC},
+		})
 		return nil
 	}
 	pool, err := pgxpool.NewWithConfig(ctx, cfg)
@@ -70,7 +75,11 @@ func serveHandler(ctx context.Context) error {
 	defer pool.Close()
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET "+readyPath, func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("{}")) })
-	mux.HandleFunc("GET /api/v1/transactions/{id}", func(w http.ResponseWriter, r *http.Request) { answerOne(w, r, pool) })
+	mux.HandleFunc("GET /api/v1/transactions/{id}", func(w http.ResponseWriter,
+		r *http.Request,
+	) {
+		answerOne(w, r, pool)
+	})
 	server := &http.Server{Handler: mux, ReadHeaderTimeout: 5 * time.Second}
 	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", os.Getenv(handlerListen))
 	if err != nil {
@@ -85,11 +94,15 @@ func serveHandler(ctx context.Context) error {
 
 // oneQuery is the query of coffer's own handler, by the same joins.
 const oneQuery = `
-	select t.id, t.short_id, t.account_id, coalesce(a.display_name, a.name), a.connection_id, a.provider, coalesce(a.owner_id, cn.member_id), m.name,
-		t.date, t.authorized_date, t.datetime, t.amount, t.currency, d.name, nullif(d.merchant_name, ''), t.category_primary, t.category_detailed,
+	select t.id, t.short_id, t.account_id, coalesce(a.display_name, a.name), a.connection_id, a.provider,
+		coalesce(a.owner_id, cn.member_id), m.name,
+		t.date, t.authorized_date, t.datetime, t.amount, t.currency, d.name, nullif(d.merchant_name, ''),
+			t.category_primary, t.category_detailed,
 		c.slug, t.category_id, c.display_name, t.category_source, t.counterparty_id, p.name,
-		array(select g.slug from transaction_tag tt join tag g on g.id = tt.tag_id where tt.transaction_id = t.id and tt.present and g.deleted_at is null order by g.slug),
-		t.pending, t.payment_channel, (select count(*) from comment o where o.transaction_id = t.id and o.deleted_at is null),
+		array(select g.slug from transaction_tag tt join tag g on g.id = tt.tag_id
+			where tt.transaction_id = t.id and tt.present and g.deleted_at is null order by g.slug),
+		t.pending, t.payment_channel, (select count(*) from comment o
+			where o.transaction_id = t.id and o.deleted_at is null),
 		t.linked_id, t.excluded, t.deleted_at, t.created_at, t.updated_at
 	from transaction t
 	join account a on a.id = t.account_id
@@ -108,9 +121,11 @@ func answerOne(w http.ResponseWriter, r *http.Request, pool *pgxpool.Pool) {
 	var t ledger.Transaction
 	err := pool.QueryRow(r.Context(), oneQuery, r.PathValue("id")).Scan(
 		&t.ID, &t.ShortID, &t.AccountID, &t.AccountName, &t.ConnectionID, &t.Provider, &t.UserID, &t.UserName,
-		&t.Date, &t.AuthorizedDate, &t.Datetime, &t.Amount, &t.Currency, &t.Name, &t.MerchantName, &t.CategoryPrimary, &t.CategoryDetailed,
+		&t.Date, &t.AuthorizedDate, &t.Datetime, &t.Amount, &t.Currency, &t.Name, &t.MerchantName, &t.CategoryPrimary,
+		&t.CategoryDetailed,
 		&t.Category, &t.CategoryID, &t.CategoryDisplayName, &t.CategorySource, &t.CounterpartyID, &t.CounterpartyName,
-		&t.Tags, &t.Pending, &t.PaymentChannel, &t.CommentCount, &t.LinkedTransactionID, &t.Excluded, &t.DeletedAt, &t.CreatedAt, &t.UpdatedAt)
+		&t.Tags, &t.Pending, &t.PaymentChannel, &t.CommentCount, &t.LinkedTransactionID, &t.Excluded, &t.DeletedAt,
+		&t.CreatedAt, &t.UpdatedAt)
 	if err != nil {
 		http.Error(w, "no such transaction", http.StatusNotFound)
 		return

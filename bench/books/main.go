@@ -1,5 +1,6 @@
-// Command books measures the books at scale: coffer's real server beside bare PostgreSQL, in turns in one run, and prints what each request costs both in CPU time.
-// It must not know how coffer is built inside; it starts the real binary and talks HTTP to it. The bare side stands in bare.go.
+// Command books measures the books at scale: coffer's real server beside bare PostgreSQL, in turns
+// in one run, and prints what each request costs both in CPU time. It must not know how coffer is
+// built inside; it starts the real binary and talks HTTP to it. The bare side stands in bare.go.
 package main
 
 import (
@@ -33,13 +34,15 @@ func main() { measure.Main("books", run) }
 func run(ctx context.Context) error {
 	var o options
 	var only string
-	flag.StringVar(&o.database, "database", "", "URL of a database that coffer dev seed has filled; it is written to. Without it, one is made and dropped")
+	flag.StringVar(&o.database, "database", "",
+		"URL of a database that coffer dev seed has filled; it is written to. Without it, one is made and dropped")
 	flag.IntVar(&o.transactions, "transactions", 1_000_000, "how many transactions the made one gets")
 	flag.IntVar(&o.years, "years", 10, "over how many years")
 	flag.IntVar(&o.rounds, "rounds", 10, "rounds of each side, alternating")
 	flag.IntVar(&o.connections, "connections", 8, "connections at once")
 	flag.DurationVar(&o.length, "length", time.Second, "length of a round")
-	flag.Float64Var(&o.quiet, "quiet", 1, "share of the cores that strangers may use in a turn; a busier turn is thrown away for both sides and repeated")
+	flag.Float64Var(&o.quiet, "quiet", 1,
+		"share of the cores that strangers may use in a turn; a busier turn is thrown away for both sides and repeated")
 	flag.StringVar(&only, "only", "", "only operations whose name matches this")
 	flag.StringVar(&o.binary, "binary", "", "measure this coffer instead of building one")
 	flag.BoolVar(&o.asJSON, "json", false, "print JSON, with every round")
@@ -104,7 +107,8 @@ type side interface {
 	close(ctx context.Context)
 }
 
-// series measures one operation on both sides, in turns, so that whatever else the machine does meets both alike.
+// series measures one operation on both sides, in turns, so that whatever else the machine does
+// meets both alike.
 func series(ctx context.Context, o options, w *world, op operation) (*result, error) {
 	// The bare side first: what it makes takes longer than a server keeps an idle connection.
 	right, err := op.bare(ctx, w, o.connections)
@@ -129,7 +133,8 @@ func series(ctx context.Context, o options, w *world, op operation) (*result, er
 	res := &result{Name: op.name, Goal: op.goal, most: op.most, rate: op.rate}
 	for turn := 0; len(res.Coffer) < o.rounds; turn++ {
 		if turn == o.rounds*mostRepeats {
-			return nil, fmt.Errorf("the machine is too busy: only %d of %d turns were quiet enough", len(res.Coffer), turn)
+			return nil, fmt.Errorf("the machine is too busy: only %d of %d turns were quiet enough", len(res.Coffer),
+				turn)
 		}
 		var figures [2]figure
 		for i := range sides {
@@ -144,7 +149,7 @@ func series(ctx context.Context, o options, w *world, op operation) (*result, er
 			continue
 		}
 		res.Noisy++
-		select { // strangers shall get done what they are at
+		select { // other processes get time to finish
 		case <-ctx.Done():
 			return nil, ctx.Err()
 		case <-time.After(5 * time.Second):

@@ -35,19 +35,58 @@ func operations() []operation {
 	summary := "/api/v1/transactions/summary?group_by=category&group_by=month"
 	year := "&start_date=" + yearStart + "&end_date=" + yearEnd
 	return []operation{
-		{name: "first page of 50, with tags", goal: "≤ 1.6×", most: 1.6, coffer: reading("/api/v1/transactions"), bare: bareSide(page("", nil))},
+		{
+			name: "first page of 50, with tags", goal: "≤ 1.6×", most: 1.6, coffer: reading("/api/v1/transactions"),
+			bare: bareSide(page("", nil)),
+		},
 		{name: "deep page, with tags", goal: "≤ 1.6×", most: 1.6, coffer: deep, bare: bareSide(deepPage)},
-		{name: "search, common term", goal: "≤ 1.3×", most: 1.3, coffer: reading("/api/v1/transactions?search=" + common), bare: bareSide(page(commonSearch, pattern(common)))},
-		{name: "search, rare words", goal: "≤ 1.0× of the frozen trigram query", most: 1.0, coffer: reading("/api/v1/transactions?search_mode=words&search=" + url.QueryEscape(rare)), bare: bareTrigram},
-		{name: "filter by category", goal: "≤ 1.6×", most: 1.6, coffer: reading("/api/v1/transactions?category=" + leaf), bare: bareSide(categoryPage)},
-		{name: "count, category + a year", goal: "≤ 3×", most: 3, coffer: reading("/api/v1/transactions/count?category=" + leaf + year), bare: bareSide(count)},
-		{name: "summary by category and month, 1 year", goal: "≤ 1.2× of the live grouping", most: 1.2, coffer: reading(summary + year), bare: bareSide(grouping(yearStart, yearEnd))},
-		{name: "summary by category and month, 10 years", goal: "≤ 1.2× of the live grouping", most: 1.2, coffer: reading(summary), bare: bareSide(grouping("", ""))},
-		{name: "get one", goal: "≥ 60 % of bare net/http + pgx, in requests/s", most: 0.6, rate: true, coffer: getOne, bare: handlerSide},
-		{name: "batch-categorize 50, with journal", goal: "≤ 1.5×", most: 1.5, coffer: categorize, bare: bareSide(bareCategorize)},
-		{name: "preview contains, one caller", goal: "≤ 0.5× of streaming the columns", most: 0.5, coffer: previewing(containsCondition), bare: streaming},
-		{name: "preview regex, one caller", goal: "≤ 1.6× of streaming the columns", most: 1.6, coffer: previewing(regexCondition), bare: streaming},
-		{name: "apply a rule to a fifth, with journal", goal: "≤ 2.5×", most: 2.5, rounds: 3, coffer: applyRule, bare: bareApply},
+		{
+			name: "search, common term", goal: "≤ 1.3×", most: 1.3,
+			coffer: reading("/api/v1/transactions?search=" + common),
+			bare:   bareSide(page(commonSearch, pattern(common))),
+		},
+		{
+			name: "search, rare words", goal: "≤ 1.0× of the frozen trigram query", most: 1.0,
+			coffer: reading("/api/v1/transactions?search_mode=words&search=" + url.QueryEscape(rare)),
+			bare:   bareTrigram,
+		},
+		{
+			name: "filter by category", goal: "≤ 1.6×", most: 1.6,
+			coffer: reading("/api/v1/transactions?category=" + leaf), bare: bareSide(categoryPage),
+		},
+		{
+			name: "count, category + a year", goal: "≤ 3×", most: 3,
+			coffer: reading("/api/v1/transactions/count?category=" + leaf + year), bare: bareSide(count),
+		},
+		{
+			name: "summary by category and month, 1 year", goal: "≤ 1.2× of the live grouping", most: 1.2,
+			coffer: reading(summary + year), bare: bareSide(grouping(yearStart, yearEnd)),
+		},
+		{
+			name: "summary by category and month, 10 years", goal: "≤ 1.2× of the live grouping", most: 1.2,
+			coffer: reading(summary), bare: bareSide(grouping("", "")),
+		},
+		{
+			name: "get one", goal: "≥ 60 % of bare net/http + pgx, in requests/s", most: 0.6, rate: true,
+			coffer: getOne,
+			bare:   handlerSide,
+		},
+		{
+			name: "batch-categorize 50, with journal", goal: "≤ 1.5×", most: 1.5, coffer: categorize,
+			bare: bareSide(bareCategorize),
+		},
+		{
+			name: "preview contains, one caller", goal: "≤ 0.5× of streaming the columns", most: 0.5,
+			coffer: previewing(containsCondition), bare: streaming,
+		},
+		{
+			name: "preview regex, one caller", goal: "≤ 1.6× of streaming the columns", most: 1.6,
+			coffer: previewing(regexCondition), bare: streaming,
+		},
+		{
+			name: "apply a rule to a fifth, with journal", goal: "≤ 2.5×", most: 2.5, rounds: 3, coffer: applyRule,
+			bare: bareApply,
+		},
 	}
 }
 
@@ -85,7 +124,8 @@ func getOne(ctx context.Context, w *world, connections int) (side, error) {
 	if err != nil {
 		return nil, err
 	}
-	return connect(ctx, w.server.Address, w.server.Pid(), connections, func(c, n int) []byte { return requests[(c*131+n)%len(requests)] })
+	return connect(ctx, w.server.Address, w.server.Pid(), connections,
+		func(c, n int) []byte { return requests[(c*131+n)%len(requests)] })
 }
 
 func oneEach(ctx context.Context, w *world, address string) ([][]byte, error) {
@@ -102,7 +142,8 @@ func oneEach(ctx context.Context, w *world, address string) ([][]byte, error) {
 
 // someIDs are transactions from all over the books, always the same ones.
 func someIDs(ctx context.Context, w *world, n int) ([]id.ID, error) {
-	rows, err := w.admin.Query(ctx, `select id from transaction where deleted_at is null order by hashtext(provider_id), id limit $1`, n)
+	rows, err := w.admin.Query(ctx, `select id from transaction where deleted_at is null
+		order by hashtext(provider_id), id limit $1`, n)
 	if err != nil {
 		return nil, err
 	}
@@ -113,9 +154,11 @@ func someIDs(ctx context.Context, w *world, n int) ([]id.ID, error) {
 	return ids, err
 }
 
-// blocks are sets of transactions that no two connections share, so that nobody waits for a lock. Neighbours in time go together, as a person who tidies up picks them.
+// blocks are sets of transactions that no two connections share, so that nobody waits for a lock.
+// Neighbours in time go together, as a person who tidies up picks them.
 func blocks(ctx context.Context, w *world, connections int) ([][]id.ID, error) {
-	rows, err := w.admin.Query(ctx, `select id from transaction where deleted_at is null order by date desc, id desc limit $1`, connections*batch*blocksEach)
+	rows, err := w.admin.Query(ctx, `select id from transaction where deleted_at is null
+		order by date desc, id desc limit $1`, connections*batch*blocksEach)
 	if err != nil {
 		return nil, err
 	}
@@ -135,7 +178,8 @@ func blocks(ctx context.Context, w *world, connections int) ([][]id.ID, error) {
 
 const blocksEach = 20
 
-// targets are the two categories between which batches go to and fro, so that every request changes every row.
+// targets are the two categories between which batches go to and fro, so that every request changes
+// every row.
 var targets = []string{"transport_taxis", "shopping_general_stores"}
 
 // turn is the block and target of a connection's nth batch.

@@ -53,7 +53,8 @@ type result struct {
 func (r *result) settle() {
 	var cpus, rates []float64
 	for i := range r.Coffer {
-		cpus, rates = append(cpus, r.Coffer[i].Both/r.Bare[i].Both), append(rates, r.Coffer[i].PerSecond/r.Bare[i].PerSecond)
+		cpus, rates = append(cpus, r.Coffer[i].Both/r.Bare[i].Both), append(rates,
+			r.Coffer[i].PerSecond/r.Bare[i].PerSecond)
 	}
 	r.CPU, r.Rate = measure.Median(cpus), measure.Median(rates)
 	r.Met = r.CPU <= r.most
@@ -80,16 +81,24 @@ type report struct {
 }
 
 func (r *report) print(w io.Writer) {
-	fmt.Fprintf(w, "%d transactions. %s.\nMedians of %d alternating rounds of %.1f s, %d connections. CPU is server + PostgreSQL, ms per request.\n\n", r.Rows, r.Machine, r.Rounds, r.Seconds, r.Connections)
-	rows := [][]string{{"operation", "coffer CPU", "of it server", "bare CPU", "ratio", "goal", "", "coffer rps", "p50", "p99", "bare rps", "p50", "p99", "rps ratio"}}
+	fmt.Fprintf(w, "%d transactions. %s.\nMedians of %d alternating rounds of %.1f s, %d connections. CPU is server "+
+		"+ PostgreSQL, ms per request.\n\n", r.Rows, r.Machine, r.Rounds, r.Seconds, r.Connections)
+	rows := [][]string{{
+		"operation", "coffer CPU", "of it server", "bare CPU", "ratio", "goal", "", "coffer rps", "p50",
+		"p99", "bare rps", "p50", "p99", "rps ratio",
+	}}
 	for _, s := range r.Results {
 		c := func(of func(figure) float64, format string) string { return fmt.Sprintf(format, middle(s.Coffer, of)) }
 		b := func(of func(figure) float64, format string) string { return fmt.Sprintf(format, middle(s.Bare, of)) }
 		both, server := func(f figure) float64 { return f.Both }, func(f figure) float64 { return f.Server }
-		rate, p50, p99 := func(f figure) float64 { return f.PerSecond }, func(f figure) float64 { return f.P50 }, func(f figure) float64 { return f.P99 }
+		rate := func(f figure) float64 { return f.PerSecond }
+		p50 := func(f figure) float64 { return f.P50 }
+		p99 := func(f figure) float64 { return f.P99 }
 		rows = append(rows, []string{
-			s.Name, c(both, "%.3f"), c(server, "%.3f"), b(both, "%.3f"), fmt.Sprintf("%.2f×", s.CPU), s.Goal, measure.Verdict(s.Met),
-			c(rate, "%.1f"), c(p50, "%.2f"), c(p99, "%.2f"), b(rate, "%.1f"), b(p50, "%.2f"), b(p99, "%.2f"), fmt.Sprintf("%.2f", s.Rate),
+			s.Name, c(both, "%.3f"), c(server, "%.3f"), b(both, "%.3f"), fmt.Sprintf("%.2f×", s.CPU), s.Goal,
+			measure.Verdict(s.Met),
+			c(rate, "%.1f"), c(p50, "%.2f"), c(p99, "%.2f"), b(rate, "%.1f"), b(p50, "%.2f"), b(p99, "%.2f"),
+			fmt.Sprintf("%.2f", s.Rate),
 		})
 	}
 	measure.Table(w, rows)
@@ -101,5 +110,6 @@ func (r *report) print(w io.Writer) {
 			others = append(others, f.Others*100)
 		}
 	}
-	fmt.Fprintf(w, "\nStrangers used %.1f %% of the cores in the middle round; %d turns were too noisy and are not counted.\n", measure.Median(others), noisy)
+	fmt.Fprintf(w, "\nStrangers used %.1f %% of the cores in the middle round; %d turns were too noisy and are not "+
+		"counted.\n", measure.Median(others), noisy)
 }

@@ -11,7 +11,8 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// The conditions that are previewed. The expression has no literal that must occur, so no index can help with it.
+// The conditions that are previewed. The expression has no literal that must occur, so no index can
+// help with it.
 const (
 	containsCondition = `{"field": "name", "op": "contains", "value": "starbucks"}`
 	regexCondition    = `{"field": "name", "op": "matches", "value": "[0-9]{3,}.*[A-Z]$"}`
@@ -25,11 +26,13 @@ func previewing(condition string) func(context.Context, *world, int) (side, erro
 	}
 }
 
-// streaming is the bare side of a preview: every row's columns that the condition and the sample need come to the program, and it looks at none.
+// streaming is the bare side of a preview: every row's columns that the condition and the sample
+// need come to the program, and it looks at none.
 func streaming(ctx context.Context, w *world, _ int) (side, error) {
 	return bareSide(func(context.Context, *world, int) (asker, error) {
 		return func(ctx context.Context, conn *pgx.Conn, _, _ int) error {
-			rows, err := conn.Query(ctx, `select t.id, t.date, d.name from transaction t join descriptor d on d.id = t.descriptor_id where t.deleted_at is null`)
+			rows, err := conn.Query(ctx, `select t.id, t.date, d.name from transaction t
+				join descriptor d on d.id = t.descriptor_id where t.deleted_at is null`)
 			if err != nil {
 				return err
 			}
@@ -44,7 +47,8 @@ func streaming(ctx context.Context, w *world, _ int) (side, error) {
 	})(ctx, w, 1)
 }
 
-// An application is what both sides of an apply do in turns: a fifth of all transactions goes from one category to another and back, and gets or loses a tag, so that every round changes every row.
+// An application is what both sides of an apply do in turns: a fifth of all transactions goes from
+// one category to another and back, and gets or loses a tag, so that every round changes every row.
 type application struct {
 	rules   [2]id.ID
 	ids     []id.ID
@@ -62,10 +66,12 @@ func (w *world) application(ctx context.Context) (*application, error) {
 	}
 	a := &application{}
 	var limit string
-	if err := w.admin.QueryRow(ctx, `select percentile_disc(0.2) within group (order by amount)::text from transaction where deleted_at is null`).Scan(&limit); err != nil {
+	if err := w.admin.QueryRow(ctx, `select percentile_disc(0.2) within group (order by amount)::text
+		from transaction where deleted_at is null`).Scan(&limit); err != nil {
 		return nil, fmt.Errorf("find a fifth: %w", err)
 	}
-	rows, err := w.admin.Query(ctx, `select id from transaction where deleted_at is null and amount < $1::numeric order by id`, limit)
+	rows, err := w.admin.Query(ctx, `select id from transaction where deleted_at is null and amount < $1::numeric
+		order by id`, limit)
 	if err != nil {
 		return nil, err
 	}
@@ -76,7 +82,8 @@ func (w *world) application(ctx context.Context) (*application, error) {
 		if a.targets[i], err = category(ctx, w, targets[i]); err != nil {
 			return nil, err
 		}
-		body := fmt.Sprintf(`{"rules": [{"name": "bench %s", "conditions": {"field": "amount", "op": "lt", "value": %s}, "category_slug": %q, "actions": [{"type": %q, "tag_slug": "bench"}]}]}`, action, limit, targets[i], action)
+		body := fmt.Sprintf(
+			`{"rules": [{"name": "bench %s", "conditions": {"field": "amount", "op": "lt", "value": %s}, "category_slug": %q, "actions": [{"type": %q, "tag_slug": "bench"}]}]}`, action, limit, targets[i], action)
 		var made struct {
 			Rules []struct {
 				ID id.ID `json:"id"`
@@ -87,7 +94,8 @@ func (w *world) application(ctx context.Context) (*application, error) {
 		}
 		a.rules[i] = made.Rules[0].ID
 	}
-	if err := w.admin.QueryRow(ctx, `select id from tag where slug = 'bench' and deleted_at is null`).Scan(&a.tag); err != nil {
+	if err := w.admin.QueryRow(ctx, `select id from tag where slug = 'bench'
+		and deleted_at is null`).Scan(&a.tag); err != nil {
 		return nil, fmt.Errorf("find the tag: %w", err)
 	}
 	applied = a
@@ -151,7 +159,8 @@ func (s *applying) round(ctx context.Context, _ time.Duration) ([]time.Duration,
 	return []time.Duration{time.Since(start)}, nil
 }
 
-// bareApplying is the bare side: one set-based update, one upsert of tags and one COPY of the same journal rows, in one transaction.
+// bareApplying is the bare side: one set-based update, one upsert of tags and one COPY of the same
+// journal rows, in one transaction.
 type bareApplying struct {
 	a    *application
 	conn *pgx.Conn
@@ -176,28 +185,43 @@ func (s *bareApplying) round(ctx context.Context, _ time.Duration) ([]time.Durat
 	start := time.Now()
 	to, from, present := s.a.targets[s.a.turn%2], s.a.targets[(s.a.turn+1)%2], s.a.turn%2 == 0
 	err := pgx.BeginFunc(ctx, s.conn, func(tx pgx.Tx) error {
-		if _, err := tx.Exec(ctx, `update transaction set category_id = $1, category_source = 'rule', updated_at = clock_timestamp() where id = any($2)`, to, s.a.ids); err != nil {
+		if _, err := tx.Exec(ctx, `update transaction set category_id = $1, category_source = 'rule',
+			updated_at = clock_timestamp() where id = any($2)`, to, s.a.ids); err != nil {
 			return err
 		}
 		if _, err := tx.Exec(ctx, `
-			insert into transaction_tag (transaction_id, tag_id, present, source) select u, $2, $3, 'rule' from unnest($1::uuid[]) u
-			on conflict (transaction_id, tag_id) do update set present = excluded.present, source = excluded.source`, s.a.ids, s.a.tag, present); err != nil {
+			insert into transaction_tag (transaction_id, tag_id, present, source) select u, $2, $3, 'rule'
+				from unnest($1::uuid[]) u
+			on conflict (transaction_id, tag_id) do update set present = excluded.present,
+				source = excluded.source`, s.a.ids, s.a.tag, present); err != nil {
 			return err
 		}
 		change := id.New()
 		if _, err := tx.Exec(ctx, `
-			insert into change (id, short_id, cause, summary, actor_type, actor_name, transactions, entries) values ($1, $2, 'rule', 'bare', 'system', 'bench', $3, 2 * $3)`,
+			insert into change (id, short_id, cause, summary, actor_type, actor_name, transactions, entries)
+				values ($1, $2, 'rule', 'bare', 'system', 'bench', $3, 2 * $3)`,
 			change, change.Short(), len(s.a.ids)); err != nil {
 			return err
 		}
 		rule, before, after, there := s.a.rules[s.a.turn%2], from.String(), to.String(), "present"
-		columns := []string{"change_id", "subject", "subject_id", "field", "ref", "before", "after", "before_source", "after_source", "rule_id", "note"}
-		_, err := tx.CopyFrom(ctx, pgx.Identifier{"entry"}, columns, pgx.CopyFromSlice(2*len(s.a.ids), func(i int) ([]any, error) {
-			if i%2 == 0 {
-				return []any{change, "transaction", s.a.ids[i/2], "category", nil, before, after, "rule", "rule", rule, nil}, nil
-			}
-			return []any{change, "transaction", s.a.ids[i/2], "tag", s.a.tag, there, nil, "rule", "rule", rule, nil}, nil
-		}))
+		columns := []string{
+			"change_id", "subject", "subject_id", "field", "ref", "before", "after", "before_source",
+			"after_source", "rule_id", "note",
+		}
+		_, err := tx.CopyFrom(ctx, pgx.Identifier{"entry"}, columns,
+			pgx.CopyFromSlice(2*len(s.a.ids), func(i int) ([]any, error) {
+				if i%2 == 0 {
+					return []any{
+						change, "transaction", s.a.ids[i/2], "category", nil, before, after, "rule", "rule", rule,
+						nil,
+					}, nil
+				}
+				return []any{
+						change, "transaction", s.a.ids[i/2], "tag", s.a.tag, there, nil, "rule", "rule", rule,
+						nil,
+					},
+					nil
+			}))
 		return err
 	})
 	s.a.turn++

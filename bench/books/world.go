@@ -76,7 +76,8 @@ func (w *world) open(ctx context.Context, o options) (err error) {
 	w.server, err = measure.Start(ctx, o.binary, []string{"serve"}, func(address string) []string {
 		return []string{
 			"COFFER_DATABASE_URL=" + w.url, "COFFER_LISTEN=" + address, "COFFER_LOG_LEVEL=INFO",
-			// One key makes all requests, far more than one key may; the limiter still counts each of them.
+			// One key makes all requests, far more than one key may; the limiter still counts each
+			// of them.
 			"COFFER_RATE_PER_MINUTE=100000000", "COFFER_RATE_BURST=1000000",
 		}
 	})
@@ -88,7 +89,8 @@ func (w *world) open(ctx context.Context, o options) (err error) {
 }
 
 func seed(ctx context.Context, o options, at string) error {
-	cmd := exec.CommandContext(ctx, o.binary, "dev", "seed", "--transactions", strconv.Itoa(o.transactions), "--years", strconv.Itoa(o.years)) //nolint:gosec // the binary that this program built or was told
+	cmd := exec.CommandContext(ctx, o.binary, "dev", "seed", "--transactions", strconv.Itoa(o.transactions), //nolint:gosec // the binary that this program built or was told
+		"--years", strconv.Itoa(o.years), "--end", "2026-06-30", "--raw")
 	cmd.Env = []string{"COFFER_DATABASE_URL=" + at}
 	cmd.Stderr = os.Stderr
 	if err := cmd.Run(); err != nil {
@@ -144,12 +146,17 @@ func (w *world) close(ctx context.Context) {
 }
 
 func (w *world) describe(ctx context.Context) (measure.Machine, error) {
-	m := measure.Machine{Date: time.Now().UTC().Format(time.DateOnly), Commit: "unknown", Go: runtime.Version(), Cores: runtime.NumCPU()}
-	if out, err := exec.CommandContext(ctx, "git", "describe", "--always", "--dirty", "--abbrev=12").Output(); err == nil {
+	m := measure.Machine{
+		Date: time.Now().UTC().Format(time.DateOnly), Commit: "unknown", Go: runtime.Version(),
+		Cores: runtime.NumCPU(),
+	}
+	if out, err := exec.CommandContext(ctx, "git", "describe", "--always", "--dirty",
+		"--abbrev=12").Output(); err == nil {
 		m.Commit = strings.TrimSpace(string(out))
 	}
 	m.Processor = runtime.GOARCH
-	err := w.admin.QueryRow(ctx, `select current_setting('server_version'), current_setting('shared_buffers'), current_setting('fsync')`).Scan(&m.PostgreSQL, &m.SharedBuffers, &m.Fsync)
+	err := w.admin.QueryRow(ctx, `select current_setting('server_version'), current_setting('shared_buffers'),
+		current_setting('fsync')`).Scan(&m.PostgreSQL, &m.SharedBuffers, &m.Fsync)
 	return m, err
 }
 
@@ -164,7 +171,8 @@ type clocks struct {
 
 // strangersSince is what the machine was busy with beside the side that was measured.
 func (c clocks) strangersSince(before clocks) time.Duration {
-	return c.machine - before.machine - (c.server - before.server) - (c.client - before.client) - c.databaseSince(before)
+	return c.machine - before.machine - (c.server - before.server) - (c.client - before.client) - c.databaseSince(
+		before)
 }
 
 func (c clocks) databaseSince(before clocks) time.Duration {
@@ -175,9 +183,11 @@ func (c clocks) databaseSince(before clocks) time.Duration {
 	return sum
 }
 
-// clocks reads them. Backends are those of both sides, because only one of them is under load and the other's stand still.
+// clocks reads them. Backends are those of both sides, because only one of them is under load and
+// the other's stand still.
 func (w *world) clocks(ctx context.Context, server int) (clocks, error) {
-	rows, err := w.admin.Query(ctx, `select pid from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()`)
+	rows, err := w.admin.Query(ctx, `select pid from pg_stat_activity
+		where datname = current_database() and pid <> pg_backend_pid()`)
 	if err != nil {
 		return clocks{}, fmt.Errorf("list backends: %w", err)
 	}

@@ -1,5 +1,6 @@
-// Command login measures what a flood of sign-ins does to everyone else: how long other calls take, what memory it costs, and whether a member still gets in.
-// It must not know how coffer is built inside; it starts the real binary and looks at it through HTTP and /proc.
+// Command login measures what a flood of sign-ins does to everyone else: how long other calls take,
+// what memory it costs, and whether a member still gets in. It must not know how coffer is built
+// inside; it starts the real binary and looks at it through HTTP and /proc.
 package main
 
 import (
@@ -47,7 +48,8 @@ func run(ctx context.Context) error {
 	if out, err := setup.CombinedOutput(); err != nil {
 		return fmt.Errorf("set up: %w: %s", err, out)
 	}
-	server, err := measure.Start(ctx, binary, []string{"serve"}, func(address string) []string { return append(env, "COFFER_LISTEN="+address) })
+	server, err := measure.Start(ctx, binary, []string{"serve"},
+		func(address string) []string { return append(env, "COFFER_LISTEN="+address) })
 	if err != nil {
 		return err
 	}
@@ -55,7 +57,10 @@ func run(ctx context.Context) error {
 	if _, err := server.Ready(ctx, "/api/v1/health/ready"); err != nil {
 		return err
 	}
-	f := &flood{base: "http://" + server.Address, pid: server.Pid(), key: scratch.Key, rate: *rate, addresses: *addresses, statuses: map[int]int{}}
+	f := &flood{
+		base: "http://" + server.Address, pid: server.Pid(), key: scratch.Key, rate: *rate,
+		addresses: *addresses, statuses: map[int]int{},
+	}
 	return f.measure(ctx, *lasts)
 }
 
@@ -92,11 +97,13 @@ func (f *flood) measure(ctx context.Context, lasts time.Duration) error {
 	}
 	a, b := measure.Quantile(quiet, 0.99), measure.Quantile(loud, 0.99)
 	fmt.Fprintf(os.Stdout, "API call, p50 and p99   quiet %s %s   flooded %s %s   p99 %.1f times\n",
-		round(measure.Quantile(quiet, 0.5)), round(a), round(measure.Quantile(loud, 0.5)), round(b), float64(b)/float64(a))
+		round(measure.Quantile(quiet, 0.5)), round(a), round(measure.Quantile(loud, 0.5)), round(b),
+		float64(b)/float64(a))
 	fmt.Fprintf(os.Stdout, "calls not answered 200  %d of %d\n", f.failed, len(loud)+len(quiet)+f.failed)
 	fmt.Fprintf(os.Stdout, "sign-ins by status      %v\n", f.statuses)
 	fmt.Fprintf(os.Stdout, "memory                  %d MiB before, %d MiB at most\n", before.RSS>>20, peak.RSS>>20)
-	fmt.Fprintf(os.Stdout, "a member meanwhile      %d times in, %d times not, %s at most\n", f.member, f.memberRefused, round(f.slowest))
+	fmt.Fprintf(os.Stdout, "a member meanwhile      %d times in, %d times not, %s at most\n", f.member, f.memberRefused,
+		round(f.slowest))
 	return nil
 }
 
@@ -132,7 +139,8 @@ func (f *flood) attack(ctx context.Context) {
 		who := []string{email, "nobody@example.com"}[n%2]
 		from := fmt.Sprintf("198.51.%d.%d", n%f.addresses/100, n%f.addresses%100)
 		all.Go(func() {
-			status := f.send(context.WithoutCancel(ctx), http.MethodPost, "/auth/login", fmt.Sprintf(`{"email":%q,"password":"guess number %d"}`, who, n), from)
+			status := f.send(context.WithoutCancel(ctx), http.MethodPost, "/auth/login",
+				fmt.Sprintf(`{"email":%q,"password":"guess number %d"}`, who, n), from)
 			f.mu.Lock()
 			f.statuses[status]++
 			f.mu.Unlock()
@@ -145,7 +153,8 @@ func (f *flood) attack(ctx context.Context) {
 func (f *flood) robin(ctx context.Context) {
 	for ctx.Err() == nil {
 		start := time.Now()
-		if status := f.send(context.WithoutCancel(ctx), http.MethodPost, "/auth/login", fmt.Sprintf(`{"email":%q,"password":%q}`, email, password), "203.0.113.9"); status == http.StatusOK {
+		if status := f.send(context.WithoutCancel(ctx), http.MethodPost, "/auth/login",
+			fmt.Sprintf(`{"email":%q,"password":%q}`, email, password), "203.0.113.9"); status == http.StatusOK {
 			f.member++
 		} else {
 			f.memberRefused++

@@ -14,7 +14,8 @@ import (
 
 const patience = 20 * time.Second
 
-// Coffer is the service to measure: the binary that was given, or else one that is built as releases are: static, without paths, stripped. Whoever asked removes it.
+// Coffer is the service to measure: the binary that was given, or else one that is built as
+// releases are: static, without paths, stripped. Whoever asked removes it.
 func Coffer(ctx context.Context, given string) (binary string, remove func(), err error) {
 	if given != "" {
 		return given, func() {}, nil
@@ -25,7 +26,8 @@ func Coffer(ctx context.Context, given string) (binary string, remove func(), er
 	}
 	remove = func() { _ = os.RemoveAll(dir) } // the system clears it some day
 	binary = filepath.Join(dir, "coffer")
-	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-buildvcs=false", "-ldflags=-s -w", "-o", binary, "coffer/cmd/coffer") //nolint:gosec // the variable is a file that this program names
+	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-buildvcs=false", "-ldflags=-s -w", //nolint:gosec // the variable is a file that this program names
+		"-o", binary, "coffer/cmd/coffer")
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
 	cmd.Stderr = os.Stderr
 	if err := cmd.Run(); err != nil {
@@ -35,7 +37,8 @@ func Coffer(ctx context.Context, given string) (binary string, remove func(), er
 	return binary, remove, nil
 }
 
-// A Child is a server under measurement. It listens on loopback only, and what it logs goes to /dev/null.
+// A Child is a server under measurement. It listens on loopback only, and what it logs goes to
+// /dev/null.
 type Child struct {
 	Address string
 	Started time.Time // just before exec
@@ -43,7 +46,8 @@ type Child struct {
 	cmd *exec.Cmd
 }
 
-// Start runs path with the environment env and nothing else of ours. The address at which it shall listen is free at this moment and given to both.
+// Start runs path with the environment env and nothing else of ours. It picks a free address,
+// passes it to env and keeps it in the Child.
 func Start(ctx context.Context, path string, args []string, env func(address string) []string) (*Child, error) {
 	address, err := freeAddress(ctx)
 	if err != nil {
@@ -84,7 +88,8 @@ func (c *Child) Ready(ctx context.Context, path string) (time.Duration, error) {
 				return took, nil
 			}
 		}
-		// Often enough to be exact to a millisecond, seldom enough not to take the core that the child starts on.
+		// Often enough to be exact to a millisecond, seldom enough not to take the core that the
+		// child starts on.
 		time.Sleep(500 * time.Microsecond)
 	}
 	return 0, fmt.Errorf("the server at %s was not ready within %s", c.Address, patience)

@@ -12,8 +12,9 @@ import (
 	"time"
 )
 
-// A Load is a number of keep-alive connections, each of which sends the same request again as soon as the answer to the last one has come.
-// It is a client of its own because net/http's costs as much CPU as a small server does, and on two cores that would be taken from what is measured.
+// A Load is a number of keep-alive connections, each of which sends the same request again as soon
+// as the answer to the last one has come. It is a client of its own because net/http's costs as
+// much CPU as a small server does, and on two cores that would be taken from what is measured.
 type Load struct{ clients []*client }
 
 type client struct {
@@ -62,7 +63,8 @@ type Round struct {
 	P50, P99 time.Duration
 }
 
-// Run sends requests until d has passed or every connection has sent each of them. An answer other than 200 fails the run: a fast refusal is no throughput.
+// Run sends requests until d has passed or every connection has sent each of them. An answer other
+// than 200 fails the run: a fast refusal is no throughput.
 func (l *Load) Run(d time.Duration, each int) (Round, error) {
 	var all sync.WaitGroup
 	start := time.Now()
@@ -91,7 +93,8 @@ func (l *Load) Answer() []byte {
 
 func (c *client) run(end time.Time, each int) error {
 	c.took = c.took[:0]
-	// One deadline for the round: setting one for each request would cost more than reading its answer.
+	// One deadline for the round: setting one for each request would cost more than reading its
+	// answer.
 	if err := c.conn.SetDeadline(end.Add(10 * time.Second)); err != nil {
 		return err
 	}
@@ -131,7 +134,8 @@ var (
 	length   = []byte("\r\nContent-Length: ")
 )
 
-// complete reports whether b holds an answer to its end. It reads no more of HTTP than Go's own server writes.
+// complete reports whether b holds an answer to its end. It reads no more of HTTP than Go's own
+// server writes.
 func complete(b []byte) (bool, error) {
 	head := bytes.Index(b, headEnd)
 	if head < 0 {

@@ -1,5 +1,6 @@
-// Package measure is what the measuring programs stand on: a scratch database, child processes, a lean HTTP client, CPU time and memory from /proc, medians and tables.
-// It must not know what is being measured nor which figure would be a good one; that is each program's.
+// Package measure is what the measuring programs stand on: a scratch database, child processes, a
+// lean HTTP client, CPU time and memory from /proc, medians and tables. It must not know what is
+// being measured nor which figure would be a good one; that is each program's.
 package measure
 
 import (
@@ -47,7 +48,8 @@ func Main(name string, run func(context.Context) error) {
 	}
 }
 
-// AdminURL is the PostgreSQL on which scratch databases are made. It must run on this machine, because its CPU time is read from /proc.
+// AdminURL is the PostgreSQL on which scratch databases are made. It must run on this machine,
+// because its CPU time is read from /proc.
 func AdminURL() string {
 	if u := os.Getenv("COFFER_TEST_DATABASE_URL"); u != "" {
 		return u
@@ -68,7 +70,9 @@ func NewScratch(ctx context.Context) (*Scratch, error) {
 	s := &Scratch{name: "coffer_bench_" + strings.ToLower(rand.Text()), admin: admin}
 	at.Path = s.name
 	if q := at.Query(); !q.Has("sslmode") {
-		q.Set("sslmode", "disable") // Debian's PostgreSQL offers TLS even on loopback; its cost would be laid on both sides of every comparison
+		// Debian's PostgreSQL offers TLS even on loopback; its cost would be laid on both sides of
+		// every comparison
+		q.Set("sslmode", "disable")
 		at.RawQuery = q.Encode()
 	}
 	s.URL = at.String()
@@ -101,7 +105,8 @@ func (s *Scratch) fill(ctx context.Context) error {
 		}
 		for i := range tags {
 			t, err := filing.New().CreateTag(ctx, tx, filing.CreateTag{
-				Slug: fmt.Sprintf("trip:place-%03d", i), Name: new("A journey"), Description: "Everything that it cost", Color: "#d97706", Icon: "plane",
+				Slug: fmt.Sprintf("trip:place-%03d", i), Name: new("A journey"), Description: "Everything that it cost",
+				Color: "#d97706", Icon: "plane",
 			})
 			if err != nil {
 				return err
@@ -113,7 +118,8 @@ func (s *Scratch) fill(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("fill the scratch database: %w", err)
 	}
-	// Otherwise autovacuum changes the statistics, and with them the plans, in the middle of the run.
+	// Otherwise autovacuum changes the statistics, and with them the plans, in the middle of the
+	// run.
 	if _, err := db.Exec(ctx, "vacuum analyze"); err != nil {
 		return fmt.Errorf("analyse the scratch database: %w", err)
 	}
@@ -130,9 +136,11 @@ func (s *Scratch) Drop(ctx context.Context) {
 	_ = s.admin.Close(ctx) // nothing is left to lose
 }
 
-// Backends are the processes that serve the scratch database's clients. The question is asked from outside of it, so the one who asks is not among them.
+// Backends are the processes that serve the scratch database's clients. The query runs on
+// another database, so its own backend is not among them.
 func (s *Scratch) Backends(ctx context.Context) ([]int, error) {
-	rows, err := s.admin.Query(ctx, `select pid from pg_stat_activity where datname = $1 and backend_type = 'client backend'`, s.name)
+	rows, err := s.admin.Query(ctx, `select pid from pg_stat_activity
+		where datname = $1 and backend_type = 'client backend'`, s.name)
 	if err != nil {
 		return nil, fmt.Errorf("list backends: %w", err)
 	}

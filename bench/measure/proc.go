@@ -13,9 +13,10 @@ import (
 	"time"
 )
 
-// CPU is the time that a process has spent on a core, in its own code and in the kernel for it.
-// It is the sum over the threads of /proc/…/schedstat: the same as utime + stime of /proc/…/stat, but in nanoseconds, where those have 10 ms steps that
-// would swallow a tenth of what one PostgreSQL backend uses in a round.
+// CPU is the time that a process has spent on a core, in its own code and in the kernel for it. It
+// is the sum over the threads of /proc/…/schedstat: the same as utime + stime of /proc/…/stat, but
+// in nanoseconds, where those have 10 ms steps that would swallow a tenth of what one PostgreSQL
+// backend uses in a round.
 func CPU(pid int) (time.Duration, error) {
 	paths, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/schedstat", pid))
 	if err != nil {
@@ -47,7 +48,8 @@ func OwnCPU() time.Duration {
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
-// MachineCPU is the time that all cores together were not idle since the machine started, including what the host took from them. It has 10 ms steps.
+// MachineCPU is the time that all cores together were not idle since the machine started, including
+// what the host took from them. It has 10 ms steps.
 func MachineCPU() (time.Duration, error) {
 	b, err := os.ReadFile("/proc/stat")
 	if err != nil {
@@ -75,14 +77,16 @@ func MachineCPU() (time.Duration, error) {
 type Memory struct {
 	RSS  int64 `json:"rss"`  // all of its pages that are in memory
 	Anon int64 `json:"anon"` // of these, its own: heap and stacks
-	File int64 `json:"file"` // of these, mapped from the binary: the kernel can drop them and shares them between processes
-	PSS  int64 `json:"pss"`  // RSS, with shared pages divided by how many share them
+	// of these, mapped from the binary: the kernel can drop them and shares them between processes
+	File int64 `json:"file"`
+	PSS  int64 `json:"pss"` // RSS, with shared pages divided by how many share them
 }
 
 // MemoryOf reads /proc of the process.
 func MemoryOf(pid int) (Memory, error) {
 	var m Memory
-	err := readSizes(fmt.Sprintf("/proc/%d/status", pid), map[string]*int64{"VmRSS": &m.RSS, "RssAnon": &m.Anon, "RssFile": &m.File})
+	err := readSizes(fmt.Sprintf("/proc/%d/status", pid),
+		map[string]*int64{"VmRSS": &m.RSS, "RssAnon": &m.Anon, "RssFile": &m.File})
 	if err != nil {
 		return Memory{}, err
 	}
@@ -90,7 +94,8 @@ func MemoryOf(pid int) (Memory, error) {
 	return m, err
 }
 
-// readSizes fills in the lines "Name: 123 kB" that are asked for. One that is missing is an error: a zero would look like a triumph.
+// readSizes fills in the lines "Name: 123 kB" that are asked for. One that is missing is an error:
+// a zero would look like a triumph.
 func readSizes(path string, want map[string]*int64) error {
 	b, err := os.ReadFile(path) //nolint:gosec // the callers above name files below /proc
 	if err != nil {

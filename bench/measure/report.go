@@ -24,7 +24,8 @@ func Median[T ~int64 | ~float64](values []T) T {
 	return (sorted[(n-1)/2] + sorted[n/2]) / 2
 }
 
-// Quantile is the smallest value that the share q of the values does not exceed. They must be sorted; it is zero without values.
+// Quantile is the smallest value that the share q of the values does not exceed. They must be
+// sorted; it is zero without values.
 func Quantile[T cmp.Ordered](sorted []T, q float64) T {
 	if len(sorted) == 0 {
 		return *new(T)
@@ -47,9 +48,13 @@ type Machine struct {
 // Describe looks at the machine and at the scratch database's server.
 func Describe(ctx context.Context, s *Scratch) (Machine, error) {
 	m := Machine{
-		Date: time.Now().UTC().Format(time.DateOnly), Commit: commit(ctx), Go: runtime.Version(), Cores: runtime.NumCPU(), Processor: processor(),
+		Date: time.Now().UTC().Format(time.DateOnly), Commit: commit(ctx), Go: runtime.Version(),
+		Cores: runtime.NumCPU(), Processor: processor(),
 	}
-	for name, target := range map[string]*string{"server_version": &m.PostgreSQL, "shared_buffers": &m.SharedBuffers, "fsync": &m.Fsync} {
+	for name, target := range map[string]*string{
+		"server_version": &m.PostgreSQL, "shared_buffers": &m.SharedBuffers,
+		"fsync": &m.Fsync,
+	} {
 		v, err := s.Setting(ctx, name)
 		if err != nil {
 			return Machine{}, err

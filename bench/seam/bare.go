@@ -21,8 +21,10 @@ const (
 	poolSize   = 10 // coffer's default, for both
 )
 
-// bare is the least that a careful person would write by hand: the key looked up in the database for every request, the query, the answer.
-// It takes coffer's record type, so that both encode the same fields; everything else that coffer has between the socket and the query is missing here on purpose.
+// bare is the least that a careful person would write by hand: the key looked up in the database
+// for every request, the query, the answer. It takes coffer's record type, so that both encode the
+// same fields; everything else that coffer has between the socket and the query is missing here on
+// purpose.
 type bare struct{ pool *pgxpool.Pool }
 
 // serveBare is the hidden command that runs the bare server, as a process of its own like coffer's.
@@ -66,7 +68,8 @@ func (b bare) tag(w http.ResponseWriter, r *http.Request) {
 	err := b.pool.QueryRow(ctx, `
 		select id, scope, actor_type, coalesce(actor_name, name) as actor_name,
 			coalesce(expires_at <= now(), false) as expired, revoked_at is not null as revoked
-		from token where hash = $1 and kind = 'api_key'`, hash[:]).Scan(&id, &scope, &actorType, &actorName, &expired, &revoked)
+		from token where hash = $1
+			and kind = 'api_key'`, hash[:]).Scan(&id, &scope, &actorType, &actorName, &expired, &revoked)
 	if errors.Is(err, pgx.ErrNoRows) || expired || revoked {
 		http.Error(w, "no such key", http.StatusUnauthorized)
 		return
@@ -81,7 +84,8 @@ func (b bare) tag(w http.ResponseWriter, r *http.Request) {
 		select id, short_id, slug, display_name, description, color, icon, is_system, created_at, updated_at from tag
 		where deleted_at is null and (id = $1 or slug = $2 or short_id = $3)
 		order by (slug = $2) desc limit 1`, nil, slug, slug,
-	).Scan(&t.ID, &t.ShortID, &t.Slug, &t.Name, &t.Description, &t.Color, &t.Icon, &t.IsSystem, &t.CreatedAt, &t.UpdatedAt)
+	).Scan(&t.ID, &t.ShortID, &t.Slug, &t.Name, &t.Description, &t.Color, &t.Icon, &t.IsSystem, &t.CreatedAt,
+		&t.UpdatedAt)
 	if errors.Is(err, pgx.ErrNoRows) {
 		http.Error(w, "no such tag", http.StatusNotFound)
 		return

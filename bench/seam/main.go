@@ -1,5 +1,6 @@
-// Command seam measures what the road from a socket to a use case costs: coffer's whole stack beside a bare net/http handler that does the same queries.
-// It must not know how coffer is built inside; it starts the real binary and talks HTTP to it.
+// Command seam measures what the road from a socket to a use case costs: coffer's whole stack
+// beside a bare net/http handler that does the same queries. It must not know how coffer is built
+// inside; it starts the real binary and talks HTTP to it.
 package main
 
 import (
@@ -39,7 +40,9 @@ func run(ctx context.Context) error {
 	flag.IntVar(&o.rounds, "rounds", 10, "rounds of each contender, alternating")
 	flag.DurationVar(&o.length, "length", 2*time.Second, "length of a round")
 	flag.DurationVar(&o.warm, "warm", 2*time.Second, "load before the first round, to each contender")
-	flag.Float64Var(&o.quiet, "quiet", 1, "share of the cores that strangers may use in a turn; a busier turn is thrown away for all contenders and repeated")
+	flag.Float64Var(&o.quiet, "quiet", 1,
+		"share of the cores that strangers may use in a turn; a busier turn is thrown away for all contenders and "+
+			"repeated")
 	flag.BoolVar(&o.asJSON, "json", false, "print JSON, with every round")
 	flag.Parse()
 	if flag.Arg(0) == "bare" {
@@ -89,7 +92,8 @@ func measureAll(ctx context.Context, o options) (*report, error) {
 	if err != nil {
 		return nil, err
 	}
-	// The client needs no second core, and with one it wakes threads for nothing; all cores are left to what is measured.
+	// The client needs no second core, and with one it wakes threads for nothing; all cores are
+	// left to what is measured.
 	runtime.GOMAXPROCS(1)
 	r := &report{Machine: machine, Rounds: o.rounds, Seconds: o.length.Seconds()}
 	for _, connections := range []int{8, 1} {
@@ -111,8 +115,10 @@ func startAll(ctx context.Context, binary string, scratch *measure.Scratch) ([]*
 	coffer := func(level string) func(string) []string {
 		return func(address string) []string {
 			return []string{
-				"COFFER_DATABASE_URL=" + scratch.URL, "COFFER_LISTEN=" + address, "COFFER_LOG_LEVEL=" + level, fmt.Sprintf("COFFER_DATABASE_MAX_CONNS=%d", poolSize),
-				// One key makes all requests, far more than one key may; the limiter still counts each of them.
+				"COFFER_DATABASE_URL=" + scratch.URL, "COFFER_LISTEN=" + address, "COFFER_LOG_LEVEL=" + level,
+				fmt.Sprintf("COFFER_DATABASE_MAX_CONNS=%d", poolSize),
+				// One key makes all requests, far more than one key may; the limiter still counts
+				// each of them.
 				"COFFER_RATE_PER_MINUTE=100000000", "COFFER_RATE_BURST=1000000",
 			}
 		}
@@ -141,8 +147,11 @@ func startAll(ctx context.Context, binary string, scratch *measure.Scratch) ([]*
 	return all, nil
 }
 
-// series measures all contenders with that many connections, in turns, so that whatever else the machine does meets all of them alike.
-func series(ctx context.Context, o options, scratch *measure.Scratch, contenders []*contender, connections int) (*result, error) {
+// series measures all contenders with that many connections, in turns, so that whatever else the
+// machine does meets all of them alike.
+func series(ctx context.Context, o options, scratch *measure.Scratch, contenders []*contender,
+	connections int,
+) (*result, error) {
 	path := "/api/v1/tags/" + scratch.Slug
 	var first []byte
 	for _, c := range contenders {
@@ -158,7 +167,8 @@ func series(ctx context.Context, o options, scratch *measure.Scratch, contenders
 		if first == nil {
 			first = bytes.Clone(load.Answer())
 		} else if !bytes.Equal(first, load.Answer()) {
-			return nil, fmt.Errorf("%s answers something else than %s: they would not be doing the same work", c.name, contenders[0].name)
+			return nil, fmt.Errorf("%s answers something else than %s: they would not be doing the same work", c.name,
+				contenders[0].name)
 		}
 	}
 	if len(first) == 0 {
@@ -176,7 +186,7 @@ func series(ctx context.Context, o options, scratch *measure.Scratch, contenders
 		if s.add(figures, o.quiet) {
 			continue
 		}
-		select { // strangers shall get done what they are at
+		select { // other processes get time to finish
 		case <-ctx.Done():
 			return nil, ctx.Err()
 		case <-time.After(5 * time.Second):
@@ -187,7 +197,9 @@ func series(ctx context.Context, o options, scratch *measure.Scratch, contenders
 }
 
 // oneTurn is one round of each contender.
-func oneTurn(ctx context.Context, o options, scratch *measure.Scratch, contenders []*contender, turn int) ([]figure, error) {
+func oneTurn(ctx context.Context, o options, scratch *measure.Scratch, contenders []*contender, turn int) ([]figure,
+	error,
+) {
 	figures := make([]figure, len(contenders))
 	for i := range contenders {
 		if err := ctx.Err(); err != nil {
@@ -237,7 +249,8 @@ type view struct {
 	backends             map[int]time.Duration
 }
 
-// look reads the clocks. Backends are those of all contenders, because only one of them is under load and the others' stand still.
+// look reads the clocks. Backends are those of all contenders, because only one of them is under
+// load and the others' stand still.
 func look(ctx context.Context, scratch *measure.Scratch, c *contender) (view, error) {
 	pids, err := scratch.Backends(ctx)
 	if err != nil {

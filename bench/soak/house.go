@@ -57,13 +57,18 @@ func open(ctx context.Context, scratch *measure.Scratch, db *pg.DB) (*house, err
 	}
 	h.metrics = l.Addr().String()
 	_ = l.Close() // so that the server can have it
-	if h.sim, err = banksim.NewPlaid(banksim.PlaidOptions{Household: household.Options{Seed: 7, Transactions: 4000, Years: 2, End: time.Now()}}); err != nil {
+	if h.sim, err = banksim.NewPlaid(banksim.PlaidOptions{Household: household.Options{
+		Seed: 7, Transactions: 4000,
+		Years: 2, End: time.Now(),
+	}}); err != nil {
 		return nil, err
 	}
 	h.server, err = measure.Start(ctx, binary, []string{"serve"}, func(address string) []string {
 		return []string{
-			"COFFER_DATABASE_URL=" + scratch.URL, "COFFER_LISTEN=" + address, "COFFER_METRICS_LISTEN=" + h.metrics, "COFFER_LOG_LEVEL=WARN",
-			"COFFER_ENCRYPTION_KEY=MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY=", "COFFER_RATE_PER_MINUTE=10000000", "COFFER_RATE_BURST=1000000",
+			"COFFER_DATABASE_URL=" + scratch.URL, "COFFER_LISTEN=" + address, "COFFER_METRICS_LISTEN=" + h.metrics,
+			"COFFER_LOG_LEVEL=WARN",
+			"COFFER_ENCRYPTION_KEY=MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY=", "COFFER_RATE_PER_MINUTE=10000000",
+			"COFFER_RATE_BURST=1000000",
 			"COFFER_PLAID_CLIENT_ID=client", "COFFER_PLAID_SECRET=secret", "COFFER_PLAID_URL=" + h.sim.URL(),
 		}
 	})
@@ -90,7 +95,8 @@ func (h *house) close() {
 // link connects the bank and waits for its first sync.
 func (h *house) link(ctx context.Context) error {
 	token, _ := h.sim.NewItem("")
-	status, b, err := h.send(ctx, http.MethodPost, "/connections", fmt.Sprintf(`{"provider":"plaid","credentials":{"public_token":%q}}`, token))
+	status, b, err := h.send(ctx, http.MethodPost, "/connections",
+		fmt.Sprintf(`{"provider":"plaid","credentials":{"public_token":%q}}`, token))
 	var made struct {
 		ID string `json:"id"`
 	}
@@ -106,7 +112,8 @@ func (h *house) link(ctx context.Context) error {
 }
 
 func (h *house) send(ctx context.Context, method, path, body string) (int, []byte, error) {
-	req, err := http.NewRequestWithContext(ctx, method, "http://"+h.server.Address+"/api/v1"+path, bytes.NewReader([]byte(body)))
+	req, err := http.NewRequestWithContext(ctx, method, "http://"+h.server.Address+"/api/v1"+path,
+		bytes.NewReader([]byte(body)))
 	if err != nil {
 		return 0, nil, err
 	}
@@ -149,8 +156,10 @@ func (h *house) ask(ctx context.Context, method, path, body string) []byte {
 // person does one of the things that people do.
 func (h *house) person(ctx context.Context, dice *rand.Rand) {
 	reads := []string{
-		"/transactions?limit=50", "/transactions?search=coffee&limit=20", "/transactions/summary", "/transactions/count", "/accounts", "/categories", "/tags", "/overview",
-		"/connections", "/changes?limit=20", "/sync/logs?limit=20", "/sync/health", "/jobs?limit=20", "/rules", "/counterparties", "/reports", "/settings",
+		"/transactions?limit=50", "/transactions?search=coffee&limit=20", "/transactions/summary",
+		"/transactions/count", "/accounts", "/categories", "/tags", "/overview",
+		"/connections", "/changes?limit=20", "/sync/logs?limit=20", "/sync/health", "/jobs?limit=20", "/rules",
+		"/counterparties", "/reports", "/settings",
 	}
 	if n := dice.IntN(len(reads) + 3); n < len(reads) {
 		h.ask(ctx, http.MethodGet, reads[n], "")
@@ -161,7 +170,8 @@ func (h *house) person(ctx context.Context, dice *rand.Rand) {
 			ID string `json:"id"`
 		} `json:"transactions"`
 	}
-	if json.Unmarshal(h.ask(ctx, http.MethodGet, "/transactions?limit=1&pending=false&fields=id", ""), &list) != nil || len(list.Transactions) == 0 {
+	if json.Unmarshal(h.ask(ctx, http.MethodGet, "/transactions?limit=1&pending=false&fields=id", ""), &list) != nil ||
+		len(list.Transactions) == 0 {
 		return
 	}
 	at := "/transactions/" + list.Transactions[0].ID
@@ -189,15 +199,21 @@ func (k withKey) RoundTrip(r *http.Request) (*http.Response, error) {
 
 // agent does one of the things that agents do, in a session of its own now and then.
 func (h *house) agent(ctx context.Context, dice *rand.Rand) {
-	s, err := mcp.NewClient(&mcp.Implementation{Name: "soak", Version: "1"}, nil).Connect(ctx, &mcp.StreamableClientTransport{
-		Endpoint: "http://" + h.server.Address + "/mcp/key", HTTPClient: &http.Client{Transport: withKey(h.key), Timeout: time.Minute}, DisableStandaloneSSE: true, MaxRetries: -1,
-	}, nil)
+	s, err := mcp.NewClient(&mcp.Implementation{Name: "soak", Version: "1"}, nil).Connect(ctx,
+		&mcp.StreamableClientTransport{
+			Endpoint:   "http://" + h.server.Address + "/mcp/key",
+			HTTPClient: &http.Client{Transport: withKey(h.key), Timeout: time.Minute}, DisableStandaloneSSE: true,
+			MaxRetries: -1,
+		}, nil)
 	if err != nil {
 		h.refuse(ctx, 0, "connect as an agent: "+err.Error())
 		return
 	}
 	defer s.Close() //nolint:errcheck // nothing is left to be lost
-	tools := []string{"get_overview", "query_transactions", "transaction_summary", "list_tags", "list_categories", "list_accounts", "list_changes", "list_transaction_rules"}
+	tools := []string{
+		"get_overview", "query_transactions", "transaction_summary", "list_tags", "list_categories",
+		"list_accounts", "list_changes", "list_transaction_rules",
+	}
 	for range 10 {
 		name := tools[dice.IntN(len(tools))]
 		res, err := s.CallTool(ctx, &mcp.CallToolParams{Name: name, Arguments: map[string]any{}})
@@ -210,7 +226,8 @@ func (h *house) agent(ctx context.Context, dice *rand.Rand) {
 	}
 }
 
-// live lets everybody go on for that long, and looks at the server 200 times, but not more than once a second.
+// live lets everybody go on for that long, and looks at the server 200 times, but not more than
+// once a second.
 func (h *house) live(ctx context.Context, length, pause time.Duration) ([]sample, error) {
 	during, cancel := context.WithTimeout(ctx, length)
 	defer cancel()

@@ -29,10 +29,16 @@ func TestReport(t *testing.T) {
 	}{
 		"steady":                    {change: func(float64, *sample) {}},
 		"memory before the warm-up": {change: func(at float64, s *sample) { s.memory *= min(1, 0.5+4*at) }},
-		"memory":                    {change: func(at float64, s *sample) { s.memory *= 1 + 0.02*at }, row: "memory, %/h"},
-		"goroutines":                {change: func(at float64, s *sample) { s.goroutines += 100 * at }, row: "goroutines"},
-		"descriptors":               {change: func(at float64, s *sample) { s.handles += 50 * at }, row: "descriptors"},
-		"a 500":                     {change: func(float64, *sample) {}, broken: 1, row: "answers of 5xx"},
+		"memory": {
+			change: func(at float64, s *sample) { s.memory *= 1 + 0.02*at },
+			row:    "memory, %/h",
+		},
+		"goroutines": {
+			change: func(at float64, s *sample) { s.goroutines += 100 * at },
+			row:    "goroutines",
+		},
+		"descriptors": {change: func(at float64, s *sample) { s.handles += 50 * at }, row: "descriptors"},
+		"a 500":       {change: func(float64, *sample) {}, broken: 1, row: "answers of 5xx"},
 	} {
 		h := &house{}
 		h.syncs.Store(1)

@@ -1,5 +1,6 @@
-// Command start measures what a server costs before anyone uses it: the time from exec to ready, memory at rest, the size of the binary.
-// It must not know how coffer is built inside; it starts the real binary and looks at it through HTTP and /proc.
+// Command start measures what a server costs before anyone uses it: the time from exec to ready,
+// memory at rest, the size of the binary. It must not know how coffer is built inside; it starts
+// the real binary and looks at it through HTTP and /proc.
 package main
 
 import (
@@ -27,14 +28,15 @@ const (
 
 // A report is what was found. Times are milliseconds, sizes are bytes.
 type report struct {
-	Machine measure.Machine  `json:"machine"`
-	Starts  []float64        `json:"start_ms"` // each, from exec to the first 200 of readyPath
-	Median  float64          `json:"start_median_ms"`
-	Most    float64          `json:"start_most_ms"`
-	Others  float64          `json:"others"`     // share of the machine's cores that went to processes which are no part of this, while starting
-	Fresh   []measure.Memory `json:"idle"`       // of each process, 3 s after it was ready
-	Used    []measure.Memory `json:"idle_after"` // of the same processes, 5 s after 1,000 requests
-	Binary  int64            `json:"binary"`
+	Machine measure.Machine `json:"machine"`
+	Starts  []float64       `json:"start_ms"` // each, from exec to the first 200 of readyPath
+	Median  float64         `json:"start_median_ms"`
+	Most    float64         `json:"start_most_ms"`
+	// share of the machine's cores that went to processes which are no part of this, while starting
+	Others float64          `json:"others"`
+	Fresh  []measure.Memory `json:"idle"`       // of each process, 3 s after it was ready
+	Used   []measure.Memory `json:"idle_after"` // of the same processes, 5 s after 1,000 requests
+	Binary int64            `json:"binary"`
 }
 
 func main() { measure.Main("start", run) }
@@ -91,7 +93,10 @@ func measureAll(ctx context.Context, starts, processes int) (*report, error) {
 func serve(ctx context.Context, binary string, scratch *measure.Scratch) (*measure.Child, time.Duration, error) {
 	child, err := measure.Start(ctx, binary, []string{"serve"}, func(address string) []string {
 		// The thousand requests come from one key at once, which the usual limits would refuse.
-		return []string{"COFFER_DATABASE_URL=" + scratch.URL, "COFFER_LISTEN=" + address, "COFFER_RATE_PER_MINUTE=1000000", "COFFER_RATE_BURST=10000"}
+		return []string{
+			"COFFER_DATABASE_URL=" + scratch.URL, "COFFER_LISTEN=" + address,
+			"COFFER_RATE_PER_MINUTE=1000000", "COFFER_RATE_BURST=10000",
+		}
 	})
 	if err != nil {
 		return nil, 0, err
@@ -104,7 +109,8 @@ func serve(ctx context.Context, binary string, scratch *measure.Scratch) (*measu
 	return child, took, nil
 }
 
-// startUp starts the server again and again. The first start is not counted: it alone reads the binary from the disk.
+// startUp starts the server again and again. The first start is not counted: it alone reads the
+// binary from the disk.
 func (r *report) startUp(ctx context.Context, binary string, scratch *measure.Scratch, starts int) error {
 	var others []float64
 	for n := range starts + 1 {
@@ -132,7 +138,8 @@ func (r *report) startUp(ctx context.Context, binary string, scratch *measure.Sc
 	return nil
 }
 
-// strangers is the CPU time that neither this program nor the child used since then. PostgreSQL's part in a start is in it.
+// strangers is the CPU time that neither this program nor the child used since then. PostgreSQL's
+// part in a start is in it.
 func strangers(machine, own time.Duration, child int) (time.Duration, error) {
 	now, err := measure.MachineCPU()
 	if err != nil {
@@ -157,7 +164,8 @@ func (r *report) atRest(ctx context.Context, binary string, scratch *measure.Scr
 		return err
 	}
 	r.Fresh = append(r.Fresh, memory)
-	load, err := measure.Connect(ctx, child.Address, measure.Get(child.Address, "/api/v1/tags/"+scratch.Slug, scratch.Key), connections)
+	load, err := measure.Connect(ctx, child.Address, measure.Get(child.Address, "/api/v1/tags/"+scratch.Slug,
+		scratch.Key), connections)
 	if err != nil {
 		return err
 	}
@@ -192,19 +200,23 @@ func (r *report) print(w io.Writer) {
 	add := func(what, measured, goal string, met bool) {
 		rows = append(rows, []string{what, measured, goal, measure.Verdict(met)})
 	}
-	add(fmt.Sprintf("exec to ready, migrated database, median of %d", len(r.Starts)), fmt.Sprintf("%.0f ms", r.Median), fmt.Sprintf("%.0f ms", goalStart), r.Median <= goalStart)
+	add(fmt.Sprintf("exec to ready, migrated database, median of %d", len(r.Starts)), fmt.Sprintf("%.0f ms", r.Median),
+		fmt.Sprintf("%.0f ms", goalStart), r.Median <= goalStart)
 	for _, m := range []struct {
 		what string
 		all  []measure.Memory
 	}{{"VmRSS 3 s after start", r.Fresh}, {fmt.Sprintf("VmRSS 5 s after %d requests", requests), r.Used}} {
 		most := largest(m.all)
-		add(fmt.Sprintf("%s, largest of %d", m.what, len(m.all)), mib(most.RSS), mib(goalMemory), most.RSS <= goalMemory)
+		add(fmt.Sprintf("%s, largest of %d", m.what, len(m.all)), mib(most.RSS), mib(goalMemory),
+			most.RSS <= goalMemory)
 	}
 	add("binary, stripped, static", mib(r.Binary), mib(goalBinary), r.Binary <= goalBinary)
 	measure.Table(w, rows)
 	fresh, used := largest(r.Fresh), largest(r.Used)
-	fmt.Fprintf(w, "\nslowest start %.0f ms; others, PostgreSQL among them, used %.0f %% of the cores while it started.\n", r.Most, r.Others*100)
-	fmt.Fprintf(w, "VmRSS is heap and stacks plus mapped pages of the binary: fresh %s + %s (PSS %s), used %s + %s (PSS %s).\n",
+	fmt.Fprintf(w, "\nslowest start %.0f ms; others, PostgreSQL among them, used %.0f %% of the cores while it "+
+		"started.\n", r.Most, r.Others*100)
+	fmt.Fprintf(w, "VmRSS is heap and stacks plus mapped pages of the binary: fresh %s + %s (PSS %s), used %s + %s "+
+		"(PSS %s).\n",
 		mib(fresh.Anon), mib(fresh.File), mib(fresh.PSS), mib(used.Anon), mib(used.File), mib(used.PSS))
 }
 

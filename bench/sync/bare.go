@@ -25,15 +25,19 @@ type cargo struct {
 func take(ctx context.Context, db *pg.DB) (cargo, error) {
 	var c cargo
 	columns, err := pg.Values[string](ctx, db, `
-		select column_name::text from information_schema.columns where table_schema = 'public' and table_name = 'transaction' and column_name <> 'descriptor_id' order by ordinal_position`)
+		select column_name::text from information_schema.columns
+			where table_schema = 'public' and table_name = 'transaction' and column_name <> 'descriptor_id'
+			order by ordinal_position`)
 	if err != nil {
 		return c, err
 	}
 	c.columns = strings.Join(columns, ", ")
 	for into, query := range map[*[]string]string{
-		&c.transactions: `select t.` + strings.Join(columns, ", t.") + `, d.name, d.merchant_name, d.folded from transaction t join descriptor d on d.id = t.descriptor_id order by t.id`,
-		&c.tags:         `select * from transaction_tag order by transaction_id`,
-		&c.entries:      `select change_id, subject, subject_id, field, ref, before, after, before_source, after_source, rule_id, note from entry where subject = 'transaction' order by id`,
+		&c.transactions: `select t.` + strings.Join(columns,
+			", t.") + `, d.name, d.merchant_name, d.folded from transaction t join descriptor d on d.id = t.descriptor_id order by t.id`,
+		&c.tags: `select * from transaction_tag order by transaction_id`,
+		&c.entries: `select change_id, subject, subject_id, field, ref, before, after, before_source,
+			after_source, rule_id, note from entry where subject = 'transaction' order by id`,
 	} {
 		var out bytes.Buffer
 		err := with(ctx, db, func(conn *pgx.Conn) error {
@@ -93,7 +97,8 @@ func part(lines []string, n, of int) *strings.Reader {
 	return strings.NewReader(strings.Join(lines[len(lines)*n/of:len(lines)*(n+1)/of], ""))
 }
 
-// tagsOf are the lines of tags whose transactions are among the first n of so many parts; both begin with the transaction's id, in its order.
+// tagsOf are the lines of tags whose transactions are among the first n of so many parts; both
+// begin with the transaction's id, in its order.
 func (c cargo) tagsOf(n, of int) int {
 	end := len(c.transactions) * n / of
 	if end == len(c.transactions) {
@@ -103,7 +108,8 @@ func (c cargo) tagsOf(n, of int) int {
 	return sort.Search(len(c.tags), func(i int) bool { return c.tags[i][:id] >= c.transactions[end][:id] })
 }
 
-// merge empties the tables and fills them again: COPY into a temporary table and merge, then the tags and the journal by COPY, a transaction for each batch.
+// merge empties the tables and fills them again: COPY into a temporary table and merge, then the
+// tags and the journal by COPY, a transaction for each batch.
 func (c cargo) merge(ctx context.Context, db *pg.DB, batch int) (span, error) {
 	if err := c.empty(ctx, db); err != nil {
 		return span{}, err
@@ -115,27 +121,39 @@ func (c cargo) merge(ctx context.Context, db *pg.DB, batch int) (span, error) {
 		batches := (len(c.transactions) + batch - 1) / batch
 		for n := range batches {
 			err := pgx.BeginFunc(ctx, conn, func(tx pgx.Tx) error {
-				if _, err := conn.PgConn().CopyFrom(ctx, part(c.transactions, n, batches), "copy incoming from stdin"); err != nil {
+				if _, err := conn.PgConn().CopyFrom(ctx, part(c.transactions, n, batches),
+					"copy incoming from stdin"); err != nil {
 					return err
 				}
 				_, err := tx.Exec(ctx, `
-					insert into descriptor (name, merchant_name, folded) select distinct on (name, merchant_name) name, merchant_name, folded from incoming on conflict (name, merchant_name) do nothing`)
+					insert into descriptor (name, merchant_name, folded)
+						select distinct on (name, merchant_name) name, merchant_name, folded from incoming
+						on conflict (name, merchant_name) do nothing`)
 				if err != nil {
 					return err
 				}
 				columns := "i." + strings.ReplaceAll(c.columns, ", ", ", i.")
 				_, err = tx.Exec(ctx, fmt.Sprintf(`
-					insert into transaction (%s, descriptor_id) select %s, d.id from incoming i join descriptor d on d.name = i.name and d.merchant_name = i.merchant_name
-					on conflict (account_id, provider_id) do update set date = excluded.date, amount = excluded.amount, descriptor_id = excluded.descriptor_id, pending = excluded.pending
-					where (transaction.date, transaction.amount, transaction.descriptor_id, transaction.pending) is distinct from (excluded.date, excluded.amount, excluded.descriptor_id, excluded.pending)`,
+					insert into transaction (%s, descriptor_id) select %s, d.id from incoming i
+						join descriptor d on d.name = i.name and d.merchant_name = i.merchant_name
+					on conflict (account_id, provider_id) do update
+						set date = excluded.date, amount = excluded.amount, descriptor_id = excluded.descriptor_id,
+						pending = excluded.pending
+					where (transaction.date, transaction.amount, transaction.descriptor_id,
+						transaction.pending) is distinct
+						from (excluded.date, excluded.amount, excluded.descriptor_id, excluded.pending)`,
 					c.columns, columns))
 				if err != nil {
 					return err
 				}
-				if _, err := conn.PgConn().CopyFrom(ctx, strings.NewReader(strings.Join(c.tags[c.tagsOf(n, batches):c.tagsOf(n+1, batches)], "")), "copy transaction_tag from stdin"); err != nil {
+				if _, err := conn.PgConn().CopyFrom(ctx,
+					strings.NewReader(strings.Join(c.tags[c.tagsOf(n, batches):c.tagsOf(n+1, batches)], "")),
+					"copy transaction_tag from stdin"); err != nil {
 					return err
 				}
-				_, err = conn.PgConn().CopyFrom(ctx, part(c.entries, n, batches), "copy entry (change_id, subject, subject_id, field, ref, before, after, before_source, after_source, rule_id, note) from stdin")
+				_, err = conn.PgConn().CopyFrom(ctx, part(c.entries, n, batches),
+					"copy entry (change_id, subject, subject_id, field, ref, before, after, before_source, "+
+						"after_source, rule_id, note) from stdin")
 				return err
 			})
 			if err != nil {
@@ -146,7 +164,8 @@ func (c cargo) merge(ctx context.Context, db *pg.DB, batch int) (span, error) {
 	})
 }
 
-// compare is the bare side of an unchanged sync: COPY into a temporary table, and find nothing that differs.
+// compare is the bare side of an unchanged sync: COPY into a temporary table, and find nothing that
+// differs.
 func (c cargo) compare(ctx context.Context, db *pg.DB) (span, error) {
 	if _, err := pg.Exec(ctx, db, `vacuum analyze`); err != nil {
 		return span{}, err
@@ -159,13 +178,16 @@ func (c cargo) compare(ctx context.Context, db *pg.DB) (span, error) {
 		batches := (len(c.transactions) + batch - 1) / batch
 		for n := range batches {
 			err := pgx.BeginFunc(ctx, conn, func(tx pgx.Tx) error {
-				if _, err := conn.PgConn().CopyFrom(ctx, part(c.transactions, n, batches), "copy incoming from stdin"); err != nil {
+				if _, err := conn.PgConn().CopyFrom(ctx, part(c.transactions, n, batches),
+					"copy incoming from stdin"); err != nil {
 					return err
 				}
 				tag, err := tx.Exec(ctx, `
-					update transaction t set amount = i.amount from incoming i join descriptor d on d.name = i.name and d.merchant_name = i.merchant_name
+					update transaction t set amount = i.amount from incoming i
+						join descriptor d on d.name = i.name and d.merchant_name = i.merchant_name
 					where t.account_id = i.account_id and t.provider_id = i.provider_id
-						and (t.date, t.amount, t.currency, t.descriptor_id, t.pending) is distinct from (i.date, i.amount, i.currency, d.id, i.pending)`)
+						and (t.date, t.amount, t.currency, t.descriptor_id, t.pending) is distinct
+							from (i.date, i.amount, i.currency, d.id, i.pending)`)
 				if err == nil && tag.RowsAffected() != 0 {
 					err = fmt.Errorf("%d rows differ", tag.RowsAffected())
 				}
@@ -182,13 +204,19 @@ func (c cargo) compare(ctx context.Context, db *pg.DB) (span, error) {
 // stage makes the temporary table.
 func (c cargo) stage(ctx context.Context, conn *pgx.Conn) error {
 	_, err := conn.Exec(ctx, `
-		create temp table incoming on commit delete rows as select `+c.columns+`, ''::text as name, ''::text as merchant_name, ''::text as folded from transaction with no data`)
+		create temp table incoming on commit delete rows as
+			select `+c.columns+
+		`, ''::text as name, ''::text as merchant_name, ''::text as folded from transaction with no data`)
 	return err
 }
 
-// empty takes back what is stored, but the changes that entries belong to, and lets the server write what it still holds.
+// empty takes back what is stored, but the changes that entries belong to, and lets the server
+// write what it still holds.
 func (c cargo) empty(ctx context.Context, db *pg.DB) error {
-	for _, s := range []string{`truncate transaction, transaction_tag, transaction_alias, descriptor, comment cascade`, `truncate entry`, `vacuum analyze`, `checkpoint`} {
+	for _, s := range []string{
+		`truncate transaction, transaction_tag, transaction_alias, descriptor, comment cascade`,
+		`truncate entry`, `vacuum analyze`, `checkpoint`,
+	} {
 		if _, err := pg.Exec(ctx, db, s); err != nil {
 			return err
 		}

@@ -1,5 +1,7 @@
-// Command sync measures a bank's first sync and its repetition: coffer's real server reading a simulator of Plaid, beside the bare COPY-and-merge of the same rows and the same journal, in turns in one run.
-// It must not know how coffer stores a page; it starts the real binary, talks HTTP to it and looks at what it left. The bare side stands in bare.go.
+// Command sync measures a bank's first sync and its repetition: coffer's real server reading a
+// simulator of Plaid, beside the bare COPY-and-merge of the same rows and the same journal, in
+// turns in one run. It must not know how coffer stores a page; it starts the real binary, talks
+// HTTP to it and looks at what it left. The bare side stands in bare.go.
 package main
 
 import (
@@ -162,10 +164,14 @@ type house struct {
 }
 
 func open(ctx context.Context, o options, scratch *measure.Scratch, db *pg.DB) (*house, error) {
-	// A household's transactions are spread over its banks, so the one behind Plaid gets as many as are asked for.
+	// A household's transactions are spread over its banks, so the one behind Plaid gets as many as
+	// are asked for.
 	share := 1.0
 	for range 2 {
-		sim, err := banksim.NewPlaid(banksim.PlaidOptions{Household: household.Options{Seed: 1, Transactions: int(float64(o.transactions) * share), Years: 5, End: time.Now()}})
+		sim, err := banksim.NewPlaid(banksim.PlaidOptions{Household: household.Options{
+			Seed:         1,
+			Transactions: int(float64(o.transactions) * share), Years: 5, End: time.Now(),
+		}})
 		if err != nil {
 			return nil, err
 		}
@@ -184,7 +190,10 @@ func open(ctx context.Context, o options, scratch *measure.Scratch, db *pg.DB) (
 
 func (h *house) start(ctx context.Context, binary string) error {
 	err := h.db.InTx(ctx, func(tx pg.Tx) error {
-		k, err := auth.New(h.db).Create(ctx, tx, auth.CreateKey{Name: "bench sync", Scope: "full_access", ActorType: "user"})
+		k, err := auth.New(h.db).Create(ctx, tx, auth.CreateKey{
+			Name: "bench sync", Scope: "full_access",
+			ActorType: "user",
+		})
 		h.key = k.Secret
 		return err
 	})
@@ -221,7 +230,8 @@ func (h *house) call(ctx context.Context, path string, body, into any) error {
 	if err != nil {
 		return err
 	}
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://"+h.server.Address+"/api/v1"+path, bytes.NewReader(printed))
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://"+h.server.Address+"/api/v1"+path,
+		bytes.NewReader(printed))
 	if err != nil {
 		return err
 	}
@@ -239,7 +249,8 @@ func (h *house) call(ctx context.Context, path string, body, into any) error {
 	return json.Unmarshal(answer, into)
 }
 
-// makeRules makes rules as households have them: most look for a word, some for a pattern, some at the amount.
+// makeRules makes rules as households have them: most look for a word, some for a pattern, some at
+// the amount.
 func (h *house) makeRules(ctx context.Context, n int) error {
 	var words []string
 	seen := map[string]bool{}
@@ -267,7 +278,10 @@ func (h *house) makeRules(ctx context.Context, n int) error {
 			r["conditions"] = m{"field": "name", "op": "matches", "value": "^" + word + " [0-9]+"}
 			r["actions"] = []m{{"type": "add_tag", "tag_slug": "bench-pattern"}}
 		default:
-			r["conditions"] = m{"and": []m{{"field": "amount", "op": "gt", "value": 100 + i}, {"field": "amount", "op": "lt", "value": 110 + i}}}
+			r["conditions"] = m{"and": []m{
+				{"field": "amount", "op": "gt", "value": 100 + i},
+				{"field": "amount", "op": "lt", "value": 110 + i},
+			}}
 			r["actions"] = []m{{"type": "add_tag", "tag_slug": "bench-amount"}}
 		}
 		rules = append(rules, r)
@@ -286,7 +300,10 @@ func (h *house) makeRules(ctx context.Context, n int) error {
 // link connects the bank, and returns when its first sync is done.
 func (h *house) link(ctx context.Context) error {
 	var made any
-	if err := h.call(ctx, "/connections", map[string]any{"provider": "plaid", "credentials": map[string]any{"public_token": h.token}}, &made); err != nil {
+	if err := h.call(ctx, "/connections", map[string]any{
+		"provider":    "plaid",
+		"credentials": map[string]any{"public_token": h.token},
+	}, &made); err != nil {
 		return err
 	}
 	return h.synced(ctx)
@@ -295,7 +312,8 @@ func (h *house) link(ctx context.Context) error {
 // synced waits until no sync is under way, and makes sure that the last one was good.
 func (h *house) synced(ctx context.Context) error {
 	for {
-		status, err := pg.Value[string](ctx, h.db, `select status from sync_log union all select 'running' where not exists (select from sync_log) order by 1 limit 1`)
+		status, err := pg.Value[string](ctx, h.db, `select status from sync_log union all select 'running'
+			where not exists (select from sync_log) order by 1 limit 1`)
 		if err != nil {
 			return err
 		}
@@ -341,7 +359,8 @@ func (h *house) timed(ctx context.Context, do func() error) (span, error) {
 	if err != nil {
 		return span{}, err
 	}
-	ms, err := pg.Value[int64](ctx, h.db, `select (extract(epoch from finished_at - started_at) * 1000)::bigint from sync_log order by id desc limit 1`)
+	ms, err := pg.Value[int64](ctx, h.db, `select (extract(epoch from finished_at - started_at) * 1000)::bigint
+		from sync_log order by id desc limit 1`)
 	s := span{took: time.Duration(ms) * time.Millisecond, cpu: after - before, own: ownAfter - own, wal: end - at}
 	h.total += s.cpu
 	return s, err
@@ -371,7 +390,8 @@ func wal(ctx context.Context, db *pg.DB) (int64, error) {
 	return pg.Value[int64](ctx, db, `select (pg_current_wal_insert_lsn() - '0/0'::pg_lsn)::bigint`)
 }
 
-// unchanged reads the same rows once more: the cursor is taken back, so that the bank brings all of them again.
+// unchanged reads the same rows once more: the cursor is taken back, so that the bank brings all of
+// them again.
 func (h *house) unchanged(ctx context.Context) (span, []tableWrites, error) {
 	if _, err := pg.Exec(ctx, h.db, `update connection set cursor = ''`); err != nil {
 		return span{}, nil, err
@@ -408,5 +428,7 @@ func (h *house) unchanged(ctx context.Context) (span, []tableWrites, error) {
 func (h *house) writes(ctx context.Context) ([]tableWrites, error) {
 	return pg.All[tableWrites](ctx, h.db, `
 		select relname as table, n_tup_ins + n_tup_upd + n_tup_del as rows from pg_stat_user_tables
-		where schemaname = 'public' and relname in ('transaction', 'transaction_tag', 'entry', 'change', 'descriptor', 'transaction_alias', 'quarantine') order by 1`)
+		where schemaname = 'public'
+			and relname in ('transaction', 'transaction_tag', 'entry', 'change', 'descriptor', 'transaction_alias',
+			'quarantine') order by 1`)
 }

@@ -10,13 +10,15 @@ import (
 // report prints the medians over the rounds.
 func report(w io.Writer, o options, all []figures) {
 	f := all[0]
-	fmt.Fprintf(w, "%s\n%d transactions in pages of 500, %d rules; they made %d tags and %d entries of the journal. %d rounds, each in a database of its own; medians.\n",
+	fmt.Fprintf(w, "%s\n%d transactions in pages of 500, %d rules; they made %d tags and %d entries of the journal. "+
+		"%d rounds, each in a database of its own; medians.\n",
 		f.machine, f.rows, o.rules, f.tags, f.entries, o.rounds)
 	var strangers []float64
 	for _, f := range all {
 		strangers = append(strangers, f.strangers)
 	}
-	fmt.Fprintf(w, "Strangers (and the simulator, which runs in this program) used %.0f %% of the cores.\n\n", 100*measure.Median(strangers))
+	fmt.Fprintf(w, "Strangers (and the simulator, which runs in this program) used %.0f %% of the cores.\n\n",
+		100*measure.Median(strangers))
 	rows := [][]string{{"", "rows/s", "of bare", "CPU µs a row (the program's)", "of bare", "WAL bytes a row", "goal"}}
 	line := func(name string, of func(figures) span, base func(figures) span, limit float64) {
 		var rate, ratio, cpu, own, thrift, bytes []float64
@@ -30,11 +32,13 @@ func report(w io.Writer, o options, all []figures) {
 			bytes = append(bytes, float64(s.wal)/float64(f.rows))
 		}
 		r := []string{
-			name, fmt.Sprintf("%.0f", measure.Median(rate)), fmt.Sprintf("%.2f×", measure.Median(ratio)), fmt.Sprintf("%.1f (%.1f)", measure.Median(cpu), measure.Median(own)),
+			name, fmt.Sprintf("%.0f", measure.Median(rate)), fmt.Sprintf("%.2f×", measure.Median(ratio)),
+			fmt.Sprintf("%.1f (%.1f)", measure.Median(cpu), measure.Median(own)),
 			fmt.Sprintf("%.2f×", measure.Median(thrift)), fmt.Sprintf("%.0f", measure.Median(bytes)), "",
 		}
 		if limit > 0 {
-			r[6] = fmt.Sprintf("≥ %.1f×, %s", limit, measure.Verdict(measure.Median(ratio) >= limit && measure.Median(thrift) >= limit))
+			r[6] = fmt.Sprintf("≥ %.1f×, %s", limit,
+				measure.Verdict(measure.Median(ratio) >= limit && measure.Median(thrift) >= limit))
 		}
 		rows = append(rows, r)
 	}

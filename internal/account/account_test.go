@@ -21,9 +21,12 @@ func exec(t *testing.T, db *pg.DB, sql string, args ...any) {
 func newAccount(t *testing.T, db *pg.DB, name string) id.ID {
 	t.Helper()
 	u := id.New()
-	exec(t, db, `insert into account (id, short_id, provider, provider_id, name, type, currency, balance_current) values ($1, $2, 'csv', $3, $3, 'depository', 'EUR', 12.5)`, u, u.Short(), name)
+	exec(t, db, `insert into account (id, short_id, provider, provider_id, name, type, currency, balance_current)
+		values ($1, $2, 'csv', $3, $3, 'depository', 'EUR', 12.5)`, u, u.Short(), name)
 	return u
 }
+
+func given(s string) op.Null[string] { return op.Null[string]{Set: true, Value: &s} }
 
 func TestAccounts(t *testing.T) {
 	t.Parallel()
@@ -35,12 +38,15 @@ func TestAccounts(t *testing.T) {
 	savings, checking := newAccount(t, db, "savings"), newAccount(t, db, "Checking")
 	household := id.Must("019a3c5e-4000-7000-8000-000000000001")
 	connection, robin := id.New(), id.New()
-	exec(t, db, `insert into member (id, short_id, name, role) values ($1, $2, 'Robin', 'member')`, robin, robin.Short())
-	exec(t, db, `insert into connection (id, short_id, member_id, provider) values ($1, $2, $3, 'csv')`, connection, connection.Short(), household)
+	exec(t, db, `insert into member (id, short_id, name, role)
+		values ($1, $2, 'Robin', 'member')`, robin, robin.Short())
+	exec(t, db, `insert into connection (id, short_id, member_id, provider)
+		values ($1, $2, $3, 'csv')`, connection, connection.Short(), household)
 	exec(t, db, `update account set connection_id = $1 where id = $2`, connection, checking)
 
 	all, err := b.Accounts(t.Context(), db, op.None{})
-	if err != nil || len(all) != 2 || !all[0].ID.Equal(checking) || *all[0].UserName != "Household" || all[1].UserID != nil || all[1].BalanceCurrent.String() != "12.50" {
+	if err != nil || len(all) != 2 || !all[0].ID.Equal(checking) || *all[0].UserName != "Household" ||
+		all[1].UserID != nil || all[1].BalanceCurrent.String() != "12.50" {
 		t.Fatalf("list: %+v, %v", all, err)
 	}
 	if got, err := b.Account(t.Context(), db, Ref{savings.Short()}); err != nil || !got.ID.Equal(savings) {
@@ -58,19 +64,26 @@ func TestAccounts(t *testing.T) {
 		})
 		return out, err
 	}
-	given := func(s string) op.Null[string] { return op.Null[string]{Set: true, Value: &s} }
-	a, err := patch(PatchAccount{ID: checking.Short(), DisplayName: given("Daily"), OwnerUserID: given(robin.Short()), Hidden: new(true)})
-	if err != nil || *a.DisplayName != "Daily" || !a.UserID.Equal(robin) || !a.OwnerUserID.Equal(robin) || *a.UserName != "Robin" || !a.Hidden {
+	a, err := patch(PatchAccount{
+		ID: checking.Short(), DisplayName: given("Daily"), OwnerUserID: given(robin.Short()),
+		Hidden: new(true),
+	})
+	if err != nil || *a.DisplayName != "Daily" || !a.UserID.Equal(robin) || !a.OwnerUserID.Equal(robin) ||
+		*a.UserName != "Robin" || !a.Hidden {
 		t.Errorf("patch: %+v, %v", a, err)
 	}
 	if lean := toolAccounts([]Account{a}); lean[0].Name.Plain() != "Daily" {
 		t.Errorf("the tool calls it %q", lean[0].Name.Plain())
 	}
-	a, err = patch(PatchAccount{ID: checking.Short(), DisplayName: op.Null[string]{Set: true}, OwnerUserID: op.Null[string]{Set: true}})
+	a, err = patch(PatchAccount{
+		ID: checking.Short(), DisplayName: op.Null[string]{Set: true},
+		OwnerUserID: op.Null[string]{Set: true},
+	})
 	if err != nil || a.DisplayName != nil || a.OwnerUserID != nil || !a.UserID.Equal(household) || !a.Hidden {
 		t.Errorf("cleared: %+v, %v", a, err)
 	}
-	if _, err := patch(PatchAccount{ID: checking.Short(), OwnerUserID: given("nobody00")}); !errs.Is(err, errs.InvalidReference) {
+	if _, err := patch(PatchAccount{ID: checking.Short(), OwnerUserID: given("nobody00")}); !errs.Is(err,
+		errs.InvalidReference) {
 		t.Errorf("an owner who is nobody: %v", err)
 	}
 	if _, err := patch(PatchAccount{ID: "nothing0", Hidden: new(true)}); !errs.Is(err, errs.NotFound) {
@@ -83,7 +96,8 @@ func TestBalances(t *testing.T) {
 	db := pgtest.New(t)
 	b := New(db)
 	account, other := newAccount(t, db, "a"), newAccount(t, db, "b")
-	exec(t, db, `insert into account_balance (account_id, day, current, available) select $1, date '2026-01-01' + n, n + 0.25, nullif(n, 3) from generate_series(0, 9) n`, account)
+	exec(t, db, `insert into account_balance (account_id, day, current, available)
+		select $1, date '2026-01-01' + n, n + 0.25, nullif(n, 3) from generate_series(0, 9) n`, account)
 	exec(t, db, `insert into account_balance (account_id, day, current) values ($1, '2026-01-05', 1)`, other)
 
 	var days []string
@@ -114,19 +128,29 @@ func TestBalances(t *testing.T) {
 		}
 		return &d
 	}
-	part, err := b.Balances(t.Context(), db, ListBalances{ID: account.Short(), StartDate: day("2026-01-03"), EndDate: day("2026-01-04"), Limit: 50})
-	if err != nil || len(part.Balances) != 2 || part.Balances[0].Current.String() != "3.25" || part.Balances[0].Available != nil || part.Balances[1].Available.String() != "2.00" {
+	part, err := b.Balances(t.Context(), db, ListBalances{
+		ID: account.Short(), StartDate: day("2026-01-03"),
+		EndDate: day("2026-01-04"), Limit: 50,
+	})
+	if err != nil || len(part.Balances) != 2 || part.Balances[0].Current.String() != "3.25" ||
+		part.Balances[0].Available != nil || part.Balances[1].Available.String() != "2.00" {
 		t.Errorf("range: %+v, %v", part, err)
 	}
 	for name, bad := range map[string]struct {
 		in   ListBalances
 		code errs.Code
 	}{
-		"no account":          {ListBalances{ID: "nothing0", Limit: 50}, errs.NotFound},
-		"end before start":    {ListBalances{ID: account.Short(), StartDate: day("2026-01-04"), EndDate: day("2026-01-03"), Limit: 50}, errs.ValidationError},
-		"no cursor":           {ListBalances{ID: account.Short(), Cursor: "AAAA", Limit: 50}, errs.InvalidCursor},
-		"another's cursor":    {ListBalances{ID: other.Short(), Cursor: in.Cursor, Limit: 50}, errs.InvalidCursor},
-		"cursor, other dates": {ListBalances{ID: account.Short(), StartDate: day("2026-01-04"), Cursor: in.Cursor, Limit: 50}, errs.InvalidCursor},
+		"no account": {ListBalances{ID: "nothing0", Limit: 50}, errs.NotFound},
+		"end before start": {ListBalances{
+			ID: account.Short(), StartDate: day("2026-01-04"),
+			EndDate: day("2026-01-03"), Limit: 50,
+		}, errs.ValidationError},
+		"no cursor":        {ListBalances{ID: account.Short(), Cursor: "AAAA", Limit: 50}, errs.InvalidCursor},
+		"another's cursor": {ListBalances{ID: other.Short(), Cursor: in.Cursor, Limit: 50}, errs.InvalidCursor},
+		"cursor, other dates": {ListBalances{
+			ID: account.Short(), StartDate: day("2026-01-04"), Cursor: in.Cursor,
+			Limit: 50,
+		}, errs.InvalidCursor},
 	} {
 		if _, err := b.Balances(t.Context(), db, bad.in); !errs.Is(err, bad.code) {
 			t.Errorf("%s: %v", name, err)

@@ -10,14 +10,18 @@ import (
 	"coffer/internal/text"
 )
 
-// What a bank says of balances over several syncs: the same again is said anew, nothing leaves what is known, and a day is the household's.
+// What a bank says of balances over several syncs: the same again is said anew, nothing leaves what
+// is known, and a day is the household's.
 func TestSettleBalances(t *testing.T) {
 	t.Parallel()
 	db := pgtest.New(t)
 	r := New(db)
 	connection := id.New()
-	exec(t, db, `insert into connection (id, short_id, member_id, provider) values ($1, $2, '019a3c5e-4000-7000-8000-000000000001', 'teller')`, connection, connection.Short())
-	exec(t, db, `update setting set time_zone = case when extract(hour from now() at time zone 'UTC') < 12 then 'Etc/GMT+12' else 'Etc/GMT-14' end`) // where it is yesterday, or tomorrow
+	exec(t, db, `insert into connection (id, short_id, member_id, provider)
+		values ($1, $2, '019a3c5e-4000-7000-8000-000000000001', 'teller')`, connection, connection.Short())
+	// where it is yesterday, or tomorrow
+	exec(t, db, `update setting set time_zone = case
+		when extract(hour from now() at time zone 'UTC') < 12 then 'Etc/GMT+12' else 'Etc/GMT-14' end`)
 	type state struct {
 		Current *string `db:"current"`
 		Known   bool    `db:"known"`
@@ -30,15 +34,23 @@ func TestSettleBalances(t *testing.T) {
 		t.Helper()
 		exec(t, db, `update account set balance_as_of = balance_as_of - interval '1 day', updated_at = '2020-01-01'`)
 		err := db.InTx(t.Context(), func(tx pg.Tx) error {
-			_, err := r.SettleAccounts(t.Context(), tx, connection, []Incoming{{ConnectionID: &connection, Provider: "teller", ProviderID: "a", Name: text.Name(name), Type: "depository", Currency: "EUR", BalanceCurrent: current}})
+			_, err := r.RefreshAccounts(t.Context(), tx, connection,
+				[]Incoming{{
+					ConnectionID: &connection, Provider: "teller", ProviderID: "a", Name: text.Name(name),
+					Type: "depository", Currency: "EUR", BalanceCurrent: current,
+				}})
 			return err
 		})
 		if err != nil {
 			t.Fatal(err)
 		}
 		s, err := pg.One[state](t.Context(), db, `
-			select balance_current::text as current, balance_as_of is not null as known, coalesce(balance_as_of > now() - interval '1 hour', false) as fresh, updated_at > '2021-01-01' as changed,
-				(select count(*) from account_balance) as days, coalesce((select bool_and(day <> (now() at time zone 'UTC')::date) from account_balance), false) as other from account`)
+			select balance_current::text as current, balance_as_of is not null as known,
+				coalesce(balance_as_of > now() - interval '1 hour', false) as fresh,
+				updated_at > '2021-01-01' as changed,
+				(select count(*) from account_balance) as days,
+					coalesce((select bool_and(day <> (now() at time zone 'UTC')::date) from account_balance),
+					false) as other from account`)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -76,11 +88,17 @@ func TestBackfillLoan(t *testing.T) {
 	loan := newAccount(t, db, "loan")
 	exec(t, db, `update account set type = 'loan', balance_current = 900`)
 	exec(t, db, `insert into descriptor (name, merchant_name, folded) values ('x', '', 'x')`)
-	exec(t, db, `insert into transaction (id, short_id, account_id, provider_id, date, amount, currency, descriptor_id) select gen_random_uuid(), 't' || n, $1, n, date '2026-01-01' + n, -50, 'EUR', (select id from descriptor) from generate_series(1, 2) n`, loan)
-	if err := db.InTx(t.Context(), func(tx pg.Tx) error { return New(db).BackfillBalances(t.Context(), tx) }); err != nil {
+	exec(t, db, `insert into transaction (id, short_id, account_id, provider_id, date, amount, currency,
+		descriptor_id) select gen_random_uuid(), 't' || n, $1, n, date '2026-01-01' + n, -50, 'EUR', (select id
+		from descriptor) from generate_series(1, 2) n`, loan)
+	if err := db.InTx(t.Context(), func(tx pg.Tx) error {
+		return New(db).BackfillBalances(t.Context(),
+			tx)
+	}); err != nil {
 		t.Fatal(err)
 	}
-	if days, err := pg.Values[string](t.Context(), db, `select current::text from account_balance order by day`); err != nil || len(days) != 2 || days[0] != "950.00" || days[1] != "900.00" {
+	if days, err := pg.Values[string](t.Context(), db, `select current::text from account_balance
+		order by day`); err != nil || len(days) != 2 || days[0] != "950.00" || days[1] != "900.00" {
 		t.Errorf("%v %v", days, err)
 	}
 }

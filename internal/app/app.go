@@ -1,5 +1,6 @@
-// Package app builds the service from one Config: it hands every part what it needs, and holds the lists of ops, raw routes and commands.
-// It sees all packages and no package sees it; no rule of the domain lives here.
+// Package app builds the service from one Config: it connects the parts and holds the lists of ops,
+// raw routes and commands. It imports all packages and no package imports it; it contains no domain
+// rules.
 package app
 
 import (
@@ -10,6 +11,7 @@ import (
 	"slices"
 	"time"
 
+	"coffer/internal/accountlink"
 	"coffer/internal/archive"
 	"coffer/internal/auth"
 	"coffer/internal/counterparty"
@@ -20,10 +22,11 @@ import (
 	"coffer/internal/job"
 	"coffer/internal/journal"
 	"coffer/internal/ledger"
-	"coffer/internal/link"
 	"coffer/internal/mcp"
 	"coffer/internal/op"
+	"coffer/internal/overview"
 	"coffer/internal/pg"
+	"coffer/internal/reference"
 	"coffer/internal/report"
 	"coffer/internal/rest"
 	"coffer/internal/rulebook"
@@ -35,7 +38,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// Set when the program is built.
+// Set at build time.
 var (
 	Version = "dev"
 	Commit  = "unknown"
@@ -44,35 +47,43 @@ var (
 
 // An App is the service, built on one database.
 type App struct {
-	Config  Config
-	DB      *pg.DB
-	Ring    *seal.Ring // nil without an encryption key
-	Auth    *auth.Auth
-	Jobs    *job.Jobs
-	Journal *journal.Journal
-	Filing  *filing.Filing
-	Books   *ledger.Books
-	Others  *counterparty.Counterparties
-	Rules   *rulebook.Rulebook
-	Links   *link.Links
-	Setting *setting.Settings
-	Reports *report.Reports
-	Feed    *feed.Feed
-	Hooks   *webhook.Webhooks
-	Archive *archive.Archive
-	Runner  *op.Runner
-	Tools   *mcp.Tools
-	Desk    *signin.Desk
-	OAuth   *oauth.Server
-	Log     *slog.Logger
-	Metrics *prometheus.Registry
-	system  *system
+	Config     Config
+	DB         *pg.DB
+	Ring       *seal.Ring // nil without an encryption key
+	Auth       *auth.Auth
+	Jobs       *job.Jobs
+	Journal    *journal.Journal
+	Filing     *filing.Filing
+	Books      *ledger.Books
+	Others     *counterparty.Counterparties
+	Rules      *rulebook.Rulebook
+	Links      *accountlink.Links
+	Setting    *setting.Settings
+	Reports    *report.Reports
+	Overviews  *overview.Overviews
+	References *reference.References
+	Feed       *feed.Feed
+	Hooks      *webhook.Webhooks
+	Archive    *archive.Archive
+	Runner     *op.Runner
+	Tools      *mcp.Tools
+	Desk       *signin.Desk
+	OAuth      *oauth.Server
+	Log        *slog.Logger
+	Metrics    *prometheus.Registry
+	system     *system
 }
 
-// Build puts the parts together. It connects to nothing.
+// Build connects the parts. It opens no connections.
 func Build(ctx context.Context, c Config, log *slog.Logger) (*App, error) {
+	return BuildWith(ctx, c, pg.Options{MaxConns: c.DatabaseMaxConns, Reserve: true}, log)
+}
+
+// BuildWith is Build with other options for the connections to the database.
+func BuildWith(ctx context.Context, c Config, o pg.Options, log *slog.Logger) (*App, error) {
 	if c.DatabaseURL.IsZero() {
-		return nil, errors.New("COFFER_DATABASE_URL is not set; it looks like postgres://user:password@127.0.0.1:5432/coffer")
+		return nil, errors.New("COFFER_DATABASE_URL is not set; it looks like " +
+			"postgres://user:password@127.0.0.1:5432/coffer")
 	}
 	if err := c.check(); err != nil {
 		return nil, err
@@ -81,7 +92,7 @@ func Build(ctx context.Context, c Config, log *slog.Logger) (*App, error) {
 	if err != nil {
 		return nil, err
 	}
-	db, err := pg.Open(ctx, c.DatabaseURL.Reveal(), pg.Options{MaxConns: c.DatabaseMaxConns})
+	db, err := pg.Open(ctx, c.DatabaseURL.Reveal(), o)
 	if err != nil {
 		return nil, err
 	}
@@ -98,7 +109,10 @@ func Build(ctx context.Context, c Config, log *slog.Logger) (*App, error) {
 	a := parts(db, log)
 	desk.Auth, desk.Log, a.Desk = a.Auth, log, desk
 	if c.OIDCIssuer != "" {
-		desk.Issuer = &signin.Issuer{URL: c.OIDCIssuer, ClientID: c.OIDCClientID, Secret: c.OIDCClientSecret.Reveal(), Name: c.OIDCName}
+		desk.Issuer = &signin.Issuer{
+			URL: c.OIDCIssuer, ClientID: c.OIDCClientID, Secret: c.OIDCClientSecret.Reveal(),
+			Name: c.OIDCName,
+		}
 	}
 	a.OAuth = &oauth.Server{Desk: desk, Docs: oauth.NewDocuments(c.OAuthClientHosts)}
 	desk.Grants = a.OAuth.Grants()
@@ -111,7 +125,10 @@ func Build(ctx context.Context, c Config, log *slog.Logger) (*App, error) {
 	a.Hooks.Keep(ring)
 	a.Archive.Publish(c.address())
 	a.Feed.Publish(c.pagesAt(), c.PublicURL)
-	a.Runner = &op.Runner{DB: db, Log: log, Observe: observer(a.Metrics, db)}
+	a.Runner = &op.Runner{
+		DB: db, Log: log, Observe: observer(a.Metrics, db), Words: op.WordsOf(a.Ops()),
+		Candidates: candidates(),
+	}
 	a.Jobs.Observe = jobObserver(a.Metrics)
 	a.Tools = &mcp.Tools{Ops: a.Ops(), Runner: a.Runner, Version: Version, Log: log}
 	return a, nil
@@ -121,73 +138,82 @@ func Build(ctx context.Context, c Config, log *slog.Logger) (*App, error) {
 func parts(db *pg.DB, log *slog.Logger) *App {
 	a := &App{DB: db, Auth: auth.New(db), Jobs: job.New(db, log), Journal: journal.New(db)}
 	a.system = &system{app: a}
-	a.Filing = filing.New(ledger.CategoryUser{}, counterparty.CategoryUser{}, rulebook.CategoryUser{}) // whatever else points at categories joins here
+	// whatever else points at categories joins here
+	a.Filing = filing.New(ledger.CategoryUser{}, counterparty.CategoryUser{}, rulebook.CategoryUser{})
 	a.Books = ledger.New(db, a.Filing)
 	a.Others = counterparty.New(a.Filing, a.Books)
 	a.Rules = rulebook.New(db, a.Filing, a.Books, a.Jobs)
-	a.Links = link.New(db, a.Books, a.Jobs)
+	a.Links = accountlink.New(db, a.Books, a.Jobs)
 	a.Books.Tell(a.Links)
 	a.Setting = setting.New(db)
-	a.Reports = report.New(a.Books)
+	a.Reports = report.New()
+	a.Overviews = overview.New(a.Books)
+	a.References = reference.New(a.Filing)
 	a.Feed = feed.New(db, a.Auth, a.Books, a.Rules, a.Jobs)
 	a.Feed.Then(a.Links.AfterSync)
 	a.Hooks = webhook.New(db, a.Feed, a.Jobs, log)
 	a.Archive = archive.New(db, a.Jobs, a.Auth, a.Feed, a.Links, Version)
-	a.Journal.Join(slices.Concat(a.Filing.Subjects(), a.Books.Subjects(), a.Others.Subjects(), a.Rules.Subjects())...)
+	a.Journal.Join(slices.Concat(a.Filing.Subjects(), a.Books.Subjects(), a.Others.Subjects(), a.Rules.Subjects(),
+		a.Links.Subjects(), a.Reports.Subjects())...)
 	a.Jobs.Add(a.kinds()...)
 	return a
 }
 
-// Ops is every use case of the service.
+// Ops returns every operation of the service.
 func (a *App) Ops() []*op.Op {
-	return forAdmins(slices.Concat(a.system.ops(), a.Auth.Ops(), a.Jobs.Ops(), a.Feed.Ops(), a.Hooks.Ops(), a.Filing.Ops(), a.Books.Ops(), a.Others.Ops(), a.Rules.Ops(), a.Links.Ops(), a.Journal.Ops(), a.Archive.Ops(), a.Setting.Ops(), a.Reports.Ops()))
+	return forAdmins(slices.Concat(a.system.ops(), a.Auth.Ops(), a.Jobs.Ops(), a.Feed.Ops(), a.Hooks.Ops(),
+		a.Filing.Ops(), a.Books.Ops(), a.Others.Ops(), a.Rules.Ops(), a.References.Ops(), a.Links.Ops(),
+		a.Journal.Ops(), a.Archive.Ops(),
+		a.Setting.Ops(), a.Reports.Ops(), a.Overviews.Ops()))
 }
 
-// Groups says what each noun of the menu is.
+// Groups describes each noun of the menu.
 var Groups = map[string]string{
-	"account":      "Bank accounts, with their balances.",
-	"account-link": "Accounts that belong together: cards seen twice, money moving between own accounts.",
+	"account": "Bank accounts, with their balances.",
+	"account-link": "Accounts that belong together: a card that two connections report, money moving between own " +
+		"accounts.",
 	"agent":        "What agents may do in this household.",
 	"auth":         "Signing in and out.",
-	"assistant":    "Programs that members let in.",
+	"assistant":    "Programs that members allowed to act in their name.",
 	"annotation":   "What happened to a transaction.",
-	"category":     "What transactions are filed under: a tree of two levels.",
+	"category":     "The categories of transactions: a tree of two levels.",
 	"change":       "What was done, by whom, and how to undo it.",
 	"comment":      "What people and agents wrote about transactions.",
-	"counterparty": "The other side of charges, across banks.",
-	"csv":          "Files that banks let people download.",
-	"export":       "Taking the household's data out.",
-	"health":       "Whether the service can work.",
-	"job":          "Long work that goes on after the call: how far it is, and what came of it.",
+	"counterparty": "The other party of transactions, across banks.",
+	"csv":          "CSV files downloaded from banks.",
+	"export":       "Exporting the household's data.",
+	"health":       "Whether the service is working.",
+	"job":          "Long work that continues after the call: its progress and its result.",
 	"key":          "API keys: who may call, and what they may do.",
-	"login-method": "The ways in which members sign in.",
+	"login-method": "Members' sign-in methods.",
 	"model":        "Where models are asked, and what they cost.",
 	"overview":     "The household at a glance.",
-	"provider":     "The companies through which banks are linked: how they are configured.",
-	"quarantine":   "Rows of banks that could not be read.",
+	"provider":     "The companies through which banks are linked, and their configuration.",
+	"quarantine":   "Rows from banks that could not be read.",
 	"report":       "What people and agents wrote for the household to read.",
-	"rule":         "What is done with transactions as they come.",
-	"connection":   "Links to banks, and buckets for files.",
+	"rule":         "What happens to transactions as they arrive.",
+	"connection":   "Connections to banks, and connections for CSV files.",
 	"sync":         "What was read from banks, and when.",
-	"setting":      "What the household has decided about itself.",
-	"session":      "Where members are signed in.",
-	"setup":        "What a new installation still lacks.",
+	"setting":      "The household's settings.",
+	"session":      "Members' sessions.",
+	"setup":        "What a new installation still needs.",
 	"tag":          "Open-ended labels for transactions.",
-	"transaction":  "Money that moved: find it, add it up, say what it was.",
+	"transaction":  "Transactions: find them, add them up, categorize them.",
 	"user":         "The people of the household.",
-	"webhook":      "What providers told of their own accord.",
+	"webhook":      "Webhook events from providers.",
 	"version":      "Which build of the service this is.",
 }
 
-// Menu is every use case without a database behind it, for documents and help.
+// Menu returns every operation without a database behind it, for documents and help.
 func Menu() []*op.Op { return parts(nil, nil).Ops() }
 
-// Raw is every route that is no op.
+// Raw returns every route that is not an op.
 func (a *App) Raw() []rest.Raw {
 	return slices.Concat(a.documented(), a.pages(), a.deliveries(), []rest.Raw{{
 		Route: "/mcp/key", Scope: op.AnyKey, Agents: true, MaxBody: mcp.MaxBody, Handler: a.Tools.Handler(),
 	}, {
-		Route: "/mcp", Scope: op.AnyKey, Agents: true, Resource: a.OAuth.Resource(), Refused: a.OAuth.Refused, MaxBody: mcp.MaxBody, Handler: a.Tools.Stepwise(a.OAuth.Further),
+		Route: "/mcp", Scope: op.AnyKey, Agents: true, Resource: a.OAuth.Resource(), Refused: a.OAuth.Refused,
+		MaxBody: mcp.MaxBody, Handler: a.Tools.Stepwise(a.OAuth.Further),
 	}})
 }
 
@@ -199,11 +225,16 @@ func (a *App) documented() []rest.Raw {
 // RawMenu is Raw for documents.
 func RawMenu() []rest.Raw { return parts(nil, nil).documented() }
 
-// Rest is the HTTP surface.
+// Rest returns the HTTP surface.
 func (a *App) Rest() *rest.Server {
 	return &rest.Server{
-		Ops: a.Ops(), Raw: a.Raw(), Groups: Groups, Runner: a.Runner, Key: a.Auth.Key, Session: a.Auth.Session, Token: a.Auth.Token, API: a.OAuth.API(), Log: a.Log, Version: Version, Host: a.Config.host(), Origin: a.Config.origin(), Proxies: a.Config.TrustedProxies,
-		Limits: rest.Limits{PerMinute: a.Config.RatePerMinute, Burst: a.Config.RateBurst, FailuresPerMinute: a.Config.AuthFailures},
+		Ops: a.Ops(), Raw: a.Raw(), Groups: Groups, Runner: a.Runner, Key: a.Auth.Key, Session: a.Auth.Session,
+		Token: a.Auth.Token, API: a.OAuth.API(), Log: a.Log, Version: Version, Host: a.Config.host(),
+		Origin: a.Config.origin(), Proxies: a.Config.TrustedProxies,
+		Limits: rest.Limits{
+			PerMinute: a.Config.RatePerMinute, Burst: a.Config.RateBurst,
+			FailuresPerMinute: a.Config.AuthFailures,
+		},
 	}
 }
 
@@ -218,7 +249,7 @@ var sealed = []pg.SealedColumn{
 	{Table: "model_setting", Column: "key", Key: "provider"},
 }
 
-// SealedColumns are all columns that hold sealed values.
+// SealedColumns lists all columns that hold sealed values.
 func SealedColumns() []pg.SealedColumn { return sealed }
 
 var (
@@ -226,7 +257,8 @@ var (
 	checkText  = []byte("coffer")
 )
 
-// checkKey makes sure that the encryption key is the one that sealed what is stored; the first key that comes is remembered.
+// checkKey makes sure that the encryption key is the one that sealed what is stored; the first key
+// that comes is remembered.
 func (a *App) checkKey(ctx context.Context) error {
 	stored, err := pg.Value[[]byte](ctx, a.DB, `select seal_check from instance`)
 	if err != nil {
@@ -240,25 +272,33 @@ func (a *App) checkKey(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		// Of several servers that start at once with different keys one must win, and the others must notice.
-		if _, err := pg.Exec(ctx, a.DB, `update instance set seal_check = $1 where seal_check is null`, mark); err != nil {
+		// Of several servers that start at once with different keys one must win, and the others
+		// must notice.
+		if _, err := pg.Exec(ctx, a.DB, `update instance set seal_check = $1
+			where seal_check is null`, mark); err != nil {
 			return err
 		}
 		return a.checkKey(ctx)
 	}
 	if _, err := a.Ring.Open(checkPlace, stored); err != nil {
-		return fmt.Errorf("COFFER_ENCRYPTION_KEY is not the key that sealed what is stored (%w); set that key, or put it into COFFER_ENCRYPTION_KEYS_OLD beside the new one and run: coffer key rotate", err)
+		return fmt.Errorf("COFFER_ENCRYPTION_KEY is not the key that sealed what is stored (%w); set that key, or "+
+			"put it into COFFER_ENCRYPTION_KEYS_OLD beside the new one and run: coffer key rotate", err)
 	}
 	return nil
 }
 
-// operator is who works on the server's machine with the database's own password: a person who may do everything.
-var operator = op.Actor{Type: op.User, ID: id.Must("00000000-0000-7000-8000-000000000001"), Name: "operator", Scope: op.Full}
+// operator is who works on the server's machine with the database's own password: a person who may
+// do everything.
+var operator = op.Actor{
+	Type: op.User, ID: id.Must("00000000-0000-7000-8000-000000000001"), Name: "operator",
+	Scope: op.Full,
+}
 
 // local runs ops straight on the database, for the operator on the same machine.
 type local struct{ app *App }
 
-// Call implements cli.Caller. The command line was made from a menu without a database; what runs is the op of the same name that has one.
+// Call implements cli.Caller. The command line is built from a menu without a database; Call runs
+// the op of the same name that has one.
 func (l local) Call(ctx context.Context, o *op.Op, args map[string]any) ([]byte, error) {
 	for _, live := range l.app.Ops() {
 		if live.ID() == o.ID() {
@@ -267,19 +307,27 @@ func (l local) Call(ctx context.Context, o *op.Op, args map[string]any) ([]byte,
 	}
 	if field, _ := o.TextBody(); field != "" {
 		given, _ := args[field].(string)
-		args[field] = o.FileText([]byte(given)) // as the REST interface takes the same file
+		args[field] = o.FromBody([]byte(given)) // as the REST interface takes the same file
 	}
-	a, err := l.app.Runner.Call(ctx, o, op.Call{Actor: operator, Surface: op.Command, Args: args, RequestID: id.Base62(16)})
+	a, err := l.app.Runner.Call(ctx, o, op.Call{
+		Actor: operator, Surface: op.Command, Args: args,
+		RequestID: id.Base62(16),
+	})
 	return a.Body, err
 }
 
-// ready connects, waiting a while for a database that is still starting, migrates and checks the encryption key.
+// Working implements cli.Worker.
+func (l local) Working(ctx context.Context) (bool, error) { return l.app.Jobs.Served(ctx) }
+
+// ready connects, waiting a while for a database that is still starting, migrates and checks the
+// encryption key.
 func (a *App) ready(ctx context.Context, patience time.Duration) error {
 	err := a.DB.Wait(ctx, patience, func(err error) {
-		a.Log.Warn("waiting for PostgreSQL", "error", errs.Told(err))
+		a.Log.Warn("waiting for PostgreSQL", "error", errs.LogText(err))
 	})
 	if err != nil {
-		return errs.Wrap(err, errs.Unavailable, "PostgreSQL does not answer at COFFER_DATABASE_URL; coffer doctor says more")
+		return errs.Wrap(err, errs.Unavailable,
+			"PostgreSQL does not respond at COFFER_DATABASE_URL; coffer doctor says more")
 	}
 	steps, err := a.DB.Migrate(ctx, job.Schema())
 	if err != nil {
@@ -291,11 +339,13 @@ func (a *App) ready(ctx context.Context, patience time.Duration) error {
 	return a.checkKey(ctx)
 }
 
-// settled refuses a database that has a schema, but an older one: a single command must not change it under a running server.
-func (a *App) settled(ctx context.Context) error {
+// refuseOlderSchema refuses a database that has a schema, but an older one: a single command must
+// not change it under a running server.
+func (a *App) refuseOlderSchema(ctx context.Context) error {
 	at, err := a.DB.SchemaVersion(ctx)
 	if err == nil && at > 0 && at < pg.Newest() {
-		return errs.New(errs.Unavailable, "the database's schema is older than this coffer; run coffer migrate, or start the server anew")
+		return errs.New(errs.Unavailable,
+			"the database's schema is older than this coffer; run coffer migrate, or restart the server")
 	}
 	return nil // an unreachable database is ready's to report
 }

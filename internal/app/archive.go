@@ -20,30 +20,37 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// download is where the link of an export leads. It is no op, because a file is no JSON; the link itself is the credential.
+// download is where the link of an export leads. It is no op, because a file is no JSON; the link
+// itself is the credential.
 func (a *App) download() rest.Raw {
 	return rest.Raw{
-		Route: "GET /exports/{token}", Scope: op.Open, Name: "export.download", Type: "application/octet-stream", Serve: a.Archive.Download,
-		Summary: "Gives out the file of an export, once; the link is in the result of its job.",
+		Route: "GET /exports/{token}", Scope: op.Open, Name: "export.download", Type: "application/octet-stream",
+		Serve:   a.Archive.Download,
+		Summary: "Downloads the file of an export, once; the link is in the result of its job.",
 	}
 }
 
 // archiveCommands take the household's data out and bring it back.
 func archiveCommands(c *cli.CLI, config Config) []*cobra.Command {
-	return []*cobra.Command{exportCommand(c, config), importCommand(config), backupCommand(config), restoreCommand(config)}
+	return []*cobra.Command{
+		exportCommand(c, config), importCommand(config), backupCommand(config),
+		restoreCommand(config),
+	}
 }
 
 func exportCommand(c *cli.CLI, config Config) *cobra.Command {
 	format, file := "", ""
 	cmd := &cobra.Command{
-		Use: "export", Short: "Write the whole household, or its ledger, into a file", Args: cobra.NoArgs,
+		Use: "export", Short: "Write the whole household, or only its ledger, to a file", Args: cobra.NoArgs,
 		Long: `Writes the whole household as one archive, or its ledger alone as CSV or for hledger or Beancount.
 It is of one moment, and servers go on serving meanwhile. Secrets stay: the archive's manifest says what is left out.`,
-		Example: "  coffer export > coffer.zip\n  coffer export --format hledger > coffer.journal\n  coffer export --format csv --file transactions.csv",
+		Example: "  coffer export > coffer.zip\n  coffer export --format hledger > coffer.journal\n  coffer export " +
+			"--format csv --file transactions.csv",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			out := cmd.OutOrStdout()
 			if file == "-" && format == "archive" && cli.IsTerminal(out) {
-				return errs.New(errs.ValidationError, "an archive is no text: send it into a file (coffer export > coffer.zip), or name one with --file")
+				return errs.New(errs.ValidationError,
+					"an archive is binary: redirect it to a file (coffer export > coffer.zip), or name one with --file")
 			}
 			write := func(ctx context.Context, w io.Writer) error {
 				server, _, err := c.Where()
@@ -111,26 +118,28 @@ func fetch(ctx context.Context, c *cli.CLI, format string, w io.Writer) error {
 	}
 }
 
-// follow fetches what is behind the link, from the server that is known to answer: the address in the link is the one that the world knows.
+// follow fetches what is behind the link, from the server that is known to answer: the address in
+// the link is the one that the world knows.
 func follow(ctx context.Context, server, link string, w io.Writer) error {
 	u, err := url.Parse(link)
 	if err != nil {
 		return fmt.Errorf("link: %w", err)
 	}
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, strings.TrimSuffix(server, "/")+u.EscapedPath(), http.NoBody)
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, strings.TrimSuffix(server, "/")+u.EscapedPath(),
+		http.NoBody)
 	if err != nil {
 		return fmt.Errorf("link: %w", err)
 	}
 	res, err := http.DefaultClient.Do(req)
 	if err != nil {
-		return errs.Wrap(err, errs.Unavailable, "the server at %s does not answer", server)
+		return errs.Wrap(err, errs.Unavailable, "the server at %s does not respond", server)
 	}
 	defer res.Body.Close() //nolint:errcheck // read to its end or failed already
 	if res.StatusCode != http.StatusOK {
-		return errs.New(errs.Unavailable, "the link answers with status %d; try again", res.StatusCode)
+		return errs.New(errs.Unavailable, "the link returned status %d; try again", res.StatusCode)
 	}
 	if _, err := io.Copy(w, res.Body); err != nil {
-		return errs.Wrap(err, errs.Unavailable, "the file broke off; try again")
+		return errs.Wrap(err, errs.Unavailable, "the download was interrupted; try again")
 	}
 	return nil
 }
@@ -163,8 +172,10 @@ func counter(w io.Writer) func(int64) {
 
 func importCommand(config Config) *cobra.Command {
 	return &cobra.Command{
-		Use: "import <file>", Short: "Bring an export into an empty household", Args: cobra.ExactArgs(1),
-		Long:    "Brings the archive of coffer export into an empty household: whole, or not at all. Every hash in it is checked first. Connections to banks come disconnected, because an export holds no credentials.",
+		Use: "import <file>", Short: "Import an export into an empty household", Args: cobra.ExactArgs(1),
+		Long: "Imports an archive made by coffer export into an empty household: either completely or not at all. " +
+			"All hashes in it are checked first. Connections to banks arrive disconnected, because an export " +
+			"contains no credentials.",
 		Example: "  coffer import coffer.zip",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			f, err := os.Open(args[0])
@@ -193,20 +204,24 @@ func said(cmd *cobra.Command, what string, m archive.Manifest) error {
 	for _, t := range m.Tables {
 		rows += t.Rows
 	}
-	_, err := fmt.Fprintf(cmd.OutOrStdout(), "%s: %d transactions and all that belongs to them, %d rows in %d tables, as of %s\n", what, m.Transactions(), rows, len(m.Tables), m.Created)
+	_, err := fmt.Fprintf(cmd.OutOrStdout(),
+		"%s: %d transactions with everything that belongs to them, %d rows in %d tables, as of %s\n", what,
+		m.Transactions(), rows, len(m.Tables), m.Created)
 	return err
 }
 
 func backupCommand(config Config) *cobra.Command {
 	var recipients []string
 	cmd := &cobra.Command{
-		Use: "backup <file>", Short: "Write the whole database into an encrypted file, and check it", Args: cobra.ExactArgs(1),
+		Use: "backup <file>", Short: "Write the whole database to an encrypted file, and verify it",
+		Args: cobra.ExactArgs(1),
 		Long: `Writes everything that the database holds into a new file, encrypted with age: with the passphrase in
 COFFER_BACKUP_PASSPHRASE, or for the public keys that --recipient names. The file is read back and every
 hash compared before it gets its name. Servers go on serving meanwhile.
 
 Bank credentials stay sealed with COFFER_ENCRYPTION_KEY, which is not in the backup: keep a copy of it elsewhere.`,
-		Example: "  COFFER_BACKUP_PASSPHRASE=… coffer backup /backups/coffer-$(date +%F).age\n  coffer backup --recipient age1… coffer.age",
+		Example: "  COFFER_BACKUP_PASSPHRASE=… coffer backup /backups/coffer-$(date +%F).age\n  coffer backup " +
+			"--recipient age1… coffer.age",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return onDatabase(cmd.Context(), config, func(a *App) error {
 				lock := archive.Lock{Passphrase: config.BackupPassphrase.Reveal(), Recipients: recipients}
@@ -221,19 +236,24 @@ Bank credentials stay sealed with COFFER_ENCRYPTION_KEY, which is not in the bac
 			})
 		},
 	}
-	cmd.Flags().StringSliceVar(&recipients, "recipient", nil, "public key of someone who may open it, as age-keygen prints it; can be repeated")
+	cmd.Flags().StringSliceVar(&recipients, "recipient", nil,
+		"public key that may open the backup, as age-keygen prints it; can be repeated")
 	return cmd
 }
 
 func restoreCommand(config Config) *cobra.Command {
 	identity := ""
 	cmd := &cobra.Command{
-		Use: "restore <file>", Short: "Bring a backup into an empty database", Args: cobra.ExactArgs(1),
-		Long:    "Brings a backup into an empty database: whole, or not at all. The passphrase comes from COFFER_BACKUP_PASSPHRASE, or the key from the file that --identity names. Set COFFER_ENCRYPTION_KEY to the key that the backed-up server had.",
+		Use: "restore <file>", Short: "Restore a backup into an empty database", Args: cobra.ExactArgs(1),
+		Long: "Restores a backup into an empty database: either completely or not at all. The passphrase comes " +
+			"from COFFER_BACKUP_PASSPHRASE, or the key from the file given with --identity. Set " +
+			"COFFER_ENCRYPTION_KEY to the key that the backed-up server had.",
 		Example: "  COFFER_DATABASE_URL=postgres://…/empty COFFER_BACKUP_PASSPHRASE=… coffer restore coffer.age",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return onDatabase(cmd.Context(), config, func(a *App) error {
-				m, err := a.Archive.Restore(cmd.Context(), args[0], archive.Lock{Passphrase: config.BackupPassphrase.Reveal(), Identities: identity}, counter(cmd.ErrOrStderr()))
+				m, err := a.Archive.Restore(cmd.Context(), args[0],
+					archive.Lock{Passphrase: config.BackupPassphrase.Reveal(), Identities: identity},
+					counter(cmd.ErrOrStderr()))
 				if err != nil {
 					return err
 				}

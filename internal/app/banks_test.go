@@ -26,13 +26,15 @@ const testRing = "MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY="
 func (w *world) holdsBook(t *testing.T, book *banksim.Book) {
 	t.Helper()
 	stored, err := pg.Values[string](t.Context(), w.DB, `
-		select t.provider_id || ' ' || t.date || ' ' || t.amount || ' ' || t.currency || ' ' || t.pending from transaction t where t.deleted_at is null`)
+		select t.provider_id || ' ' || t.date || ' ' || t.amount || ' ' || t.currency || ' ' || t.pending
+			from transaction t where t.deleted_at is null`)
 	if err != nil {
 		t.Fatal(err)
 	}
 	var want []string
 	for _, r := range book.Rows() {
-		want = append(want, fmt.Sprintf("%s %s %s %s %t", r.ID, r.Date.Format("2006-01-02"), r.Amount, r.Currency, r.Pending))
+		want = append(want, fmt.Sprintf("%s %s %s %s %t", r.ID, r.Date.Format("2006-01-02"), r.Amount, r.Currency,
+			r.Pending))
 	}
 	slices.Sort(stored)
 	slices.Sort(want)
@@ -58,14 +60,18 @@ func (w *world) link(t *testing.T, body string) string {
 // sync asks for a sync and waits for its end.
 func (w *world) sync(t *testing.T, connection string) string {
 	t.Helper()
-	r := w.send(t, exchange{method: http.MethodPost, path: "/api/v1/connections/" + connection + "/sync?wait=30s", key: w.key})
+	r := w.send(t, exchange{
+		method: http.MethodPost, path: "/api/v1/connections/" + connection + "/sync?wait=30s",
+		key: w.key,
+	})
 	if r.status != http.StatusOK {
 		t.Fatalf("%d %s", r.status, r.body)
 	}
 	return r.body
 }
 
-// A bank is linked and synced through each provider, over real connections to its simulator, and the books equal what the bank has, also after it moved on.
+// A bank is linked and synced through each provider, over real connections to its simulator, and
+// the books equal what the bank has, also after it moved on.
 func TestBanksOverTheirProtocols(t *testing.T) {
 	t.Parallel()
 	size := household.Options{Seed: 7, Transactions: 1200, Years: 1}
@@ -88,9 +94,14 @@ func TestBanksOverTheirProtocols(t *testing.T) {
 		return path
 	}
 	config := app.Config{
-		EncryptionKey: seal.NewSecret(testRing), PlaidClientID: "client", PlaidSecret: seal.NewSecret("secret"), PlaidEnvironment: "sandbox", PlaidURL: p.URL(),
-		TellerApplication: "app_1", TellerEnvironment: "development", TellerURL: tl.URL(),
-		TellerCertificate: file("cert.pem", tl.Certificate()), TellerKey: file("key.pem", tl.Key()), TellerCA: file("ca.pem", tl.CA()),
+		EncryptionKey: seal.NewSecret(testRing), Providers: app.Providers{
+			"plaid": {"client_id": "client", "secret": "secret", "environment": "sandbox", "url": p.URL()},
+			"teller": {
+				"application_id": "app_1", "environment": "development", "url": tl.URL(),
+				"certificate": file("cert.pem", tl.Certificate()), "private_key": file("key.pem", tl.Key()),
+				"ca": file("ca.pem", tl.CA()),
+			},
+		},
 	}
 	for name, start := range map[string]func() (string, *banksim.Book){
 		"plaid": func() (string, *banksim.Book) {
@@ -99,7 +110,8 @@ func TestBanksOverTheirProtocols(t *testing.T) {
 		},
 		"teller": func() (string, *banksim.Book) {
 			e := tl.Enrol()
-			return fmt.Sprintf(`{"provider":"teller","credentials":{"access_token":%q,"enrollment_id":%q}}`, e.AccessToken, e.ID), e.Book
+			return fmt.Sprintf(`{"provider":"teller","credentials":{"access_token":%q,"enrollment_id":%q}}`,
+				e.AccessToken, e.ID), e.Book
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -112,7 +124,8 @@ func TestBanksOverTheirProtocols(t *testing.T) {
 			rows := book.Rows()
 			book.Change(rows[len(rows)-1].ID, func(r *banksim.Row) { r.Name = "CHANGED" })
 			ids := func() map[string]bool {
-				found, err := pg.Values[string](t.Context(), w.DB, `select id::text from transaction where deleted_at is null`)
+				found, err := pg.Values[string](t.Context(), w.DB, `select id::text from transaction
+					where deleted_at is null`)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -133,14 +146,19 @@ func TestBanksOverTheirProtocols(t *testing.T) {
 			if !maps.Equal(before, ids()) {
 				t.Error("what posted under another id became another transaction")
 			}
-			leak, err := pg.Value[bool](t.Context(), w.DB, `select position('token' in encode(credentials, 'escape')) > 0 from connection`)
+			leak, err := pg.Value[bool](t.Context(), w.DB, `select position('token' in encode(credentials,
+				'escape')) > 0 from connection`)
 			if err != nil || leak {
 				t.Errorf("credentials can be read, %v", err)
 			}
-			if r := w.send(t, exchange{method: http.MethodDelete, path: "/api/v1/connections/" + connection, key: w.key}); r.status != http.StatusNoContent {
+			if r := w.send(t, exchange{
+				method: http.MethodDelete, path: "/api/v1/connections/" + connection,
+				key: w.key,
+			}); r.status != http.StatusNoContent {
 				t.Errorf("%d %s", r.status, r.body)
 			}
-			kept, err := pg.Value[bool](t.Context(), w.DB, `select credentials is not null or status <> 'disconnected' from connection`)
+			kept, err := pg.Value[bool](t.Context(), w.DB, `select credentials is not null
+				or status <> 'disconnected' from connection`)
 			if err != nil || kept {
 				t.Errorf("a connection that was removed keeps its credentials, %v", err)
 			}

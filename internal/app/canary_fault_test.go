@@ -28,7 +28,8 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// canaryWorld is a world at debug level whose own secrets are canaries, with both providers as they stand.
+// canaryWorld is a world at debug level whose own secrets are canaries, with both providers as they
+// stand.
 func canaryWorld(t *testing.T) (*toolWorld, *banksim.Plaid, *banksim.Teller) {
 	t.Helper()
 	size := household.Options{Seed: 5, Transactions: 60, Years: 1}
@@ -52,10 +53,17 @@ func canaryWorld(t *testing.T) (*toolWorld, *banksim.Plaid, *banksim.Teller) {
 	}
 	w := &toolWorld{log: &logBook{}}
 	a, err := app.Build(t.Context(), app.Config{
-		DatabaseURL: seal.NewSecret(pgtest.URL(t)), DatabaseMaxConns: 8, RatePerMinute: 60_000_000, RateBurst: 1_000_000, AuthFailures: 1_000_000,
-		EncryptionKey: seal.NewSecret(mark + strings.Repeat("A", 31) + "="), PlaidClientID: "client", PlaidSecret: seal.NewSecret(secret), PlaidEnvironment: "sandbox", PlaidURL: p.URL(),
-		TellerApplication: "app_1", TellerEnvironment: "development", TellerURL: tl.URL(), PublicURL: "http://127.0.0.1:1",
-		TellerCertificate: file("cert.pem", tl.Certificate()), TellerKey: file("key.pem", tl.Key()), TellerCA: file("ca.pem", tl.CA()),
+		DatabaseURL: seal.NewSecret(pgtest.URL(t)), DatabaseMaxConns: 8, RatePerMinute: 60_000_000,
+		RateBurst: 1_000_000, AuthFailures: 1_000_000,
+		EncryptionKey: seal.NewSecret(mark + strings.Repeat("A", 31) + "="), PublicURL: "http://127.0.0.1:1",
+		Providers: app.Providers{
+			"plaid": {"client_id": "client", "secret": secret, "environment": "sandbox", "url": p.URL()},
+			"teller": {
+				"application_id": "app_1", "environment": "development", "url": tl.URL(),
+				"certificate": file("cert.pem", tl.Certificate()), "private_key": file("key.pem", tl.Key()),
+				"ca": file("ca.pem", tl.CA()),
+			},
+		},
 	}, slog.New(slog.NewJSONHandler(w.log, &slog.HandlerOptions{Level: slog.LevelDebug})))
 	if err != nil {
 		t.Fatal(err)
@@ -78,9 +86,13 @@ func echoes(secret string) []banksim.Fault {
 	s, _ := json.Marshal(secret)
 	q := string(s)
 	plaid := func(kind, code, request string) string {
-		return `{"error_type":` + kind + `,"error_code":` + code + `,"error_message":"no ` + q[1:] + `,"display_message":` + q + `,"request_id":` + request + `}`
+		return `{"error_type":` + kind + `,"error_code":` + code + `,"error_message":"no ` + q[1:] +
+			`,"display_message":` + q + `,"request_id":` + request + `}`
 	}
-	header := http.Header{"Retry-After": {secret}, "Location": {"https://elsewhere.example/" + secret}, "Set-Cookie": {"token=" + secret}, "Request-Id": {secret}, "Content-Type": {"text/html"}}
+	header := http.Header{
+		"Retry-After": {secret}, "Location": {"https://elsewhere.example/" + secret},
+		"Set-Cookie": {"token=" + secret}, "Request-Id": {secret}, "Content-Type": {"text/html"},
+	}
 	return []banksim.Fault{
 		{Status: 400, Body: plaid(`"INVALID_INPUT"`, q, q)},
 		{Status: 400, Body: plaid(q, `"INVALID_ACCESS_TOKEN"`, q)},
@@ -92,11 +104,13 @@ func echoes(secret string) []banksim.Fault {
 		{Status: 500, Body: "<html><body>" + secret + "</body></html>"},
 		{Status: 200, Body: `{"access_token":` + q},
 		{Status: 200, Body: `[` + q + `,{"id":"t1","description":` + q + `}]`},
-		{Status: 200, Body: `{"access_token":{"a":` + q + `},"item_id":` + q + `,"accounts":` + q + `,"added":[{"transaction_id":"t1","amount":` + q + `,"name":` + q + `}],"next_cursor":7}`},
+		{Status: 200, Body: `{"access_token":{"a":` + q + `},"item_id":` + q + `,"accounts":` + q +
+			`,"added":[{"transaction_id":"t1","amount":` + q + `,"name":` + q + `}],"next_cursor":7}`},
 	}
 }
 
-// Providers that repeat secrets in whatever they answer: linking, signing in again, syncing and ending a connection keep and tell nothing of it.
+// Providers that repeat secrets in whatever they answer: linking, signing in again, syncing and
+// ending a connection keep and tell nothing of it.
 func TestCanariesFromProviders(t *testing.T) {
 	t.Parallel()
 	w, p, tl := canaryWorld(t)
@@ -109,7 +123,8 @@ func TestCanariesFromProviders(t *testing.T) {
 	token, _ := p.NewItem("")
 	linked := w.link(t, fmt.Sprintf(`{"provider":"plaid","credentials":{"public_token":%q}}`, token))
 	e := tl.Enrol()
-	enrolled := w.link(t, fmt.Sprintf(`{"provider":"teller","credentials":{"access_token":%q,"enrollment_id":%q}}`, e.AccessToken, e.ID))
+	enrolled := w.link(t, fmt.Sprintf(`{"provider":"teller","credentials":{"access_token":%q,"enrollment_id":%q}}`,
+		e.AccessToken, e.ID))
 	watch.exact = append(watch.exact, e.AccessToken, token)
 	calls, faults, list := 0, 0, canaries()
 	for i, c := range list {
@@ -123,9 +138,19 @@ func TestCanariesFromProviders(t *testing.T) {
 		tl.Script(fault)
 		faults++
 		for what, x := range map[string][2]string{
-			"linking through Plaid":  {"/connections", `{"provider":"plaid","credentials":{"public_token":` + string(value) + `}}`},
-			"linking through Teller": {"/connections", `{"provider":"teller","credentials":{"access_token":` + string(value) + `,"enrollment_id":"enr_1"}}`},
-			"a wrong credential":     {"/connections", `{"provider":"teller","credentials":{"public_token":` + string(value) + `,"nonsense":` + string(value) + `}}`},
+			"linking through Plaid": {
+				"/connections",
+				`{"provider":"plaid","credentials":{"public_token":` + string(value) + `}}`,
+			},
+			"linking through Teller": {
+				"/connections",
+				`{"provider":"teller","credentials":{"access_token":` + string(value) + `,"enrollment_id":"enr_1"}}`,
+			},
+			"a wrong credential": {
+				"/connections",
+				`{"provider":"teller","credentials":{"public_token":` + string(value) + `,"nonsense":` + string(value) +
+					`}}`,
+			},
 			"a link session":         {"/connections/link-session", `{"provider":"plaid"}`},
 			"signing in again":       {"/connections/" + linked + "/reauth-session", ``},
 			"having signed in again": {"/connections/" + enrolled + "/reauth-complete", ``},
@@ -143,10 +168,14 @@ func TestCanariesFromProviders(t *testing.T) {
 	for _, c := range []string{linked, enrolled} {
 		p.Script(echoes(list[0].value)[0])
 		tl.Script(echoes(list[0].value)[3])
-		watch.answer(t, "ending", w.send(t, exchange{method: http.MethodDelete, path: "/api/v1/connections/" + c, key: w.key}))
+		watch.answer(t, "ending", w.send(t, exchange{
+			method: http.MethodDelete, path: "/api/v1/connections/" + c,
+			key: w.key,
+		}))
 	}
 	watch.everything(t, w)
-	watch.clean(t, "the log", strings.ReplaceAll(w.log.String(), "access-sandbox-", mark)) // the tokens that the simulator made
+	// the tokens that the simulator made
+	watch.clean(t, "the log", strings.ReplaceAll(w.log.String(), "access-sandbox-", mark))
 	t.Logf("%d answers that repeat a secret, %d calls, %d syncs", faults, calls, syncs)
 }
 
@@ -161,13 +190,21 @@ func (w *toolWorld) canarySyncs(t *testing.T, p *banksim.Plaid, tl *banksim.Tell
 			fault.Path = "/transactions/sync"
 			p.Script(fault)
 			token, _ := p.NewItem("")
-			watch.answer(t, "linking", w.send(t, exchange{method: http.MethodPost, path: "/api/v1/connections", key: w.key, body: fmt.Sprintf(`{"provider":"plaid","credentials":{"public_token":%q}}`, token)}))
+			watch.answer(t, "linking", w.send(t, exchange{
+				method: http.MethodPost, path: "/api/v1/connections",
+				key: w.key, body: fmt.Sprintf(`{"provider":"plaid","credentials":{"public_token":%q}}`, token),
+			}))
 		} else {
 			e := tl.Enrol()
 			watch.exact = append(watch.exact, e.AccessToken)
 			fault.Path = "/accounts/" // what is read of an account; linking lists them
 			tl.Script(fault)
-			watch.answer(t, "linking", w.send(t, exchange{method: http.MethodPost, path: "/api/v1/connections", key: w.key, body: fmt.Sprintf(`{"provider":"teller","credentials":{"access_token":%q,"enrollment_id":%q}}`, e.AccessToken, e.ID)}))
+			watch.answer(t, "linking", w.send(t, exchange{
+				method: http.MethodPost, path: "/api/v1/connections",
+				key: w.key, body: fmt.Sprintf(
+					`{"provider":"teller","credentials":{"access_token":%q,"enrollment_id":%q}}`, e.AccessToken,
+					e.ID),
+			}))
 		}
 		for deadline := time.Now().Add(30 * time.Second); failed() == before; time.Sleep(20 * time.Millisecond) {
 			if time.Now().After(deadline) {
@@ -211,37 +248,53 @@ func canaryTrouble(ctx context.Context, q pg.Querier, in canaryInput) error {
 		_, err := pg.One[canaryInput](ctx, q, `select $1::text::jsonb as what, '' as secret`, `{"a":`+in.Secret)
 		return err
 	case "unique":
-		_, err := pg.Exec(ctx, q, `insert into attempt (bucket, tries, free_at, expires_at) select $1, 1, now(), now() from generate_series(1, 2)`, in.Secret)
+		_, err := pg.Exec(ctx, q, `insert into attempt (bucket, tries, free_at, expires_at)
+			select $1, 1, now(), now() from generate_series(1, 2)`, in.Secret)
 		return err
 	}
-	_, err := pg.Exec(ctx, q, `insert into token (id, short_id, hash, kind, scope, name, prefix, actor_type) values (gen_random_uuid(), $1, $1::text::bytea, $1, $1, $1, $1, $1)`, in.Secret)
+	_, err := pg.Exec(ctx, q, `insert into token (id, short_id, hash, kind, scope, name, prefix, actor_type)
+		values (gen_random_uuid(), $1, $1::text::bytea, $1, $1, $1, $1, $1)`, in.Secret)
 	return err
 }
 
-var canaryTroubles = []string{"panic", "panic with an error", "panic with a struct", "uuid", "number", "argument", "enum", "json", "unique", "check"}
+var canaryTroubles = []string{
+	"panic", "panic with an error", "panic with a struct", "uuid", "number", "argument",
+	"enum", "json", "unique", "check",
+}
 
-// Panics and errors of the database whose text has a secret: in an op by route and by tool, in a raw route, in a job, in the protocol of the tools.
+// Panics and errors of the database whose text has a secret: in an op by route and by tool, in a
+// raw route, in a job, in the protocol of the tools.
 func TestCanariesInFailures(t *testing.T) {
 	t.Parallel()
 	secret := canaries()[0].value
 	w := newToolWorld(t, func(s *mcp.Server) {
-		s.AddTool(&mcp.Tool{Name: "trouble", InputSchema: map[string]any{"type": "object"}}, func(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-			panic("no such token " + secret)
-		})
+		s.AddTool(&mcp.Tool{Name: "trouble", InputSchema: map[string]any{"type": "object"}},
+			func(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+				panic("no such token " + secret)
+			})
 	})
 	watch := &canaryWatch{exact: []string{w.key}}
-	read := op.Reading(op.Spec{Name: "tag.trouble", Route: "GET /trouble", Tool: "get_trouble", Scope: op.Read, Summary: "Goes wrong."}, func(ctx context.Context, q pg.Querier, in canaryInput) (op.None, error) {
+	read := op.Reading(op.Spec{
+		Name: "tag.trouble", Route: "GET /trouble", Tool: "get_trouble", Scope: op.Read,
+		Summary: "Goes wrong.",
+	}, func(ctx context.Context, q pg.Querier, in canaryInput) (op.None, error) {
 		return op.None{}, canaryTrouble(ctx, q, in)
 	})
-	write := op.Writing(op.Spec{Name: "tag.worse", Route: "POST /trouble", Tool: "make_trouble", Scope: op.Full, Summary: "Goes wrong."}, func(ctx context.Context, tx pg.Tx, in canaryInput) (op.None, error) {
+	write := op.Writing(op.Spec{
+		Name: "tag.worse", Route: "POST /trouble", Tool: "make_trouble", Scope: op.Full,
+		Summary: "Goes wrong.",
+	}, func(ctx context.Context, tx pg.Tx, in canaryInput) (op.None, error) {
 		return op.None{}, canaryTrouble(ctx, tx, in)
 	})
 	w.Tools.Ops = append(w.Tools.Ops, read, write)
 	surface := w.Rest()
 	surface.Ops = append(surface.Ops, read, write)
-	surface.Raw = append(surface.Raw, rest.Raw{Route: "GET /trouble", Scope: op.Open, Handler: http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
-		panic("no such token " + r.URL.Query().Get("secret"))
-	})})
+	surface.Raw = append(surface.Raw, rest.Raw{
+		Route: "GET /trouble", Scope: op.Open,
+		Handler: http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+			panic("no such token " + r.URL.Query().Get("secret"))
+		}),
+	})
 	handler, err := surface.Handler()
 	if err != nil {
 		t.Fatal(err)
@@ -263,12 +316,18 @@ func TestCanariesInFailures(t *testing.T) {
 	for _, what := range canaryTroubles {
 		args := map[string]any{"what": what, "secret": secret}
 		body, _ := json.Marshal(args)
-		r := w.send(t, exchange{method: http.MethodGet, path: "/api/v1/trouble?what=" + strings.ReplaceAll(what, " ", "+") + "&secret=" + secret, key: w.key})
+		r := w.send(t, exchange{
+			method: http.MethodGet,
+			path:   "/api/v1/trouble?what=" + strings.ReplaceAll(what, " ", "+") + "&secret=" + secret, key: w.key,
+		})
 		watch.answer(t, what, r)
 		if r.status != http.StatusInternalServerError {
 			t.Errorf("%s: %d %s", what, r.status, r.body)
 		}
-		watch.answer(t, what, w.send(t, exchange{method: http.MethodPost, path: "/api/v1/trouble", key: w.key, body: string(body), header: map[string]string{"Idempotency-Key": id.Base62(20)}}))
+		watch.answer(t, what, w.send(t, exchange{
+			method: http.MethodPost, path: "/api/v1/trouble", key: w.key,
+			body: string(body), header: map[string]string{"Idempotency-Key": id.Base62(20)},
+		}))
 		for _, tool := range []string{"get_trouble", "make_trouble", "trouble"} {
 			res, err := session.CallTool(t.Context(), &mcp.CallToolParams{Name: tool, Arguments: args})
 			said, _ := json.Marshal(res)
@@ -281,7 +340,10 @@ func TestCanariesInFailures(t *testing.T) {
 	if r.code() != "INTERNAL_ERROR" {
 		t.Errorf("a raw route that panics answers %d %s", r.status, r.body)
 	}
-	for _, said := range []string{"panic in tag.trouble", "panic in job trouble", "SQLSTATE 22P02", "canary_fault_test.go"} {
+	for _, said := range []string{
+		"panic in tag.trouble", "panic in job trouble", "SQLSTATE 22P02",
+		"canary_fault_test.go",
+	} {
 		if !strings.Contains(w.log.String(), said) {
 			t.Errorf("the log does not say %q", said)
 		}
@@ -311,16 +373,39 @@ func TestCanariesInConfiguration(t *testing.T) {
 	good := pgtest.AdminURL()
 	for _, c := range canaries() {
 		for name, config := range map[string]app.Config{
-			"database URL":         {DatabaseURL: seal.NewSecret(c.value)},
-			"database password":    {DatabaseURL: seal.NewSecret("postgres://coffer:" + c.value + "@127.0.0.1:notaport/coffer")},
-			"database settings":    {DatabaseURL: seal.NewSecret("host=127.0.0.1 port=x password='" + c.value + "'")},
-			"database option":      {DatabaseURL: seal.NewSecret("postgres://coffer@127.0.0.1/coffer?sslmode=none&password=" + c.value)},
-			"encryption key":       {DatabaseURL: seal.NewSecret(good), EncryptionKey: seal.NewSecret(c.value + "!")},
-			"old encryption key":   {DatabaseURL: seal.NewSecret(good), EncryptionKey: seal.NewSecret(testRing), EncryptionKeysOld: []string{c.value + "!"}},
-			"Plaid environment":    {DatabaseURL: seal.NewSecret(good), PlaidClientID: "client", PlaidSecret: seal.NewSecret(c.value), PlaidEnvironment: "none"},
-			"Plaid without client": {DatabaseURL: seal.NewSecret(good), PlaidSecret: seal.NewSecret(c.value), PlaidEnvironment: "sandbox"},
-			"Plaid address":        {DatabaseURL: seal.NewSecret(good), PlaidClientID: "client", PlaidSecret: seal.NewSecret("s"), PlaidEnvironment: "sandbox", PlaidURL: "https://me:" + c.value + "@plaid.example"},
-			"key in place of file": {DatabaseURL: seal.NewSecret(good), TellerApplication: "a", TellerEnvironment: "production", TellerKey: c.value},
+			"database URL": {DatabaseURL: seal.NewSecret(c.value)},
+			"database password": {DatabaseURL: seal.NewSecret(
+				"postgres://coffer:" + c.value + "@127.0.0.1:notaport/coffer")},
+			"database settings": {DatabaseURL: seal.NewSecret("host=127.0.0.1 port=x password='" + c.value + "'")},
+			"database option": {DatabaseURL: seal.NewSecret(
+				"postgres://coffer@127.0.0.1/coffer?sslmode=none&password=" + c.value)},
+			"encryption key": {DatabaseURL: seal.NewSecret(good), EncryptionKey: seal.NewSecret(c.value + "!")},
+			"old encryption key": {
+				DatabaseURL: seal.NewSecret(good), EncryptionKey: seal.NewSecret(testRing),
+				EncryptionKeysOld: []string{c.value + "!"},
+			},
+			"Plaid environment": {
+				DatabaseURL: seal.NewSecret(good),
+				Providers:   app.Providers{"plaid": {"client_id": "client", "secret": c.value, "environment": "none"}},
+			},
+			"Plaid without client": {
+				DatabaseURL: seal.NewSecret(good),
+				Providers:   app.Providers{"plaid": {"secret": c.value, "environment": "sandbox"}},
+			},
+			"Plaid address": {
+				DatabaseURL: seal.NewSecret(good),
+				Providers: app.Providers{"plaid": {
+					"client_id": "client", "secret": "s", "environment": "sandbox",
+					"url": "https://me:" + c.value + "@plaid.example",
+				}},
+			},
+			"key in place of file": {
+				DatabaseURL: seal.NewSecret(good),
+				Providers: app.Providers{"teller": {
+					"application_id": "a", "environment": "production",
+					"private_key": c.value,
+				}},
+			},
 		} {
 			tried++
 			a, err := app.Build(t.Context(), config, slog.New(slog.DiscardHandler))
@@ -331,7 +416,7 @@ func TestCanariesInConfiguration(t *testing.T) {
 				}
 				continue
 			}
-			watch.clean(t, name+" with "+c.kind, fmt.Sprintf("%v %+v %#v", err, config.PlaidSecret, config.EncryptionKey))
+			watch.clean(t, name+" with "+c.kind, fmt.Sprintf("%v %+v %#v", err, config.Providers, config.EncryptionKey))
 		}
 	}
 	t.Logf("%d wrong configurations", tried)

@@ -20,7 +20,8 @@ import (
 	"coffer/internal/pg/pgtest"
 )
 
-// mark stands in every made-up secret; it fits where letters, digits, hexadecimal or base64 are asked for, and nothing of ours has it by chance.
+// mark stands in every made-up secret; it fits where letters, digits, hexadecimal or base64 are
+// asked for, and nothing of ours has it by chance.
 const mark = "dec0de5ec4e7"
 
 // A canary is a secret that nobody may find again.
@@ -67,7 +68,8 @@ func canaries() []canary {
 		{"Teller nonce", fill("", 22)},
 		{"Teller webhook signature", "t=1700000000,v1=" + strings.Repeat(mark, 5) + "abcd"},
 		{"Teller signing secret", fill("", 43)},
-		{"certificate key", "-----BEGIN PRIVATE KEY-----\nMIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0w" + mark + "\n-----END PRIVATE KEY-----\n"},
+		{"certificate key", "-----BEGIN PRIVATE KEY-----\nMIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0w" + mark +
+			"\n-----END PRIVATE KEY-----\n"},
 		{"encryption key", fill("", 43) + "="},
 		{"old encryption key", fill("A", 42) + "="},
 		{"database password", fill("pw", 24)},
@@ -86,7 +88,8 @@ func canaries() []canary {
 		{"bearer token", "Bearer " + fill("", 43)},
 		{"one-time code", fill("otp-", 20)},
 	}
-	return slices.DeleteFunc(list, func(c canary) bool { return !strings.Contains(strings.ToLower(c.value), mark) }) // seven characters can stand anywhere by chance
+	// seven characters can stand anywhere by chance
+	return slices.DeleteFunc(list, func(c canary) bool { return !strings.Contains(strings.ToLower(c.value), mark) })
 }
 
 // A canaryWatch knows what must not be found, and where it was.
@@ -99,7 +102,10 @@ type canaryWatch struct {
 // find is where a secret begins in the text, -1 for nowhere.
 func (w *canaryWatch) find(text string) int {
 	lower := strings.ToLower(text)
-	for _, form := range []string{mark, hex.EncodeToString([]byte(mark)), base64.RawStdEncoding.EncodeToString([]byte(mark))} {
+	for _, form := range []string{
+		mark, hex.EncodeToString([]byte(mark)),
+		base64.RawStdEncoding.EncodeToString([]byte(mark)),
+	} {
 		if i := strings.Index(lower, strings.ToLower(form)); i >= 0 {
 			return i
 		}
@@ -127,13 +133,15 @@ func (w *canaryWatch) clean(t testing.TB, where, text string) {
 
 var (
 	idempotencyRows = regexp.MustCompile(`(?s)COPY public\.idempotency .*?\n\\\.\n`)
-	ownAddress      = regexp.MustCompile(`/login\?next=[^"\]\s]*`) // where a person was going, handed back so that he gets there
+	// where a person was going, handed back so that he gets there
+	ownAddress = regexp.MustCompile(`/login\?next=[^"\]\s]*`)
 )
 
 // answer holds what came back against the secrets: the headers and the body.
 func (w *canaryWatch) answer(t testing.TB, what string, r reply) {
 	t.Helper()
-	w.clean(t, fmt.Sprintf("the answer to %s (%d)", what, r.status), ownAddress.ReplaceAllString(r.body+"\n"+fmt.Sprint(r.header), ""))
+	w.clean(t, fmt.Sprintf("the answer to %s (%d)", what, r.status),
+		ownAddress.ReplaceAllString(r.body+"\n"+fmt.Sprint(r.header), ""))
 }
 
 // everything looks through the log, the metrics and the whole database as pg_dump writes it.
@@ -179,7 +187,8 @@ func (w *canaryWatch) spent(t *testing.T, in *toolWorld) (keys, sessions []strin
 	return keys, sessions
 }
 
-// canaryPlaces are the ways in which a caller can hand something over besides an op's own arguments.
+// canaryPlaces are the ways in which a caller can hand something over besides an op's own
+// arguments.
 func canaryPlaces(c canary, x exchange) []exchange {
 	var out []exchange
 	header := func(name, value string) {
@@ -203,14 +212,17 @@ func canaryPlaces(c canary, x exchange) []exchange {
 	header("Origin", "https://"+c.value)
 	header("Mcp-Session-Id", c.value)
 	query := x
-	query.path += "?api_key=" + url.QueryEscape(c.value) + "&limit=" + url.QueryEscape(c.value) + "&cursor=" + url.QueryEscape(c.value)
+	query.path += "?api_key=" + url.QueryEscape(c.value) + "&limit=" + url.QueryEscape(c.value) + "&cursor=" +
+		url.QueryEscape(c.value)
 	broken, garbage := x, x
 	broken.body, broken.kind = `{"name":"`+c.value, "application/json"
-	garbage.body, garbage.kind = "access_token="+url.QueryEscape(c.value)+"&code="+url.QueryEscape(c.value)+"&device_code="+url.QueryEscape(c.value)+"&token="+url.QueryEscape(c.value), "application/x-www-form-urlencoded"
+	garbage.body, garbage.kind = "access_token="+url.QueryEscape(c.value)+"&code="+url.QueryEscape(c.value)+
+		"&device_code="+url.QueryEscape(c.value)+"&token="+url.QueryEscape(c.value), "application/x-www-form-urlencoded"
 	return append(out, query, broken, garbage)
 }
 
-// Secrets in headers, queries, paths and bodies of every route, with and without a good key beside them: nothing keeps or repeats one.
+// Secrets in headers, queries, paths and bodies of every route, with and without a good key beside
+// them: nothing keeps or repeats one.
 func TestCanariesInRequests(t *testing.T) {
 	t.Parallel()
 	b, watch := newFormBook(t, 10), &canaryWatch{}
@@ -254,13 +266,18 @@ func TestCanariesInRequests(t *testing.T) {
 			if (i+n)%7 > 0 {
 				continue
 			}
-			y := exchange{method: x.method, path: variable.ReplaceAllString(x.path, secret), key: secret, body: `{"token":"` + secret + `"}`, kind: "application/json", header: map[string]string{"Cookie": auth.SessionCookie + "=" + secret}}
+			y := exchange{
+				method: x.method, path: variable.ReplaceAllString(x.path, secret), key: secret,
+				body: `{"token":"` + secret + `"}`, kind: "application/json",
+				header: map[string]string{"Cookie": auth.SessionCookie + "=" + secret},
+			}
 			watch.answer(t, fmt.Sprintf("%s %s with a spent or small credential", x.method, x.path), b.bare(t, y))
 			tried++
 		}
 	}
 	watch.everything(t, b.toolWorld)
-	t.Logf("%d canaries and %d credentials of our own, %d routes, %d requests, %d places looked at", len(list), len(watch.exact), len(routes), tried, watch.looked)
+	t.Logf("%d canaries and %d credentials of our own, %d routes, %d requests, %d places looked at", len(list),
+		len(watch.exact), len(routes), tried, watch.looked)
 }
 
 // bare sends a request without a key unless it names one.
@@ -272,7 +289,8 @@ func (b *formBook) bare(t *testing.T, x exchange) reply {
 	return b.serve(t, x).reply
 }
 
-// Secrets as arguments of every op, by route and by tool: what is refused is not repeated nor kept, and whatever happens the log has nothing.
+// Secrets as arguments of every op, by route and by tool: what is refused is not repeated nor kept,
+// and whatever happens the log has nothing.
 func TestCanariesInArguments(t *testing.T) { //nolint:tparallel // the group waits for its parallel parts
 	t.Parallel()
 	b, watch, list := newFormBook(t, 200), &canaryWatch{}, canaries()
@@ -331,7 +349,8 @@ func TestCanariesAreCaught(t *testing.T) {
 	w := newToolWorld(t, nil)
 	key := w.newKey(t, auth.CreateKey{Name: "seen", Scope: "read_only", ActorType: "user"}).Secret
 	watch := &canaryWatch{exact: []string{key}}
-	for _, c := range append(canaries(), canary{"a key of ours", key}, canary{"half a key of ours", key[len(key)-16:]}, canary{"the start of one", key[:25]}) {
+	for _, c := range append(canaries(), canary{"a key of ours", key}, canary{"half a key of ours", key[len(key)-16:]},
+		canary{"the start of one", key[:25]}) {
 		w.log.b.Reset()
 		w.Log.Debug("control", "error", errors.New("refused "+c.value).Error())
 		if watch.find(w.log.String()) < 0 {

@@ -15,7 +15,8 @@ import (
 	"coffer/internal/pg/pgtest"
 )
 
-// Every reading command works straight on the database and against a server, with the same answer; the menu that commands are made from has no database behind it.
+// Every reading command works straight on the database and against a server, with the same answer;
+// the menu that commands are made from has no database behind it.
 func TestCommandsRunOnBothSides(t *testing.T) {
 	t.Parallel()
 	binary := apptest.Program(t)
@@ -29,7 +30,10 @@ func TestCommandsRunOnBothSides(t *testing.T) {
 		_ = cmd.Run()
 		return out.String(), fail.String(), cmd.ProcessState.ExitCode()
 	}
-	local, remote := []string{"COFFER_DATABASE_URL=" + database}, []string{"COFFER_SERVER=" + w.url, "COFFER_API_KEY=" + w.key}
+	local, remote := []string{"COFFER_DATABASE_URL=" + database}, []string{
+		"COFFER_SERVER=" + w.url,
+		"COFFER_API_KEY=" + w.key,
+	}
 	oneOf := map[string]string{"rule.match": "--merchant=Shop"} // one of two must be given, which no schema says
 	for _, o := range app.Menu() {
 		if o.Route == "" || o.Writes || needsArguments(o) || o.Name == "key.me" {
@@ -51,10 +55,12 @@ func TestCommandsRunOnBothSides(t *testing.T) {
 	if _, fail, code := run(local, "tag", "get", "nothing"); code != 4 || !strings.Contains(fail, "NOT_FOUND") {
 		t.Errorf("a missing tag: exit %d, %s", code, fail)
 	}
-	if out, fail, code := run(remote, "tag", "create", "--slug", "a b", "--json"); code != 2 || out != "" || !json.Valid([]byte(fail)) {
+	if out, fail, code := run(remote, "tag", "create", "--slug", "a b", "--json"); code != 2 || out != "" ||
+		!json.Valid([]byte(fail)) {
 		t.Errorf("a bad slug: exit %d, %q, %s", code, out, fail)
 	}
-	if _, fail, code := run([]string{"COFFER_SERVER=" + w.url, "COFFER_API_KEY=wrong"}, "tag", "list"); code != 3 || !strings.Contains(fail, "INVALID_API_KEY") {
+	if _, fail, code := run([]string{"COFFER_SERVER=" + w.url, "COFFER_API_KEY=wrong"}, "tag", "list"); code != 3 ||
+		!strings.Contains(fail, "INVALID_API_KEY") {
 		t.Errorf("a wrong key: exit %d, %s", code, fail)
 	}
 	file := t.TempDir() + "/statement.csv" // as German banks write them: no UTF-8
@@ -62,14 +68,24 @@ func TestCommandsRunOnBothSides(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, env := range [][]string{local, remote} {
-		if out, fail, code := run(env, "csv", "preview", "--file", file); code != 0 || !strings.Contains(out, "windows-1252") || !strings.Contains(out, "Bäckerei") {
+		if out, fail, code := run(env, "csv", "preview", "--file", file); code != 0 ||
+			!strings.Contains(out, "windows-1252") || !strings.Contains(out, "Bäckerei") {
 			t.Errorf("a file in another encoding: exit %d, %s %s", code, out, fail)
 		}
 	}
+	for _, env := range [][]string{local, remote} { // numbers as people write them
+		if out, fail, code := run(env, "transaction", "list", "--min-amount", ".5", "--limit", "007"); code != 0 ||
+			!json.Valid([]byte(out)) {
+			t.Errorf("an amount of .5: exit %d, %s %s", code, out, fail)
+		}
+	}
 	for _, wrong := range []struct{ call, says string }{
-		{"transactions list", "did you mean transaction"}, {"tag lst", "coffer tag --help"}, {"tag list --limt 3", "coffer tag list --help"},
+		{"transactions list", "did you mean coffer transaction"},
+		{"tag lst", "coffer tag --help"},
+		{"tag list --limt 3", "coffer tag list --help"},
 	} {
-		if _, fail, code := run(local, strings.Fields(wrong.call)...); code != 2 || !strings.Contains(fail, wrong.says) {
+		if _, fail, code := run(local, strings.Fields(wrong.call)...); code != 2 ||
+			!strings.Contains(fail, wrong.says) {
 			t.Errorf("coffer %s: exit %d, %s", wrong.call, code, fail)
 		}
 	}
@@ -79,17 +95,21 @@ func TestCommandsRunOnBothSides(t *testing.T) {
 		}
 	}
 	for env, says := range map[string]string{
-		"COFFER_LISTEN=8080": "COFFER_LISTEN must be host:port", "COFFER_PUBLIC_URL=coffer.example.com": "COFFER_PUBLIC_URL must be a whole address", "COFFER_LOG_LEVEL=loud": "COFFER_LOG_LEVEL must be DEBUG, INFO",
-		"COFFER_LISTEN=" + strings.TrimPrefix(w.url, "http://"): "is taken",
+		"COFFER_LISTEN=8080":                                    "COFFER_LISTEN must be host:port",
+		"COFFER_PUBLIC_URL=coffer.example.com":                  "COFFER_PUBLIC_URL must be a complete address",
+		"COFFER_LOG_LEVEL=loud":                                 "COFFER_LOG_LEVEL must be DEBUG, INFO",
+		"COFFER_LISTEN=" + strings.TrimPrefix(w.url, "http://"): "is in use",
 	} {
 		if _, fail, code := run(append([]string{env}, local...), "serve"); code == 0 || !strings.Contains(fail, says) {
 			t.Errorf("coffer serve with %s: exit %d, %s", env, code, fail)
 		}
 	}
-	if out, fail, code := run([]string{"COFFER_SERVER=" + w.url + "/api/v1", "COFFER_API_KEY=" + w.key}, "tag", "list"); code != 0 {
+	if out, fail, code := run([]string{"COFFER_SERVER=" + w.url + "/api/v1", "COFFER_API_KEY=" + w.key}, "tag",
+		"list"); code != 0 {
 		t.Errorf("the address of the API for that of the server: exit %d, %s%s", code, out, fail)
 	}
-	if _, fail, code := run([]string{"COFFER_SERVER=" + w.url}, "tag", "list"); code != 3 || !strings.Contains(fail, "COFFER_API_KEY") {
+	if _, fail, code := run([]string{"COFFER_SERVER=" + w.url}, "tag", "list"); code != 3 ||
+		!strings.Contains(fail, "COFFER_API_KEY") {
 		t.Errorf("no key: exit %d, %s", code, fail)
 	}
 	if _, fail, code := run(nil, "tag", "list"); code != 2 || !strings.Contains(fail, "COFFER_DATABASE_URL") {

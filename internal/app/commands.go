@@ -2,42 +2,119 @@ package app
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"os"
 	"os/signal"
 	"slices"
+	"strings"
 	"syscall"
 	"time"
 
+	"coffer/internal/bank/all"
 	"coffer/internal/cli"
 	"coffer/internal/errs"
 	"coffer/internal/mcp"
 	"coffer/internal/op"
+	"coffer/internal/pg"
 	"coffer/internal/rest"
+	"coffer/internal/rulebook"
 	"github.com/spf13/cobra"
 )
 
-// Main runs the command line and answers the exit code.
+// Main runs the command line and returns the exit code.
 func Main(args []string, in io.Reader, out, fail io.Writer) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	config, err := Load()
+	c := CommandLine(config, in, out, fail)
+	if err != nil {
+		return c.Fail(err, slices.Contains(args, "--json"))
+	}
+	return Execute(ctx, c, args)
+}
+
+// CommandLine returns the command line for the configuration.
+func CommandLine(config Config, in io.Reader, out, fail io.Writer) *cli.CLI {
 	c := &cli.CLI{
-		Ops: Menu(), Groups: Groups, Version: Version, Server: config.Server, Key: config.APIKey.Reveal(), Database: !config.DatabaseURL.IsZero(), In: in, Out: out, Err: fail,
-		Local: func(ctx context.Context) (cli.Caller, func(), error) { return openLocal(ctx, config) },
+		Ops: Menu(), Groups: Groups, Meant: meant, Version: Version,
+		Server: config.Server, Key: config.APIKey.Reveal(), Database: !config.DatabaseURL.IsZero(), In: in, Out: out,
+		Err:      fail,
+		Examples: examples, Empty: empty, JobOp: "job.get", Zone: zone,
+		Also:    map[string]string{"change.get": "change.entries"},
+		Results: map[string]*op.Schema{rulebook.ApplyKind: op.SchemaOf[rulebook.Rehearsal]()},
+		Local:   func(ctx context.Context) (cli.Caller, func(), error) { return openLocal(ctx, config) },
 	}
-	c.Extra = map[string][]*cobra.Command{"": commands(c, config), "key": {rotateCommand(config)}, "connection": {linkCommand(c)}}
-	root := c.Root()
+	c.Extra = map[string][]*cobra.Command{
+		"": commands(c, config), "key": {rotateCommand(config)},
+		"connection": {linkCommand(c)},
+	}
+	return c
+}
+
+// zone is the time zone that the household has set, as far as the caller may ask for it.
+func zone(ctx context.Context, caller cli.Caller) *time.Location {
+	for _, o := range Menu() {
+		if o.Name != "setting.get" {
+			continue
+		}
+		answer, err := caller.Call(ctx, o, map[string]any{})
+		var set struct {
+			Zone string `json:"time_zone"`
+		}
+		if err != nil || json.Unmarshal(answer, &set) != nil {
+			return time.UTC
+		}
+		if at, err := time.LoadLocation(set.Zone); err == nil {
+			return at
+		}
+	}
+	return time.UTC
+}
+
+// empty says what to do about lists that are empty at first.
+var empty = map[string]string{
+	"transaction.list": "Link a bank with coffer connection link, or import a bank's file with coffer csv import.",
+	"account.list":     "Link a bank with coffer connection link, or import a bank's file with coffer csv import.",
+	"connection.list":  "Link a bank with: coffer connection link --provider " + all.Default(),
+	"change.list":      "Changes appear here when someone edits, imports or syncs; each can be reverted.",
+	"job.list":         "Syncs, imports and applied rules appear here.",
+	"sync.list":        "Start one with: coffer sync start",
+	"quarantine.list":  "Every row that banks sent could be read.",
+	"webhook.list":     "Providers send them if they can reach this server.",
+	"account-link.list": "They are proposed after syncs when two accounts show the same payments; " +
+		"coffer account-link create creates one.",
+}
+
+// meant are commands by words that people try for them.
+var meant = map[string]string{
+	"tx": "coffer transaction list", "txn": "coffer transaction list", "txns": "coffer transaction list",
+	"ls":     "coffer transaction list",
+	"status": "coffer overview, coffer sync health or coffer doctor", "balance": "coffer account list",
+	"balances": "coffer account list",
+	"spending": "coffer transaction summary", "spend": "coffer transaction summary",
+	"expenses": "coffer transaction summary", "income": "coffer transaction summary",
+	"report": "coffer report list", "bank": "coffer connection link", "banks": "coffer connection list",
+	"link": "coffer connection link",
+	"undo": "coffer change revert", "history": "coffer change list", "log": "coffer change list",
+	"member": "coffer user list", "members": "coffer user list",
+	"merchant": "coffer counterparty list", "merchants": "coffer counterparty list",
+	"payee": "coffer counterparty list", "review": "coffer transaction list --tags needs-review",
+	"search": "coffer transaction list --search", "find": "coffer transaction list --search",
+	"config": "coffer setting", "start": "coffer serve",
+}
+
+// Execute runs one command and returns the exit code.
+func Execute(ctx context.Context, c *cli.CLI, args []string) int {
+	root := c.Root() //nolint:contextcheck // each command gets its context when it runs
 	root.SetArgs(args)
-	if err == nil {
-		err = root.ExecuteContext(ctx)
-	}
+	err := root.ExecuteContext(ctx)
 	if err == nil {
 		return 0
 	}
-	if ctx.Err() != nil { // what broke off is no news to whoever broke it off
-		fmt.Fprintln(fail, "coffer: interrupted")
+	if ctx.Err() != nil { // whoever interrupted it needs no other explanation
+		fmt.Fprintln(c.Err, "coffer: interrupted")
 		return 128 + int(syscall.SIGINT)
 	}
 	return c.Fail(err, slices.Contains(args, "--json"))
@@ -46,17 +123,20 @@ func Main(args []string, in io.Reader, out, fail io.Writer) int {
 // patience is how long a command waits for a database that does not answer.
 const patience = 3 * time.Second
 
-// openLocal opens the database for one command. An empty database gets its schema, so that the first key can be made before the first start.
+// openLocal opens the database for one command. An empty database gets its schema, so that the
+// first key can be made before the first start.
 func openLocal(ctx context.Context, config Config) (cli.Caller, func(), error) {
 	if config.DatabaseURL.IsZero() {
-		return nil, nil, errs.New(errs.ValidationError, "say where to run: --server http://127.0.0.1:8080 with the key in COFFER_API_KEY, coffer login --server …, or COFFER_DATABASE_URL on the server's machine")
+		return nil, nil, errs.New(errs.ValidationError,
+			"choose where to run: --server http://127.0.0.1:8080 with the key in COFFER_API_KEY, coffer login "+
+				"--server …, or COFFER_DATABASE_URL on the server itself")
 	}
 	config.LogLevel = max(config.LogLevel, 8) // only errors: the command's own answer is what the person waits for
 	a, err := Build(ctx, config, config.logger())
 	if err != nil {
 		return nil, nil, err
 	}
-	err = a.settled(ctx)
+	err = a.refuseOlderSchema(ctx)
 	if err == nil {
 		err = a.ready(ctx, patience)
 	}
@@ -70,28 +150,23 @@ func openLocal(ctx context.Context, config Config) (cli.Caller, func(), error) {
 func commands(c *cli.CLI, config Config) []*cobra.Command {
 	settings := false
 	doctor := &cobra.Command{
-		Use: "doctor", Short: "Say what is wrong and how to mend it", Args: cobra.NoArgs,
+		Use: "doctor", Short: "Check the installation, and say how to fix what is wrong", Args: cobra.NoArgs,
 		Example: "  coffer doctor\n  coffer doctor --settings",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if settings {
-				for _, s := range Settings() {
-					fmt.Fprintf(cmd.OutOrStdout(), "%-32s %s", s.Name, s.Doc)
-					if s.Default != "" {
-						fmt.Fprintf(cmd.OutOrStdout(), " (default %s)", s.Default)
-					}
-					fmt.Fprintln(cmd.OutOrStdout())
-				}
-				return nil
+				return c.Say(cmd, settingList(), Settings())
 			}
-			if !Doctor(cmd.Context(), cmd.OutOrStdout(), config) {
-				return errs.New(errs.Unavailable, "coffer cannot work yet")
+			found := Doctor(cmd.Context(), config)
+			if err := c.Say(cmd, found.String(), found); err != nil || found.OK {
+				return err
 			}
-			return nil
+			return errs.New(errs.Unavailable, "coffer cannot work yet")
 		},
 	}
 	doctor.Flags().BoolVar(&settings, "settings", false, "list every setting")
 	openapi := &cobra.Command{
-		Use: "openapi", Short: "Print the API's OpenAPI document", Args: cobra.NoArgs, Example: "  coffer openapi > openapi.yaml",
+		Use: "openapi", Short: "Print the API's OpenAPI document", Args: cobra.NoArgs,
+		Example: "  coffer openapi > openapi.yaml",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			_, err := fmt.Fprint(cmd.OutOrStdout(), rest.Document(Menu(), RawMenu(), Groups).YAML())
 			return err
@@ -113,7 +188,7 @@ func commands(c *cli.CLI, config Config) []*cobra.Command {
 			},
 		},
 		{
-			Use: "migrate", Short: "Bring the database's schema up to date", Args: cobra.NoArgs, Example: "  coffer migrate",
+			Use: "migrate", Short: "Upgrade the database's schema", Args: cobra.NoArgs, Example: "  coffer migrate",
 			RunE: func(cmd *cobra.Command, _ []string) error {
 				a, err := Build(cmd.Context(), config, config.logger())
 				if err != nil {
@@ -123,29 +198,41 @@ func commands(c *cli.CLI, config Config) []*cobra.Command {
 				if err := a.ready(cmd.Context(), patience); err != nil {
 					return err
 				}
-				_, err = fmt.Fprintln(cmd.OutOrStdout(), "the schema is up to date")
-				return err
+				return c.Say(cmd, "the schema is up to date\n", map[string]any{"schema_version": pg.Newest()})
 			},
 		},
 		doctor,
 		{
-			Use: "health", Short: "Ask the running server whether it is ready", Args: cobra.NoArgs, Example: "  coffer health && echo ready",
+			Use: "health", Short: "Check whether the running server is ready", Args: cobra.NoArgs,
+			Example: "  coffer health && echo ready",
 			RunE: func(cmd *cobra.Command, _ []string) error {
 				if err := Probe(cmd.Context(), config); err != nil {
 					return err
 				}
-				_, err := fmt.Fprintln(cmd.OutOrStdout(), "the server is ready")
-				return err
+				return c.Say(cmd, "the server is ready\n", map[string]any{"ready": true})
 			},
 		},
 		{
 			Use: "mcp", Short: "Serve the tools to an agent over standard input and output", Args: cobra.NoArgs,
-			Long:    "Serves the tools over standard input and output with the rights of the key in COFFER_API_KEY: those of the server that --server names, or else straight on the database.",
+			Long: "Serves the tools over standard input and output with the rights of the key in COFFER_API_KEY, " +
+				"through the server given with --server, or else directly on the database.",
 			Example: "  COFFER_API_KEY=coffer_… coffer mcp --server http://127.0.0.1:8080",
 			RunE:    func(cmd *cobra.Command, _ []string) error { return stdio(cmd.Context(), c, config) },
 		},
 		openapi,
 	}...)
+}
+
+func settingList() string {
+	var b strings.Builder
+	for _, s := range Settings() {
+		fmt.Fprintf(&b, "%-32s %s", s.Name, s.Doc)
+		if s.Default != "" {
+			fmt.Fprintf(&b, " (default %s)", s.Default)
+		}
+		b.WriteString("\n")
+	}
+	return b.String()
 }
 
 func stdio(ctx context.Context, c *cli.CLI, config Config) error {
@@ -170,10 +257,11 @@ func stdio(ctx context.Context, c *cli.CLI, config Config) error {
 	return a.Tools.Stdio(ctx, func(ctx context.Context) (op.Actor, error) { return a.Auth.Key(ctx, key) })
 }
 
-// rotateCommand seals everything anew with the current encryption key. It is no op: it needs both keys, which only the server's machine has.
+// rotateCommand seals every stored secret again, with the current encryption key. It is not an op
+// because it needs both keys, which only the server's machine has.
 func rotateCommand(config Config) *cobra.Command {
 	return &cobra.Command{
-		Use: "rotate", Short: "Seal stored secrets with a new encryption key", Args: cobra.NoArgs,
+		Use: "rotate", Short: "Re-encrypt stored secrets with a new encryption key", Args: cobra.NoArgs,
 		Long: `Seals every stored secret with COFFER_ENCRYPTION_KEY. The old key must stand in COFFER_ENCRYPTION_KEYS_OLD,
 for running servers too, until this command has ended; then it can go. Servers go on serving meanwhile.`,
 		Example: "  COFFER_ENCRYPTION_KEYS_OLD=$OLD COFFER_ENCRYPTION_KEY=$NEW coffer key rotate",
@@ -184,7 +272,8 @@ for running servers too, until this command has ended; then it can go. Servers g
 			}
 			defer a.DB.Close()
 			if a.Ring == nil {
-				return errs.New(errs.EncryptionKeyNeeded, "set COFFER_ENCRYPTION_KEY to the new key and COFFER_ENCRYPTION_KEYS_OLD to the old one")
+				return errs.New(errs.EncryptionKeyNeeded,
+					"set COFFER_ENCRYPTION_KEY to the new key and COFFER_ENCRYPTION_KEYS_OLD to the old one")
 			}
 			if err := a.ready(cmd.Context(), patience); err != nil {
 				return err
@@ -194,10 +283,12 @@ for running servers too, until this command has ended; then it can go. Servers g
 				n, err := a.DB.Reseal(cmd.Context(), a.Ring, column)
 				total += n
 				if err != nil {
-					return fmt.Errorf("after %d secrets: %w; it can be run again", total, err)
+					return fmt.Errorf("after %d secrets: %w; run the command again", total, err)
 				}
 			}
-			_, err = fmt.Fprintf(cmd.OutOrStdout(), "%d secrets are sealed with key %s now; COFFER_ENCRYPTION_KEYS_OLD can go\n", total, a.Ring.Current())
+			_, err = fmt.Fprintf(cmd.OutOrStdout(),
+				"%d secrets are now sealed with key %s; COFFER_ENCRYPTION_KEYS_OLD can be removed\n", total,
+				a.Ring.Current())
 			return err
 		},
 	}

@@ -10,48 +10,39 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"time"
 
 	"coffer/internal/errs"
 	"coffer/internal/seal"
 	"github.com/caarlos0/env/v11"
 )
 
-// A Config is everything that can be set, by environment variables only. Zero values are good ones.
+// A Config holds all settings, which come from environment variables only. Zero values are usable
+// defaults.
 type Config struct {
-	DatabaseURL       seal.Secret `env:"DATABASE_URL" doc:"where PostgreSQL is: postgres://user:password@host:5432/name"`
-	DatabaseMaxConns  int         `env:"DATABASE_MAX_CONNS" envDefault:"10" doc:"connections this server may hold"`
-	Listen            string      `env:"LISTEN" envDefault:"127.0.0.1:8080" doc:"where to serve; loopback unless told otherwise"`
-	PublicURL         string      `env:"PUBLIC_URL" doc:"the address under which others reach the server, if not loopback"`
-	EncryptionKey     seal.Secret `env:"ENCRYPTION_KEY" doc:"base64 of 32 bytes that seal bank credentials; make one with: openssl rand -base64 32"`
+	DatabaseURL       seal.Secret `env:"DATABASE_URL" doc:"the PostgreSQL database: postgres://user:password@host:5432/name"`
+	DatabaseMaxConns  int         `env:"DATABASE_MAX_CONNS" envDefault:"10" doc:"connections that this server's calls and jobs may use together; if two or more, some are reserved for sign-in, health probes and job leases. One more connection listens for jobs, and each running export has its own"`
+	Listen            string      `env:"LISTEN" envDefault:"127.0.0.1:8080" doc:"the address to serve on; loopback by default"`
+	PublicURL         string      `env:"PUBLIC_URL" doc:"the public address of the server, if it is not loopback"`
+	EncryptionKey     seal.Secret `env:"ENCRYPTION_KEY" doc:"base64 of the 32-byte key that seals bank credentials; create one with: openssl rand -base64 32"`
 	EncryptionKeysOld []string    `env:"ENCRYPTION_KEYS_OLD" doc:"earlier keys, comma-separated, until coffer key rotate has run"`
-	BackupPassphrase  seal.Secret `env:"BACKUP_PASSPHRASE" doc:"encrypts the files of coffer backup and opens them for coffer restore"`
-	PlaidClientID     string      `env:"PLAID_CLIENT_ID" doc:"from Plaid's dashboard; with it and the secret banks are linked through Plaid"`
-	PlaidSecret       seal.Secret `env:"PLAID_SECRET" doc:"from Plaid's dashboard, of that environment"`
-	PlaidEnvironment  string      `env:"PLAID_ENVIRONMENT" envDefault:"sandbox" doc:"sandbox or production"`
-	PlaidURL          string      `env:"PLAID_URL" doc:"another address than Plaid's own, for a simulator"`
-	TellerApplication string      `env:"TELLER_APPLICATION_ID" doc:"from Teller's dashboard; with it banks are linked through Teller"`
-	TellerEnvironment string      `env:"TELLER_ENVIRONMENT" envDefault:"sandbox" doc:"sandbox, development or production"`
-	TellerCertificate string      `env:"TELLER_CERTIFICATE" doc:"file with the client certificate, PEM; needed outside the sandbox"`
-	TellerKey         string      `env:"TELLER_PRIVATE_KEY" doc:"file with its key, PEM"`
-	TellerSigningKey  seal.Secret `env:"TELLER_SIGNING_KEY" doc:"the token signing key of Teller's dashboard; without it what Teller Connect gives is not checked"`
-	TellerWebhooks    seal.Secret `env:"TELLER_WEBHOOK_SECRETS" doc:"the secrets that sign Teller's webhooks, comma-separated"`
-	TellerURL         string      `env:"TELLER_URL" doc:"another address than Teller's own, for a simulator"`
-	TellerCA          string      `env:"TELLER_CA" doc:"file with the authority that a simulator's certificate is of, PEM"`
-	MetricsListen     string      `env:"METRICS_LISTEN" doc:"where to serve Prometheus metrics at /metrics; nowhere if empty"`
+	BackupPassphrase  seal.Secret `env:"BACKUP_PASSPHRASE" doc:"encrypts the files that coffer backup writes and opens them for coffer restore"`
+	Providers         Providers   `env:"-"`
+	MetricsListen     string      `env:"METRICS_LISTEN" doc:"the address for Prometheus metrics at /metrics; disabled if empty"`
 	LogLevel          slog.Level  `env:"LOG_LEVEL" envDefault:"INFO" doc:"DEBUG, INFO, WARN or ERROR"`
 	LogFormat         string      `env:"LOG_FORMAT" envDefault:"text" doc:"text or json"`
-	RatePerMinute     int         `env:"RATE_PER_MINUTE" envDefault:"3000" doc:"requests a minute that one key may make"`
-	RateBurst         int         `env:"RATE_BURST" envDefault:"300" doc:"of these at once"`
-	AuthFailures      int         `env:"AUTH_FAILURES_PER_MINUTE" envDefault:"20" doc:"failed authentications a minute from one address"`
-	LoginsPerMinute   int         `env:"LOGINS_PER_MINUTE" envDefault:"10" doc:"sign-ins a minute from one address"`
-	OAuthClientHosts  []string    `env:"OAUTH_CLIENT_HOSTS" envDefault:"claude.ai,claude.com,chatgpt.com,openai.com,cursor.com,vscode.dev" doc:"hosts that are asked who an assistant is that goes by an address there; * for any, none for none"`
-	TrustedProxies    []string    `env:"TRUSTED_PROXIES" doc:"networks of reverse proxies, comma-separated, whose X-Forwarded-For is believed: 10.0.0.0/8"`
+	RatePerMinute     int         `env:"RATE_PER_MINUTE" envDefault:"3000" doc:"requests per minute that one key may make"`
+	RateBurst         int         `env:"RATE_BURST" envDefault:"300" doc:"requests that one key may make at once"`
+	AuthFailures      int         `env:"AUTH_FAILURES_PER_MINUTE" envDefault:"20" doc:"failed authentications per minute from one address"`
+	LoginsPerMinute   int         `env:"LOGINS_PER_MINUTE" envDefault:"10" doc:"sign-ins per minute from one address"`
+	OAuthClientHosts  []string    `env:"OAUTH_CLIENT_HOSTS" envDefault:"claude.ai,claude.com,chatgpt.com,openai.com,cursor.com,vscode.dev" doc:"hosts whose assistants may identify themselves by a document there; * allows any host, none disables it"`
+	TrustedProxies    []string    `env:"TRUSTED_PROXIES" doc:"networks of reverse proxies, comma-separated, whose X-Forwarded-For is trusted: 10.0.0.0/8"`
 	OIDCIssuer        string      `env:"OIDC_ISSUER" doc:"an identity provider that members may sign in through: https://id.example.com"`
-	OIDCClientID      string      `env:"OIDC_CLIENT_ID" doc:"what this server is called there; its redirect address is <public URL>/login/oidc/callback"`
-	OIDCClientSecret  seal.Secret `env:"OIDC_CLIENT_SECRET" doc:"from there, if it gives one"`
-	OIDCName          string      `env:"OIDC_NAME" envDefault:"your identity provider" doc:"how the sign-in page calls it"`
-	Server            string      `env:"SERVER" doc:"for commands: the server to run on instead of the database"`
-	APIKey            seal.Secret `env:"API_KEY" doc:"for commands: the key for that server, and for coffer mcp"`
+	OIDCClientID      string      `env:"OIDC_CLIENT_ID" doc:"the client id of this server there; its redirect address is <public URL>/login/oidc/callback"`
+	OIDCClientSecret  seal.Secret `env:"OIDC_CLIENT_SECRET" doc:"the client secret, if the provider issues one"`
+	OIDCName          string      `env:"OIDC_NAME" envDefault:"your identity provider" doc:"the provider's name on the sign-in page"`
+	Server            string      `env:"SERVER" doc:"for commands: the server to use instead of the database"`
+	APIKey            seal.Secret `env:"API_KEY" doc:"for commands: the key for that server, also used by coffer mcp"`
 }
 
 const prefix = "COFFER_"
@@ -69,25 +60,55 @@ func Load() (Config, error) {
 		return Config{}, errs.New(errs.ValidationError, "%s%s must be %s", prefix, f.Tag.Get("env"), wanted)
 	}
 	if err != nil {
-		return Config{}, fmt.Errorf("the environment: %w", err)
+		return Config{}, fmt.Errorf("read the environment: %w", err)
 	}
-	return c, nil
+	c.Providers = providerValues(os.Getenv)
+	return c, c.numbers(1)
 }
 
-// check refuses addresses that something would stumble over later, far from where they were set.
+const largestNumber = 1_000_000_000
+
+// numbers refuses numeric settings that are less than least. A limit of nothing would stop
+// everything, and one below nothing would bound nothing. What Load reads has its defaults, so that
+// 0 was set by somebody; in a Config that a program makes 0 means the default.
+func (c Config) numbers(least int64) error {
+	v := reflect.ValueOf(c)
+	for f := range v.Type().Fields() {
+		field := v.FieldByIndex(f.Index)
+		if !field.CanInt() || f.Type == reflect.TypeFor[slog.Level]() {
+			continue
+		}
+		if n := field.Int(); n < least || f.Type.Kind() == reflect.Int && n > largestNumber {
+			wanted := "a whole number from 1 to 1,000,000,000"
+			if f.Type == reflect.TypeFor[time.Duration]() {
+				wanted = "a duration above 0, such as 30s"
+			}
+			return errs.New(errs.ValidationError, "%s%s must be %s", prefix, f.Tag.Get("env"), wanted)
+		}
+	}
+	return nil
+}
+
+// check refuses settings that something would stumble over later, far from where they were set.
 func (c Config) check() error {
+	if err := c.numbers(0); err != nil {
+		return err
+	}
 	for name, address := range map[string]string{"LISTEN": c.Listen, "METRICS_LISTEN": c.MetricsListen} {
 		if _, _, err := net.SplitHostPort(address); address != "" && err != nil {
 			return errs.New(errs.ValidationError, "%s%s must be host:port, such as 127.0.0.1:8080", prefix, name)
 		}
 	}
-	if u, err := url.Parse(c.PublicURL); c.PublicURL != "" && (err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https") {
-		return errs.New(errs.ValidationError, "%sPUBLIC_URL must be a whole address, such as https://coffer.example.com", prefix)
+	if u, err := url.Parse(c.PublicURL); c.PublicURL != "" &&
+		(err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https") {
+		return errs.New(errs.ValidationError,
+			"%sPUBLIC_URL must be a complete address, such as https://coffer.example.com", prefix)
 	}
 	return nil
 }
 
-// ring is the key ring, or nil when no key is set: then nothing can be sealed, and what needs it says so.
+// ring is the key ring, or nil when no key is set: then nothing can be sealed, and what needs it
+// says so.
 func (c Config) ring() (*seal.Ring, error) {
 	if c.EncryptionKey.IsZero() {
 		return nil, nil
@@ -103,12 +124,14 @@ func (c Config) host() string {
 	return u.Hostname()
 }
 
-// address is where links to this server begin: what is configured, or loopback, or "" where only the caller knows under which name he came.
+// address is where links to this server begin: what is configured, or loopback, or "" where only
+// the caller knows under which name he came.
 func (c Config) address() string {
 	if c.PublicURL != "" {
 		return strings.TrimSuffix(c.PublicURL, "/")
 	}
-	if host, port, err := net.SplitHostPort(c.Listen); err == nil && port != "0" && (host == "localhost" || net.ParseIP(host).IsLoopback()) {
+	if host, port, err := net.SplitHostPort(c.Listen); err == nil && port != "0" &&
+		(host == "localhost" || net.ParseIP(host).IsLoopback()) {
 		return "http://" + c.Listen
 	}
 	return ""
@@ -139,13 +162,21 @@ func (c Config) logger() *slog.Logger {
 	return slog.New(slog.NewTextHandler(os.Stderr, o))
 }
 
-// A Setting is one variable as doctor and the manual list it.
-type Setting struct{ Name, Default, Doc string }
+// A Setting is one variable, as listed by doctor and the manual.
+type Setting struct {
+	Name    string `json:"name"`
+	Default string `json:"default"`
+	Doc     string `json:"doc"`
+}
 
-// Settings are all variables there are.
+// Settings returns all variables.
 func Settings() []Setting {
 	var list []Setting
 	for f := range reflect.TypeFor[Config]().Fields() {
+		if f.Name == "Providers" {
+			list = append(list, providerSettings()...)
+			continue
+		}
 		list = append(list, Setting{prefix + f.Tag.Get("env"), f.Tag.Get("envDefault"), f.Tag.Get("doc")})
 	}
 	return list

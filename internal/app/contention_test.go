@@ -26,7 +26,8 @@ type contender struct {
 	codes   map[string]int // of all, under mu
 }
 
-// do makes a call on either server. Whoever comes too late may be refused; a fault of the server is none.
+// do makes a call on either server. Whoever comes too late may be refused; a fault of the server is
+// none.
 func (c *contender) do(ctx context.Context, method, path, body string) (hammerReply, error) {
 	r, err := hammerSend(ctx, c.client, method, c.servers[c.dice.IntN(len(c.servers))].URL+path, c.key, body)
 	if err != nil {
@@ -35,7 +36,8 @@ func (c *contender) do(ctx context.Context, method, path, body string) (hammerRe
 	c.mu.Lock()
 	c.codes[fmt.Sprintf("%s %d %s", method, r.Status, r.Code())]++
 	c.mu.Unlock()
-	if r.Status >= http.StatusInternalServerError || r.Status == http.StatusUnprocessableEntity || r.Status == http.StatusBadRequest {
+	if r.Status >= http.StatusInternalServerError || r.Status == http.StatusUnprocessableEntity ||
+		r.Status == http.StatusBadRequest {
 		return r, fmt.Errorf("%s %s %s: %d %s", method, path, body, r.Status, r.Body)
 	}
 	return r, nil
@@ -59,13 +61,16 @@ func (c *contender) step(ctx context.Context) error {
 	switch c.dice.IntN(8) {
 	case 0:
 		ids, _ := json.Marshal(c.some())
-		_, err = c.do(ctx, http.MethodPost, "/transactions/batch-categorize", fmt.Sprintf(`{"transaction_ids":%s,"category_id":%q}`, ids, category))
+		_, err = c.do(ctx, http.MethodPost, "/transactions/batch-categorize",
+			fmt.Sprintf(`{"transaction_ids":%s,"category_id":%q}`, ids, category))
 	case 1, 2:
 		var operations []string
 		for _, u := range c.some() {
-			operations = append(operations, fmt.Sprintf(`{"transaction_id":%q,"category":%q,%q:[%q]}`, u, category, c.one("tags_to_add", "tags_to_remove"), c.one("needs-review", "hot", "cold")))
+			operations = append(operations, fmt.Sprintf(`{"transaction_id":%q,"category":%q,%q:[%q]}`, u, category,
+				c.one("tags_to_add", "tags_to_remove"), c.one("needs-review", "hot", "cold")))
 		}
-		_, err = c.do(ctx, http.MethodPost, "/transactions/update", `{"operations":[`+strings.Join(operations, ",")+`]}`)
+		_, err = c.do(ctx, http.MethodPost, "/transactions/update",
+			`{"operations":[`+strings.Join(operations, ",")+`]}`)
 	case 3:
 		_, err = c.do(ctx, http.MethodPatch, "/transactions/"+row, fmt.Sprintf(`{"category":%q}`, category))
 	case 4:
@@ -97,7 +102,8 @@ func (c *contender) revert(ctx context.Context) error {
 	return err
 }
 
-// Several callers edit and revert the same transactions through two servers: none is answered with a fault, and the history of every field is a chain without a gap that ends in what is stored.
+// Several callers edit and revert the same transactions through two servers: none is answered with
+// a fault, and the history of every field is a chain without a gap that ends in what is stored.
 func TestEditsAndRevertsContend(t *testing.T) {
 	t.Parallel()
 	database := pgtest.URL(t)
@@ -112,7 +118,10 @@ func TestEditsAndRevertsContend(t *testing.T) {
 	const contenders, steps = 8, 40
 	var all sync.WaitGroup
 	for n := range contenders {
-		c := &contender{client: client, servers: servers, key: w.key, rows: rows, mu: mu, codes: codes, dice: rand.New(rand.NewPCG(uint64(n), 7))}
+		c := &contender{
+			client: client, servers: servers, key: w.key, rows: rows, mu: mu, codes: codes,
+			dice: rand.New(rand.NewPCG(uint64(n), 7)),
+		}
 		all.Go(func() {
 			for range steps {
 				if err := c.step(t.Context()); err != nil {
@@ -129,7 +138,8 @@ func TestEditsAndRevertsContend(t *testing.T) {
 	}
 	ends, err := pg.Value[int](t.Context(), w.DB, `
 		select count(*) from transaction t cross join lateral (
-			select e.after, e.after_source from entry e where e.subject_id = t.id and e.field = 'category' order by e.id desc limit 1) e
+			select e.after, e.after_source from entry e where e.subject_id = t.id and e.field = 'category'
+				order by e.id desc limit 1) e
 		where (e.after, e.after_source) is distinct from (t.category_id::text, t.category_source)`)
 	if err != nil || ends != 0 {
 		t.Errorf("%d transactions have another category than their history ends in (%v)", ends, err)
@@ -140,7 +150,8 @@ func TestEditsAndRevertsContend(t *testing.T) {
 	}
 	// The control: a link taken out is noticed.
 	if _, err := w.DB.Exec(t.Context(), `delete from entry where id in (
-		select id from (select id, row_number() over (partition by subject_id order by id) n from entry where field = 'category' and before is distinct from after) x where n % 2 = 0)`); err != nil {
+		select id from (select id, row_number() over (partition by subject_id order by id) n from entry
+			where field = 'category' and before is distinct from after) x where n % 2 = 0)`); err != nil {
 		t.Fatal(err)
 	}
 	if brokenChains(t, w.DB) == 0 {
@@ -153,7 +164,8 @@ func brokenChains(t *testing.T, db *pg.DB) int {
 	t.Helper()
 	n, err := pg.Value[int](t.Context(), db, `
 		select count(*) from (
-			select before, before_source, lag(after) over field as last, lag(after_source) over field as last_source, lag(id) over field as previous
+			select before, before_source, lag(after) over field as last, lag(after_source) over field as last_source,
+				lag(id) over field as previous
 			from entry window field as (partition by subject_id, field, ref order by id)) e
 		where previous is not null and (before, before_source) is distinct from (last, last_source)`)
 	if err != nil {

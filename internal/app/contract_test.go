@@ -61,7 +61,8 @@ func allHelp(t *testing.T) string {
 		for line := range strings.Lines(text) {
 			switch {
 			case strings.HasSuffix(strings.TrimSpace(line), ":"):
-				listing = !strings.HasPrefix(line, "Usage") && !strings.HasPrefix(line, "Examples") && !strings.HasPrefix(line, "Flags") && !strings.HasPrefix(line, "Global")
+				listing = !strings.HasPrefix(line, "Usage") && !strings.HasPrefix(line, "Examples") &&
+					!strings.HasPrefix(line, "Flags") && !strings.HasPrefix(line, "Global")
 			case listing && strings.HasPrefix(line, "  "):
 				name, _, _ := strings.Cut(strings.TrimSpace(line), " ")
 				if name != "help" && name != "completion" {

@@ -23,7 +23,9 @@ func cursorRules(t *testing.T, w *world, n int) (ids []string) {
 	}
 	if _, err := w.DB.Exec(t.Context(), `
 		insert into rule_hit (rule_id, run_id, hits, hit_at)
-		select r.id, gen_random_uuid(), n, timestamptz '2026-01-01 00:00:00.000001Z' + n / 2 * interval '1 microsecond' from rule r, generate_series(1, $2::int) n where r.short_id = $1`, systemRule, n); err != nil {
+		select r.id, gen_random_uuid(), n,
+			timestamptz '2026-01-01 00:00:00.000001Z' + n / 2 * interval '1 microsecond'
+			from rule r, generate_series(1, $2::int) n where r.short_id = $1`, systemRule, n); err != nil {
 		t.Fatal(err)
 	}
 	return ids
@@ -31,7 +33,8 @@ func cursorRules(t *testing.T, w *world, n int) (ids []string) {
 
 func cursorRule(t *testing.T, w *world, name string, priority int) string {
 	t.Helper()
-	body := fmt.Sprintf(`{"rules":[{"name":%q,"priority":%d,"category_slug":"home","conditions":{"field":"name","op":"eq","value":"nothing"}}]}`, name, priority)
+	body := fmt.Sprintf(
+		`{"rules":[{"name":%q,"priority":%d,"category_slug":"home","conditions":{"field":"name","op":"eq","value":"nothing"}}]}`, name, priority)
 	r := w.send(t, exchange{method: "POST", path: "/api/v1/rules", key: w.key, body: body})
 	var made struct{ Rules []struct{ ID string } }
 	if err := json.Unmarshal([]byte(r.body), &made); err != nil || len(made.Rules) != 1 {
@@ -40,7 +43,8 @@ func cursorRule(t *testing.T, w *world, name string, priority int) string {
 	return made.Rules[0].ID
 }
 
-// Rules and hits are walked page by page while rules come and go: each that was there all the time is met once, in order; and the cursor of a rule that was deleted is refused.
+// Rules and hits are walked page by page while rules come and go: each that was there all the time
+// is met once, in order; and the cursor of a rule that was deleted is refused.
 func TestCursorsOfRules(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -58,13 +62,15 @@ func TestCursorsOfRules(t *testing.T) {
 			}
 			met, cursor = append(met, p.ids...), p.next
 			extra = append(extra, cursorRule(t, w, fmt.Sprint("extra ", n), n%3))
-			if len(extra) > 3 && !slices.ContainsFunc(p.ids, func(s string) bool { return strings.HasPrefix(s, extra[0]) }) {
+			if len(extra) > 3 && !slices.ContainsFunc(p.ids,
+				func(s string) bool { return strings.HasPrefix(s, extra[0]) }) {
 				w.send(t, exchange{method: "DELETE", path: "/api/v1/rules/" + extra[0], key: w.key})
 				extra = extra[1:]
 			}
 		}
 		for _, u := range stay {
-			if n := len(slices.DeleteFunc(slices.Clone(met), func(s string) bool { return !strings.HasPrefix(s, u) })); n != 1 {
+			if n := len(slices.DeleteFunc(slices.Clone(met),
+				func(s string) bool { return !strings.HasPrefix(s, u) })); n != 1 {
 				t.Errorf("%s: a rule was met %d times", order, n)
 			}
 		}
@@ -75,7 +81,8 @@ func TestCursorsOfRules(t *testing.T) {
 	first := cursorGet(t, w, "/api/v1/rules", url.Values{"limit": {"2"}})
 	last, _, _ := strings.Cut(first.ids[1], "<")
 	w.send(t, exchange{method: "DELETE", path: "/api/v1/rules/" + last[:36], key: w.key})
-	if p := cursorGet(t, w, "/api/v1/rules", url.Values{"cursor": {first.next}}); p.status != http.StatusBadRequest || p.code != string(errs.InvalidCursor) {
+	if p := cursorGet(t, w, "/api/v1/rules", url.Values{"cursor": {first.next}}); p.status != http.StatusBadRequest ||
+		p.code != string(errs.InvalidCursor) {
 		t.Errorf("the cursor of a deleted rule: %d %s", p.status, p.code)
 	}
 	var hits []string
@@ -91,7 +98,8 @@ func TestCursorsOfRules(t *testing.T) {
 		t.Errorf("%d hits of 30", len(hits))
 	}
 	other := cursorFirst(t, w, "/api/v1/rules/"+systemRule+"/history", url.Values{})
-	if p := cursorGet(t, w, "/api/v1/rules/"+stay[4]+"/history", url.Values{"cursor": {other}}); p.code != string(errs.InvalidCursor) {
+	if p := cursorGet(t, w, "/api/v1/rules/"+stay[4]+"/history",
+		url.Values{"cursor": {other}}); p.code != string(errs.InvalidCursor) {
 		t.Errorf("the history of another rule: %d %s", p.status, p.code)
 	}
 }

@@ -89,7 +89,8 @@ func (b *formBook) rest(t *testing.T, o *op.Op, args map[string]any) formAnswer 
 	for name, v := range args {
 		switch in := o.In.Prop(name).In; in {
 		case op.InPath:
-			x.path = strings.ReplaceAll(x.path, "{"+name+"}", strings.ReplaceAll(url.PathEscape(v.(string)), ".", "%2E"))
+			x.path = strings.ReplaceAll(x.path, "{"+name+"}",
+				strings.ReplaceAll(url.PathEscape(v.(string)), ".", "%2E"))
 		case op.InText:
 			x.body = v.(string)
 			_, x.kind = o.TextBody()
@@ -130,10 +131,20 @@ func (b *formBook) tool(t *testing.T, o *op.Op, args map[string]any) formAnswer 
 		args = maps.Clone(args)
 		args["wait_seconds"] = json.Number("0")
 	}
+	return b.callTool(t, o, args)
+}
+
+// callTool calls the op's tool with these arguments and no others.
+func (b *formBook) callTool(t *testing.T, o *op.Op, args map[string]any) formAnswer {
+	t.Helper()
 	a := b.serve(t, exchange{
 		method: "POST", path: "/mcp/key", kind: "application/json",
-		body:   `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{` + modernMeta + `,"name":"` + o.Tool + `","arguments":` + formJSON(args) + `}}`,
-		header: map[string]string{"Accept": "application/json, text/event-stream", "MCP-Protocol-Version": modernEra, "Mcp-Method": "tools/call", "Mcp-Name": o.Tool},
+		body: `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{` + modernMeta + `,"name":"` + o.Tool +
+			`","arguments":` + formJSON(args) + `}}`,
+		header: map[string]string{
+			"Accept": "application/json, text/event-stream", "MCP-Protocol-Version": modernEra,
+			"Mcp-Method": "tools/call", "Mcp-Name": o.Tool,
+		},
 	})
 	var res struct {
 		IsError bool                    `json:"isError"`
@@ -142,7 +153,8 @@ func (b *formBook) tool(t *testing.T, o *op.Op, args map[string]any) formAnswer 
 	}
 	if m := readMessage(t, a.reply); m.Result == nil || json.Unmarshal(m.Result, &res) != nil || len(res.Content) != 1 {
 		a.fault = errs.FaceError{Code: errs.InvalidBody, Message: "the transport refused it"}
-		if m.Error == nil && a.status < http.StatusBadRequest || a.status >= http.StatusInternalServerError || m.Error != nil && m.Error.Code == -32603 {
+		if m.Error == nil && a.status < http.StatusBadRequest || a.status >= http.StatusInternalServerError ||
+			m.Error != nil && m.Error.Code == -32603 {
 			t.Errorf("%s: %d %.300s", o.Tool, a.status, a.body)
 		}
 		return a
@@ -159,7 +171,8 @@ func (b *formBook) tool(t *testing.T, o *op.Op, args map[string]any) formAnswer 
 // cursorSeed fills a world with a small household, and gives every list a second page.
 func cursorSeed(t *testing.T, w *world) {
 	t.Helper()
-	if err := w.Seed(t.Context(), household.New(household.Options{Seed: 3, Transactions: 300, Years: 1}), io.Discard); err != nil {
+	if err := w.Seed(t.Context(), household.New(household.Options{Seed: 3, Transactions: 300, Years: 1}),
+		io.Discard); err != nil {
 		t.Fatal(err)
 	}
 	w.Jobs.Add(countKind(nil))
@@ -177,10 +190,13 @@ func cursorSeed(t *testing.T, w *world) {
 // cursorPaths are the lists with cursors, found in the menu: those that take one.
 func cursorPaths(t *testing.T, w *world) map[string]string {
 	t.Helper()
-	account, err := pg.Value[id.ID](t.Context(), w.DB, `select account_id from account_balance group by account_id order by count(*) desc, account_id limit 1`)
+	account, err := pg.Value[id.ID](t.Context(), w.DB, `select account_id from account_balance group by account_id
+		order by count(*) desc, account_id limit 1`)
 	if err != nil {
 		t.Fatal(err)
 	}
+	commented := w.commented(t)
+	changed := w.changed(t)
 	paths := map[string]string{}
 	for _, o := range app.Menu() {
 		if o.In.Prop("cursor") != nil && o.Route != "" {
@@ -191,15 +207,61 @@ func cursorPaths(t *testing.T, w *world) map[string]string {
 			if o.Group() == "account-link" {
 				subject = busiestLink(t, w)
 			}
-			paths[o.ID()] = "/api/v1" + strings.NewReplacer("{id}", subject, "{user_id}", seededMember).Replace(o.Path)
+			paths[o.ID()] = "/api/v1" + strings.NewReplacer("{id}", subject, "{user_id}", seededMember,
+				"{transaction_id}", commented, "{change_id}", changed).Replace(o.Path)
 		}
 	}
-	for _, name := range []string{"transaction.list", "change.list", "key.list", "account.balances", "rule.list", "rule.history"} {
+	for _, name := range []string{
+		"transaction.list", "change.list", "key.list", "account.balances", "rule.list",
+		"rule.history", "comment.list", "annotation.list",
+	} {
 		if paths[name] == "" {
 			t.Errorf("control: %s takes no cursor", name)
 		}
 	}
 	return paths
+}
+
+// changed is a change with some entries.
+func (w *world) changed(t *testing.T) string {
+	t.Helper()
+	some, err := pg.Values[string](t.Context(), w.DB, `select short_id from transaction where deleted_at is null
+		order by id limit 3`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var operations []any
+	for _, s := range some {
+		operations = append(operations, map[string]any{
+			"transaction_id": s,
+			"tags_to_add":    []any{"seen-" + strings.ToLower(id.Base62(8))},
+		})
+	}
+	args := map[string]any{"operations": operations}
+	if _, err := w.call(t.Context(), opNamed(t, w.Ops(), "transaction.change"), op.REST, args); err != nil {
+		t.Fatal(err)
+	}
+	largest, err := pg.Value[string](t.Context(), w.DB, `select short_id from change order by entries desc, id limit 1`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return largest
+}
+
+// commented is a transaction with some comments.
+func (w *world) commented(t *testing.T) string {
+	t.Helper()
+	first, err := pg.Value[string](t.Context(), w.DB, `select short_id from transaction order by id limit 1`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, words := range []string{"One.", "Two.", "Three."} {
+		args := map[string]any{"transaction_id": first, "content": words}
+		if _, err := w.call(t.Context(), opNamed(t, w.Ops(), "comment.create"), op.REST, args); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return first
 }
 
 type cursorPage struct {
@@ -267,7 +329,10 @@ func cursorMutant(rng *rand.Rand, c string, others []string) string {
 	case 7: // one letter more
 		out = c + string(letters[rng.IntN(64)])
 	case 8: // padded, or of the other alphabet, or with white space in it
-		out = []string{c + "=", c + "==", base64.StdEncoding.EncodeToString(raw) + "=", c[:at] + "\n" + c[at:], " " + c, c + "%", strings.ToLower(c), strings.ToUpper(c)}[rng.IntN(8)]
+		out = []string{
+			c + "=", c + "==", base64.StdEncoding.EncodeToString(raw) + "=", c[:at] + "\n" + c[at:], " " + c,
+			c + "%", strings.ToLower(c), strings.ToUpper(c),
+		}[rng.IntN(8)]
 	case 9: // the head of one, the tail of another
 		out = encode(append(slices.Clone(raw[:9]), other[9:]...))
 	case 10: // the signature of another
@@ -287,7 +352,10 @@ func cursorMutant(rng *rand.Rand, c string, others []string) string {
 	case 14: // the last letter's unused bits
 		out = c[:len(c)-1] + string(letters[strings.IndexByte(letters, c[len(c)-1])^(1+rng.IntN(3))])
 	case 15: // twice, or in other words
-		out = []string{c + c, `["2026-01-01"]`, "eyJvZmZzZXQiOjB9", "0", "-1", "null", "AA", "AQ", strings.Repeat("A", 1024), "' or 1=1 --", "../" + c}[rng.IntN(11)]
+		out = []string{
+			c + c, `["2026-01-01"]`, "eyJvZmZzZXQiOjB9", "0", "-1", "null", "AA", "AQ",
+			strings.Repeat("A", 1024), "' or 1=1 --", "../" + c,
+		}[rng.IntN(11)]
 	}
 	if out == c || out == "" {
 		return cursorMutant(rng, c, others)
@@ -319,17 +387,30 @@ func TestCursorsMutated(t *testing.T) { //nolint:tparallel // the group waits fo
 						continue
 					}
 					tried.Add(1)
-					if p := cursorGet(t, w, path, url.Values{"limit": {"1"}, "cursor": {mutant}}); p.status != http.StatusBadRequest || p.code != string(errs.InvalidCursor) {
+					if p := cursorGet(t, w, path, url.Values{
+						"limit":  {"1"},
+						"cursor": {mutant},
+					}); p.status != http.StatusBadRequest ||
+						p.code != string(errs.InvalidCursor) {
 						t.Errorf("%q: %d %s", mutant, p.status, p.code)
 					}
 				}
-				// What cannot be a cursor by its size or its characters is refused before it is read.
-				for _, odd := range []string{strings.Repeat("A", 1025), strings.Repeat("A", 100_000), cursors[name] + "\x00", "\xff\xfe"} {
-					if p := cursorGet(t, w, path, url.Values{"cursor": {odd}}); p.status != http.StatusBadRequest || p.code != string(errs.InvalidCursor) && p.code != string(errs.ValidationError) {
+				// What cannot be a cursor by its size is one that is not taken; what is no text is
+				// refused before it is read.
+				for _, odd := range []string{
+					strings.Repeat("A", 1025), strings.Repeat("A", 100_000),
+					cursors[name] + "\x00", "\xff\xfe",
+				} {
+					if p := cursorGet(t, w, path, url.Values{"cursor": {odd}}); p.status != http.StatusBadRequest ||
+						p.code != string(errs.InvalidCursor) &&
+							(p.code != string(errs.ValidationError) || len(odd) > 1024) {
 						t.Errorf("%.20q…: %d %s", odd, p.status, p.code)
 					}
 				}
-				if p := cursorGet(t, w, path, url.Values{"limit": {"1"}, "cursor": {cursors[name]}}); p.status != http.StatusOK || len(p.ids) != 1 {
+				if p := cursorGet(t, w, path, url.Values{
+					"limit":  {"1"},
+					"cursor": {cursors[name]},
+				}); p.status != http.StatusOK || len(p.ids) != 1 {
 					t.Errorf("control: the cursor itself: %+v", p)
 				}
 			})
@@ -341,12 +422,14 @@ func TestCursorsMutated(t *testing.T) { //nolint:tparallel // the group waits fo
 	}
 }
 
-// A cursor is for its list, its filters and its order. The filters are those of the schema, each with a value that changes something.
+// A cursor is for its list, its filters and its order. The filters are those of the schema, each
+// with a value that changes something.
 func TestCursorsAreBound(t *testing.T) {
 	t.Parallel()
 	b := newFormBook(t, 60)
 	w := &b.world
-	if _, err := b.DB.Exec(t.Context(), `insert into account_balance (account_id, day, current) select $1, d, 1 from generate_series(date '2026-01-01', '2026-01-20', '1 day') d`, b.account); err != nil {
+	if _, err := b.DB.Exec(t.Context(), `insert into account_balance (account_id, day, current) select $1, d, 1
+		from generate_series(date '2026-01-01', '2026-01-20', '1 day') d`, b.account); err != nil {
 		t.Fatal(err)
 	}
 	cursorRules(t, w, 3)
@@ -362,13 +445,17 @@ func TestCursorsAreBound(t *testing.T) {
 		b.matched(t, link)
 	}
 	paths := cursorPaths(t, w)
-	free := []string{"limit", "cursor", "fields", "count_only"} // they say how much of a page is shown, not which rows are meant
+	// they say how much of a page is shown, not which rows are meant
+	free := []string{"limit", "cursor", "fields", "count_only"}
 	filters := 0
 	for name, path := range paths {
 		path = strings.ReplaceAll(path, "{id}", b.account.Short())
 		cursor := cursorFirst(t, w, path, url.Values{})
 		for other, there := range paths {
-			if p := cursorGet(t, w, there, url.Values{"limit": {"1"}, "cursor": {cursor}}); (p.code == string(errs.InvalidCursor)) != (other != name) || p.status >= 500 {
+			if p := cursorGet(t, w, there, url.Values{
+				"limit":  {"1"},
+				"cursor": {cursor},
+			}); (p.code == string(errs.InvalidCursor)) != (other != name) || p.status >= 500 {
 				t.Errorf("a cursor of %s for %s: %d %s", name, other, p.status, p.code)
 			}
 		}
@@ -378,14 +465,21 @@ func TestCursorsAreBound(t *testing.T) {
 			}
 			filters++
 			query := url.Values{}
-			query.Set(q.Name, fmt.Sprint(b.common.valid(t)(formPlace{op: opNamed(t, b.ops, name), path: []string{q.Name}, prop: q})))
+			query.Set(q.Name, fmt.Sprint(b.common.valid(t)(formPlace{
+				op:   opNamed(t, b.ops, name),
+				path: []string{q.Name}, prop: q,
+			})))
+			if q.Name == "actor_id" {
+				query.Set(q.Name, id.New().String())
+			}
 			for _, e := range formOne(q.Schema).Enum {
 				if e != q.Default && e != "date" && e != "desc" { // which are what is meant without
 					query.Set(q.Name, e)
 				}
 			}
 			query.Set("cursor", cursor)
-			if p := cursorGet(t, w, path, query); p.status != http.StatusBadRequest || p.code != string(errs.InvalidCursor) {
+			if p := cursorGet(t, w, path, query); p.status != http.StatusBadRequest ||
+				p.code != string(errs.InvalidCursor) {
 				t.Errorf("%s: a cursor without %s, used with it: %d %s", name, query.Encode(), p.status, p.code)
 			}
 			query.Del("cursor")
@@ -408,8 +502,13 @@ func TestCursorsAreBound(t *testing.T) {
 	}
 	path := paths["transaction.list"]
 	cursor := cursorFirst(t, w, path, url.Values{})
-	for query, want := range map[string]string{"sort_by=amount": "INVALID_CURSOR", "sort_by=name": "INVALID_CURSOR", "sort_by=created_at": "INVALID_CURSOR", "sort_order=asc": "INVALID_CURSOR", "sort_by=date": "", "sort_order=desc": "", "fields=minimal": ""} {
-		if p := cursorGet(t, w, path, cursorWith(query, cursor)); p.code != want || (p.status == http.StatusOK) != (want == "") {
+	for query, want := range map[string]string{
+		"sort_by=amount": "INVALID_CURSOR", "sort_by=name": "INVALID_CURSOR",
+		"sort_by=created_at": "INVALID_CURSOR", "sort_order=asc": "INVALID_CURSOR", "sort_by=date": "",
+		"sort_order=desc": "", "fields=minimal": "",
+	} {
+		if p := cursorGet(t, w, path, cursorWith(query, cursor)); p.code != want ||
+			(p.status == http.StatusOK) != (want == "") {
 			t.Errorf("%s: %d %s, want %q", query, p.status, p.code, want)
 		}
 	}
@@ -457,13 +556,17 @@ func TestCursorsOfAnotherHousehold(t *testing.T) {
 	}
 }
 
-// Two servers on one database give one answer: pages from both make one walk, and what one writes the other shows at the next request.
+// Two servers on one database give one answer: pages from both make one walk, and what one writes
+// the other shows at the next request.
 func TestCursorsAcrossServers(t *testing.T) {
 	t.Parallel()
 	at := pgtest.URL(t)
 	servers := []*world{newWorldOn(t, at, app.Config{}), newWorldOn(t, at, app.Config{})}
 	cursorSeed(t, servers[0])
-	for _, query := range []string{"", "sort_order=asc", "search=a", "uncategorized=true", "tags=shared", "start_date=2020-01-01&direction=out", "deleted=include&search=e&search_mode=words"} {
+	for _, query := range []string{
+		"", "sort_order=asc", "search=a", "uncategorized=true", "tags=shared",
+		"start_date=2020-01-01&direction=out", "deleted=include&search=e&search_mode=words",
+	} {
 		whole, _ := url.ParseQuery(query)
 		whole.Set("limit", "500")
 		want := cursorGet(t, servers[0], "/api/v1/transactions", whole).ids
@@ -509,14 +612,18 @@ func cursorRound(t *testing.T, round int, here, there *world) {
 	var page struct{ Transactions []map[string]any }
 	_ = json.Unmarshal([]byte(get("/transactions?uncategorized=false&limit=1").body), &page)
 	row := page.Transactions[0]
-	transaction, account, category := fmt.Sprint("/transactions/", row["id"]), fmt.Sprint("/accounts/", row["account_id"]), fmt.Sprint("/categories/", row["category"])
+	transaction, account, category := fmt.Sprint("/transactions/", row["id"]), fmt.Sprint("/accounts/",
+		row["account_id"]), fmt.Sprint("/categories/", row["category"])
 	name, slug := fmt.Sprintf("round %d", round), fmt.Sprintf("round-%d", round)
 
 	before := get(category).header.Get("ETag")
 	put("PATCH", category, `{"name":"`+name+`"}`)
 	shows("a renamed category", get(transaction), `"category_display_name":"`+name+`"`)
 	shows("a renamed category", get("/categories/export"), "\t"+name+"\t")
-	if r := there.send(t, exchange{method: "PATCH", path: "/api/v1" + category, key: there.key, body: `{"name":"late"}`, header: map[string]string{"If-Match": before}}); r.code() != string(errs.PreconditionFailed) {
+	if r := there.send(t, exchange{
+		method: "PATCH", path: "/api/v1" + category, key: there.key, body: `{"name":"late"}`,
+		header: map[string]string{"If-Match": before},
+	}); r.code() != string(errs.PreconditionFailed) {
 		t.Errorf("round %d: a stale ETag passes at the other server: %d", round, r.status)
 	}
 	put("PATCH", account, `{"display_name":"`+name+`"}`)

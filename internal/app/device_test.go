@@ -34,7 +34,10 @@ func (v *visitor) ask(t testing.TB, scope string) (device, user string) {
 
 func (v *visitor) poll(t testing.TB, device string) (reply, string) {
 	t.Helper()
-	r, _ := v.do(t, "POST", "/oauth/token", url.Values{"grant_type": {"urn:ietf:params:oauth:grant-type:device_code"}, "device_code": {device}})
+	r, _ := v.do(t, "POST", "/oauth/token", url.Values{
+		"grant_type":  {"urn:ietf:params:oauth:grant-type:device_code"},
+		"device_code": {device},
+	})
 	var e struct {
 		Error string `json:"error"`
 	}
@@ -52,27 +55,41 @@ func TestDeviceGrant(t *testing.T) {
 			t.Errorf("poll %d: %d %s, want %s", i, r.status, fault, want)
 		}
 	}
-	if r, to := program.do(t, "GET", "/device?user_code="+user, nil); r.status != http.StatusSeeOther || !strings.HasPrefix(to, "/login?next=") {
+	if r, to := program.do(t, "GET", "/device?user_code="+user, nil); r.status != http.StatusSeeOther ||
+		!strings.HasPrefix(to, "/login?next=") {
 		t.Errorf("nobody is signed in: %d %s", r.status, to)
 	}
 	for _, role := range []string{"member", "viewer"} {
 		_, cookie := v.session(t, role)
 		other := &visitor{world: v.world, cookie: cookie}
-		if r, _ := other.do(t, "POST", "/device", url.Values{"user_code": {user}, "decision": {"grant"}, "scope": {"full_access"}}); r.status != http.StatusForbidden {
+		if r, _ := other.do(t, "POST", "/device", url.Values{
+			"user_code": {user}, "decision": {"grant"},
+			"scope": {"full_access"},
+		}); r.status != http.StatusForbidden {
 			t.Errorf("a %s granted: %d", role, r.status)
 		}
 	}
-	if r, _ := v.do(t, "POST", "/device", url.Values{"user_code": {user}, "decision": {"grant"}, "scope": {"full_access"}}, "Sec-Fetch-Site", "cross-site"); r.status != http.StatusForbidden {
+	if r, _ := v.do(t, "POST", "/device", url.Values{
+		"user_code": {user}, "decision": {"grant"},
+		"scope": {"full_access"},
+	}, "Sec-Fetch-Site", "cross-site"); r.status != http.StatusForbidden {
 		t.Errorf("granted from another site: %d", r.status)
 	}
 	page, _ := v.do(t, "GET", "/device?user_code="+strings.ToLower(strings.ReplaceAll(user, "-", "")), nil)
-	if !strings.Contains(page.body, "laptop") || !strings.Contains(page.body, user) || !strings.Contains(page.body, "127.0.0.1") {
+	if !strings.Contains(page.body, "laptop") || !strings.Contains(page.body, user) ||
+		!strings.Contains(page.body, "127.0.0.1") {
 		t.Errorf("the page: %s", page.body)
 	}
-	if r, _ := v.do(t, "POST", "/device", url.Values{"user_code": {user}, "decision": {"grant"}, "scope": {"read_only"}}); r.status != 200 {
+	if r, _ := v.do(t, "POST", "/device", url.Values{
+		"user_code": {user}, "decision": {"grant"},
+		"scope": {"read_only"},
+	}); r.status != 200 {
 		t.Fatalf("grant: %d %s", r.status, r.body)
 	}
-	if r, _ := v.do(t, "POST", "/device", url.Values{"user_code": {user}, "decision": {"grant"}}); r.status != http.StatusNotFound {
+	if r, _ := v.do(t, "POST", "/device", url.Values{
+		"user_code": {user},
+		"decision":  {"grant"},
+	}); r.status != http.StatusNotFound {
 		t.Errorf("granted twice: %d", r.status)
 	}
 	r, _ := program.poll(t, device)
@@ -81,7 +98,8 @@ func TestDeviceGrant(t *testing.T) {
 		Type  string `json:"token_type"`
 		Scope string `json:"scope"`
 	}
-	if err := json.Unmarshal([]byte(r.body), &got); err != nil || r.status != 200 || got.Scope != "read_only" || got.Type != "Bearer" {
+	if err := json.Unmarshal([]byte(r.body), &got); err != nil || r.status != 200 || got.Scope != "read_only" ||
+		got.Type != "Bearer" {
 		t.Fatalf("the key: %d %s", r.status, r.body)
 	}
 	me := v.send(t, exchange{method: "GET", path: "/api/v1/keys/me", key: got.Key})
@@ -92,7 +110,8 @@ func TestDeviceGrant(t *testing.T) {
 		t.Errorf("fetched twice: %s", fault)
 	}
 	// A key is of the member who granted it: it goes with the member.
-	if n, err := pg.Value[int](t.Context(), v.DB, `select count(*)::integer from token t join member m on m.id = t.member_id where t.name = 'laptop' and m.name = 'Robin'`); err != nil || n != 1 {
+	if n, err := pg.Value[int](t.Context(), v.DB, `select count(*)::integer from token t
+		join member m on m.id = t.member_id where t.name = 'laptop' and m.name = 'Robin'`); err != nil || n != 1 {
 		t.Errorf("whose is the key: %d, %v", n, err)
 	}
 	if r, _ := program.do(t, "POST", "/oauth/revoke", url.Values{"token": {got.Key}}); r.status != 200 {
@@ -114,7 +133,8 @@ func TestDeviceGrant(t *testing.T) {
 		t.Errorf("too late: %s", fault)
 	}
 	for body, want := range map[string]string{
-		"": "invalid_request", "grant_type=password": "unsupported_grant_type", "grant_type=urn%3Aietf%3Aparams%3Aoauth%3Agrant-type%3Adevice_code": "invalid_grant",
+		"": "invalid_request", "grant_type=password": "unsupported_grant_type",
+		"grant_type=urn%3Aietf%3Aparams%3Aoauth%3Agrant-type%3Adevice_code": "invalid_grant",
 	} {
 		values, _ := url.ParseQuery(body)
 		r, _ := program.do(t, "POST", "/oauth/token", values)
@@ -129,7 +149,10 @@ func TestDeviceKeyIsFetchedOnce(t *testing.T) {
 	t.Parallel()
 	v := settled(t)
 	device, user := v.ask(t, "full_access")
-	if r, _ := v.do(t, "POST", "/device", url.Values{"user_code": {user}, "decision": {"grant"}, "scope": {"full_access"}}); r.status != 200 {
+	if r, _ := v.do(t, "POST", "/device", url.Values{
+		"user_code": {user}, "decision": {"grant"},
+		"scope": {"full_access"},
+	}); r.status != 200 {
 		t.Fatal(r.body)
 	}
 	handler, err := v.Rest().Handler()
@@ -160,9 +183,11 @@ func TestDeviceKeyIsFetchedOnce(t *testing.T) {
 	close(begin)
 	all.Wait()
 	if fetched.Load() != 1 || other.Load() != 0 {
-		t.Errorf("%d fetched the key, %d were refused, %d got something else", fetched.Load(), refused.Load(), other.Load())
+		t.Errorf("%d fetched the key, %d were refused, %d got something else", fetched.Load(), refused.Load(),
+			other.Load())
 	}
-	if n, err := pg.Value[int](t.Context(), v.DB, `select count(*)::integer from token where name = 'laptop'`); err != nil || n != 1 {
+	if n, err := pg.Value[int](t.Context(), v.DB, `select count(*)::integer from token
+		where name = 'laptop'`); err != nil || n != 1 {
 		t.Errorf("%d keys were made, %v", n, err)
 	}
 }
@@ -170,7 +195,10 @@ func TestDeviceKeyIsFetchedOnce(t *testing.T) {
 // The command line logs in to two servers, switches between them and leaves one.
 func TestLoginCommand(t *testing.T) { //nolint:paralleltest // it sets the environment
 	dir := t.TempDir()
-	for name, value := range map[string]string{"XDG_CONFIG_HOME": dir, "COFFER_SERVER": "", "COFFER_API_KEY": "", "COFFER_DATABASE_URL": ""} {
+	for name, value := range map[string]string{
+		"XDG_CONFIG_HOME": dir, "COFFER_SERVER": "", "COFFER_API_KEY": "",
+		"COFFER_DATABASE_URL": "",
+	} {
 		t.Setenv(name, value)
 	}
 	run := func(args ...string) string {
@@ -183,16 +211,21 @@ func TestLoginCommand(t *testing.T) { //nolint:paralleltest // it sets the envir
 	for _, v := range homes {
 		var all sync.WaitGroup
 		all.Go(func() {
-			for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
+			for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(
+				20 * time.Millisecond) {
 				code, err := pg.Value[string](t.Context(), v.DB, `select user_code from device where state = 'pending'`)
 				if err == nil {
 					meanwhile(t, file)
-					v.do(t, "POST", "/device", url.Values{"user_code": {code}, "decision": {"grant"}, "scope": {"full_access"}})
+					v.do(t, "POST", "/device", url.Values{
+						"user_code": {code}, "decision": {"grant"},
+						"scope": {"full_access"},
+					})
 					return
 				}
 			}
 		})
-		if out := run("login", "--server", v.url, "--scope", "full_access", "--name", "test"); !strings.Contains(out, "You are logged in to "+v.url+" (full_access)") {
+		if out := run("login", "--server", v.url, "--scope", "full_access", "--name", "test"); !strings.Contains(out,
+			"You are logged in to "+v.url+" (full_access)") {
 			t.Fatal(out)
 		}
 		all.Wait()
@@ -203,7 +236,8 @@ func TestLoginCommand(t *testing.T) { //nolint:paralleltest // it sets the envir
 	if out := run("tag", "create", "--slug", "second"); !strings.Contains(out, `"slug":"second"`) {
 		t.Errorf("a command on the last one: %s", out)
 	}
-	if out := run("login", "switch", strings.TrimPrefix(homes[0].url, "http://")); !strings.Contains(out, "run on "+homes[0].url) {
+	if out := run("login", "switch", strings.TrimPrefix(homes[0].url, "http://")); !strings.Contains(out,
+		"run on "+homes[0].url) {
 		t.Error(out)
 	}
 	if out := run("tag", "get", "second"); !strings.Contains(out, "NOT_FOUND") && !strings.Contains(out, "exit 4") {
@@ -215,7 +249,8 @@ func TestLoginCommand(t *testing.T) { //nolint:paralleltest // it sets the envir
 	if out := run("tag", "list", "--server", "http://127.0.0.1:1"); strings.Contains(out, "exit 0") {
 		t.Errorf("a server that there is no key for: %s", out)
 	}
-	if out := run("login", "status"); !strings.Contains(out, "* "+homes[0].url+"  full_access  good") || !strings.Contains(out, "  "+homes[1].url+"  full_access  good") {
+	if out := run("login", "status"); !strings.Contains(out, "* "+homes[0].url+"  full_access  good") ||
+		!strings.Contains(out, "  "+homes[1].url+"  full_access  good") {
 		t.Error(out)
 	}
 	if raw, err := os.ReadFile(file); err != nil || !strings.Contains(string(raw), "http://localhost:1/meanwhile") {
@@ -240,7 +275,10 @@ func meanwhile(t *testing.T, file string) {
 	if raw, err := os.ReadFile(file); err == nil && json.Unmarshal(raw, &hosts) != nil {
 		t.Errorf("%s is not what it should be", raw)
 	}
-	hosts["hosts"].(map[string]any)["http://localhost:1/meanwhile"] = map[string]string{"key": "coffer_0", "scope": "read_only"}
+	hosts["hosts"].(map[string]any)["http://localhost:1/meanwhile"] = map[string]string{
+		"key":   "coffer_0",
+		"scope": "read_only",
+	}
 	raw, _ := json.Marshal(hosts)
 	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
 		t.Error(err)
@@ -259,14 +297,22 @@ func TestKeysFollowNoRedirect(t *testing.T) { //nolint:paralleltest // it sets t
 	}))
 	t.Cleanup(other.Close)
 	for _, status := range []int{301, 302, 303, 307, 308} {
-		first := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, other.URL+r.URL.Path, status) }))
+		first := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter,
+			r *http.Request,
+		) {
+			http.Redirect(w, r, other.URL+r.URL.Path, status)
+		}))
 		t.Cleanup(first.Close)
-		for name, value := range map[string]string{"XDG_CONFIG_HOME": t.TempDir(), "COFFER_SERVER": first.URL, "COFFER_API_KEY": "coffer_" + strings.Repeat("0", 43), "COFFER_DATABASE_URL": ""} {
+		for name, value := range map[string]string{
+			"XDG_CONFIG_HOME": t.TempDir(), "COFFER_SERVER": first.URL,
+			"COFFER_API_KEY": "coffer_" + strings.Repeat("0", 43), "COFFER_DATABASE_URL": "",
+		} {
 			t.Setenv(name, value)
 		}
 		for _, args := range [][]string{{"tag", "list"}, {"tag", "create", "--slug", "x"}, {"login"}, {"mcp"}} {
 			var out bytes.Buffer
-			if code := app.Main(args, strings.NewReader(""), &out, &out); code == 0 || args[0] != "mcp" && !strings.Contains(out.String(), "sends on to "+other.URL) {
+			if code := app.Main(args, strings.NewReader(""), &out, &out); code == 0 || args[0] != "mcp" &&
+				!strings.Contains(out.String(), "redirects to "+other.URL) {
 				t.Errorf("%d, %v: exit %d, %s", status, args, code, out.String())
 			}
 		}

@@ -2,8 +2,8 @@ package app
 
 import (
 	"context"
+	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"net"
 	"net/http"
@@ -16,31 +16,52 @@ import (
 )
 
 // A finding is one thing that doctor looked at.
-type finding struct{ what, state, mend string }
+type finding struct {
+	What  string `json:"what"`
+	State string `json:"state"`
+	Mend  string `json:"mend"`
+}
 
-// Doctor looks at everything the service needs and says what is wrong and how to mend it. It answers whether all is well.
-func Doctor(ctx context.Context, w io.Writer, c Config) bool {
-	var found []finding
+// A Diagnosis lists what doctor found, and says whether coffer can run despite it.
+type Diagnosis struct {
+	OK       bool      `json:"ok"`
+	Findings []finding `json:"findings"`
+}
+
+// Doctor checks everything that the service needs and reports what is wrong and how to fix it.
+func Doctor(ctx context.Context, c Config) Diagnosis {
+	found := []finding{}
 	note := func(what, state, mend string) { found = append(found, finding{what, state, mend}) }
 	for _, name := range strangers(os.Environ()) {
-		note("environment", name+" is not a setting of coffer", "check its spelling; coffer doctor --settings lists them all")
+		note("environment", name+" is not a setting of coffer",
+			"check its spelling; coffer doctor --settings lists them all")
 	}
 	if c.EncryptionKey.IsZero() {
-		note("encryption key", "not set", "optional, but no bank can be linked without it: export COFFER_ENCRYPTION_KEY=$(openssl rand -base64 32), and keep it as safe as the database")
+		note("encryption key", "not set",
+			"optional, but no bank can be linked without it: export COFFER_ENCRYPTION_KEY=$(openssl rand -base64 "+
+				"32), and keep it as safe as the database")
 	}
 	if host, _, err := net.SplitHostPort(c.Listen); err != nil {
 		note("listen address", err.Error(), "set COFFER_LISTEN to host:port, such as 127.0.0.1:8080")
-	} else if ip := net.ParseIP(host); (ip == nil || !ip.IsLoopback()) && host != "localhost" && !strings.HasPrefix(c.PublicURL, "https://") {
-		note("listen address", "open to other machines without a known https address", "put a reverse proxy with TLS before it and set COFFER_PUBLIC_URL to its https address, or listen on 127.0.0.1")
+	} else if ip := net.ParseIP(host); (ip == nil || !ip.IsLoopback()) && host != "localhost" &&
+		!strings.HasPrefix(c.PublicURL, "https://") {
+		note("listen address", "reachable from other machines without a known https address",
+			"put a reverse proxy with TLS in front of it and set COFFER_PUBLIC_URL to its https address, or listen "+
+				"on 127.0.0.1")
 	}
 	well := diagnose(ctx, c, note)
-	for _, f := range found {
-		fmt.Fprintf(w, "!  %-15s %s\n   %-15s → %s\n", f.what, f.state, "", f.mend)
+	return Diagnosis{well, found}
+}
+
+func (d Diagnosis) String() string {
+	var b strings.Builder
+	for _, f := range d.Findings {
+		fmt.Fprintf(&b, "!  %-15s %s\n   %-15s → %s\n", f.What, f.State, "", f.Mend)
 	}
-	if well {
-		fmt.Fprintln(w, "ok coffer can work")
+	if d.OK {
+		b.WriteString("ok coffer is ready to run\n")
 	}
-	return well
+	return b.String()
 }
 
 func diagnose(ctx context.Context, c Config, note func(what, state, mend string)) bool {
@@ -53,7 +74,9 @@ func diagnose(ctx context.Context, c Config, note func(what, state, mend string)
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
 	if err := a.DB.Ping(ctx); err != nil {
-		note("database", "does not answer: "+pingFault(err), "is PostgreSQL running, and are host, name, user and password in COFFER_DATABASE_URL right? Make a database with: createdb coffer")
+		note("database", "does not respond: "+pingFault(err),
+			"is PostgreSQL running, and are host, name, user and password in COFFER_DATABASE_URL right? Create a "+
+				"database with: createdb coffer")
 		return false
 	}
 	version, err := pg.Value[int](ctx, a.DB, `select current_setting('server_version_num')::int`)
@@ -63,6 +86,11 @@ func diagnose(ctx context.Context, c Config, note func(what, state, mend string)
 	}
 	at, err := a.DB.SchemaVersion(ctx)
 	switch {
+	case errors.Is(err, pg.ErrDevelopment):
+		note("schema", "made by a development version of coffer, before the first release",
+			"export it with that version, and import the file into a new database: coffer export > coffer.zip, "+
+				"coffer import coffer.zip")
+		return false
 	case err != nil:
 		note("schema", err.Error(), "may the database's user read the schema?")
 		return false
@@ -70,7 +98,7 @@ func diagnose(ctx context.Context, c Config, note func(what, state, mend string)
 		note("schema", fmt.Sprintf("at step %d of %d", at, pg.Newest()), "run coffer migrate; coffer serve does it too")
 		return false
 	case at > pg.Newest():
-		note("schema", "made by a newer coffer", "run that version, or restore a backup from before it")
+		note("schema", "created by a newer coffer", "run that version, or restore a backup from before it")
 		return false
 	}
 	if err := a.checkKey(ctx); err != nil {
@@ -78,12 +106,13 @@ func diagnose(ctx context.Context, c Config, note func(what, state, mend string)
 		return false
 	}
 	if made, err := a.Auth.Any(ctx); err == nil && !made {
-		note("access", "no API key exists", "make one: coffer key create --name me --scope full_access")
+		note("access", "no API key exists", "create one: coffer key create --name me --scope full_access")
 	}
 	return true
 }
 
-// pingFault is the part of a connection error that says what happened, without the address line that pgx puts before it.
+// pingFault is the part of a connection error that says what happened, without the address line
+// that pgx puts before it.
 func pingFault(err error) string {
 	text := err.Error()
 	if i := strings.LastIndex(text, ": "); i >= 0 {
@@ -92,7 +121,7 @@ func pingFault(err error) string {
 	return text
 }
 
-// Probe asks the running server whether it is ready, for container health checks without a shell.
+// Probe reports whether the running server is ready, for container health checks without a shell.
 func Probe(ctx context.Context, c Config) error {
 	ctx, cancel := context.WithTimeout(ctx, 3*time.Second)
 	defer cancel()
@@ -106,7 +135,8 @@ func Probe(ctx context.Context, c Config) error {
 	}
 	res, err := http.DefaultClient.Do(req)
 	if err != nil {
-		return errs.Wrap(err, errs.Unavailable, "no server answers at 127.0.0.1:%s; is coffer serve running, with this COFFER_LISTEN?", port)
+		return errs.Wrap(err, errs.Unavailable,
+			"no server responds at 127.0.0.1:%s; is coffer serve running, with this COFFER_LISTEN?", port)
 	}
 	defer res.Body.Close() //nolint:errcheck // nothing is read from it
 	if res.StatusCode != http.StatusOK {

@@ -19,7 +19,10 @@ import (
 // exported asks for an export over REST and answers its job, ended.
 func (w *world) exported(t *testing.T, format string) (short, link string) {
 	t.Helper()
-	r := w.send(t, exchange{method: "POST", path: "/api/v1/exports?wait=30s", key: w.key, body: fmt.Sprintf(`{"format": %q}`, format)})
+	r := w.send(t, exchange{
+		method: "POST", path: "/api/v1/exports?wait=30s", key: w.key,
+		body: fmt.Sprintf(`{"format": %q}`, format),
+	})
 	short, link = jobLink(t, r)
 	if r.status != 200 || link == "" {
 		t.Fatalf("%d %s", r.status, r.body)
@@ -61,20 +64,26 @@ func TestExportLinks(t *testing.T) {
 		"a reader's": w.newKey(t, auth.CreateKey{Name: "reader", Scope: "read_only", ActorType: "user"}).Secret,
 	} {
 		for _, path := range []string{"/api/v1/jobs/" + short, "/api/v1/jobs", "/api/v1/jobs/" + short + "/events"} {
-			if r := w.send(t, exchange{method: "GET", path: path, key: key}); r.status != 200 || strings.Contains(r.body, "/exports/") || strings.Contains(r.body, token) {
+			if r := w.send(t, exchange{method: "GET", path: path, key: key}); r.status != 200 ||
+				strings.Contains(r.body, "/exports/") || strings.Contains(r.body, token) {
 				t.Errorf("%s key, %s: %d %s", kind, path, r.status, r.body)
 			}
 		}
 	}
-	if _, again := jobLink(t, w.send(t, exchange{method: "GET", path: "/api/v1/jobs/" + short, key: w.key})); again != link {
+	if _, again := jobLink(t, w.send(t, exchange{
+		method: "GET", path: "/api/v1/jobs/" + short,
+		key: w.key,
+	})); again != link {
 		t.Errorf("the one who asked is shown %q then", again)
 	}
-	tables, err := pg.Values[string](t.Context(), w.DB, `select tablename::text from pg_tables where schemaname = 'public'`)
+	tables, err := pg.Values[string](t.Context(), w.DB, `select tablename::text from pg_tables
+		where schemaname = 'public'`)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, name := range tables {
-		if found, err := pg.Value[bool](t.Context(), w.DB, `select exists (select from `+name+` x where x::text like '%' || $1 || '%')`, token); err != nil || found {
+		if found, err := pg.Value[bool](t.Context(), w.DB,
+			`select exists (select from `+name+` x where x::text like '%' || $1 || '%')`, token); err != nil || found {
 			t.Errorf("the link stands in %s: %v", name, err)
 		}
 	}
@@ -115,7 +124,8 @@ func TestExportsEnd(t *testing.T) {
 	w.work(t)
 	for _, format := range []string{"csv", "hledger", "beancount"} {
 		_, link := w.exported(t, format)
-		if r := w.send(t, exchange{method: "GET", path: link}); r.status != 200 || r.body == "" || !strings.Contains(r.header.Get("Content-Disposition"), "attachment") {
+		if r := w.send(t, exchange{method: "GET", path: link}); r.status != 200 || r.body == "" ||
+			!strings.Contains(r.header.Get("Content-Disposition"), "attachment") {
 			t.Errorf("%s: %d", format, r.status)
 		}
 	}
@@ -144,5 +154,56 @@ func TestExportsEnd(t *testing.T) {
 	}
 	if count() != 0 {
 		t.Error("the file is still there")
+	}
+}
+
+// However often a caller asks for an export, one of each format is written at a time and one file
+// is kept. Another credential has its own.
+func TestExportsOfOneCallerAreJoined(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	other := w.newKey(t, auth.CreateKey{Name: "other", Scope: "full_access", ActorType: "user"}).Secret
+	ask := func(key, format string) string {
+		t.Helper()
+		r := w.send(t, exchange{
+			method: "POST", path: "/api/v1/exports", key: key,
+			body: fmt.Sprintf(`{"format": %q}`, format),
+		})
+		short, _ := jobLink(t, r)
+		if r.status != 202 || short == "" {
+			t.Fatalf("%d %s", r.status, r.body)
+		}
+		return short
+	}
+	first := ask(w.key, "archive")
+	seen := map[string]bool{first: true}
+	for range 30 {
+		seen[ask(w.key, "archive")] = true
+	}
+	if len(seen) != 1 {
+		t.Errorf("one caller has %d exports of one format at once", len(seen))
+	}
+	if ask(w.key, "csv") == first || ask(other, "archive") == first {
+		t.Error("another format, or another caller, is joined as well")
+	}
+	files := func(want int) {
+		t.Helper()
+		if n, err := pg.Value[int](t.Context(), w.DB, `select count(*) from export`); err != nil || n != want {
+			t.Errorf("%d files, want %d: %v", n, want, err)
+		}
+	}
+	files(3)
+	w.work(t)
+	_, old := w.exported(t, "archive")
+	for range 3 {
+		w.exported(t, "archive")
+	}
+	files(3) // those of the other format and the other caller are left alone
+	if r := w.send(t, exchange{method: "GET", path: old}); r.status != 404 {
+		t.Errorf("a file that another one took the place of: %d", r.status)
+	}
+	_, link := w.exported(t, "archive")
+	if r := w.send(t, exchange{method: "GET", path: link}); r.status != 200 {
+		t.Errorf("the last one: %d", r.status)
 	}
 }

@@ -8,16 +8,21 @@ import (
 	"coffer/internal/errs"
 )
 
-// formLeaves are the conditions in which strings are tried: each field that names something, each way to compare, and the places of a leaf itself.
+// formLeaves are the conditions in which strings are tried: each field that names something, each
+// way to compare, and the places of a leaf itself.
 var formLeaves = []string{
-	"account_id eq", "account_id in", "account_id contains", "user_id neq", "user_id matches", "category eq", "category in", "category contains", "name eq", "name neq", "merchant_name contains",
-	"account_name not_contains", "provider in", "category_primary matches", "tags contains", "tags in", "amount gte", "pending eq", "op", "field",
+	"account_id eq", "account_id in", "account_id contains", "user_id neq", "user_id matches", "category eq",
+	"category in", "category contains", "name eq", "name neq", "merchant_name contains",
+	"account_name not_contains", "provider in", "category_primary matches", "tags contains", "tags in", "amount gte",
+	"pending eq", "op", "field",
 }
 
-// matchNothing is the condition of rules that are not to act: with hundreds that match, every answer would list them.
+// matchNothing is the condition of rules that are not to act: with hundreds that match, every
+// answer would list them.
 var matchNothing = map[string]any{"field": "name", "op": "eq", "value": "nothing"}
 
-// condition is a tree with value in its leaf, two deep, so that its path is one that a person has to be told.
+// condition is a tree with value in its leaf, two deep, so that its path is one that a person has
+// to be told.
 func (p formPlace) condition(value any) any {
 	field, test, _ := strings.Cut(p.leaf, " ")
 	leaf := map[string]any{"field": field, "op": test, "value": value}
@@ -34,7 +39,8 @@ func (p formPlace) condition(value any) any {
 
 // actionTypes are the types of actions by what else they have.
 var actionTypes = map[string]string{
-	"category_slug": "set_category", "tag_slug": "add_tag", "content": "add_comment", "counterparty_id": "assign_counterparty", "counterparty_name": "assign_counterparty",
+	"category_slug": "set_category", "tag_slug": "add_tag", "content": "add_comment",
+	"counterparty_id": "assign_counterparty", "counterparty_name": "assign_counterparty",
 }
 
 // outcome is the code of the answer, also where it stands in the result of the one operation.
@@ -56,7 +62,8 @@ func (a formAnswer) outcome() errs.Code {
 			f, _ := f.(map[string]any)
 			details, _ := f["details"].([]any)
 			for _, d := range details {
-				if d.(map[string]any)["code"] == "reference" && formPath.MatchString(fmt.Sprint(d.(map[string]any)["field"])) {
+				if d.(map[string]any)["code"] == "reference" &&
+					formPath.MatchString(fmt.Sprint(d.(map[string]any)["field"])) {
 					return errs.InvalidReference
 				}
 			}
@@ -69,7 +76,8 @@ func (a formAnswer) outcome() errs.Code {
 }
 
 // formPath is where a fault in a rule is.
-var formPath = regexp.MustCompile(`^(rules\[0\]\.)?(conditions\.and\[1\]\.not\.value(\[0\])?|actions\[0\]\.(category_slug|counterparty_id)|category_slug)$`)
+var formPath = regexp.MustCompile(
+	`^(rules\[0\]\.)?(conditions\.and\[1\]\.not\.value(\[0\])?|actions\[0\]\.(category_slug|counterparty_id)|category_slug)$`)
 
 // details are the faults of a refusal, as they are printed.
 func (a formAnswer) details() []any {

@@ -13,6 +13,7 @@ import (
 
 	"coffer/internal/app"
 	"coffer/internal/auth"
+	"coffer/internal/bank"
 	"coffer/internal/bank/all"
 	"coffer/internal/errs"
 	"coffer/internal/feed"
@@ -35,29 +36,44 @@ type formRef struct {
 	registers bool   // an unknown slug is made
 }
 
-// formFields is what each field names that looks like a reference; where the op decides, under its name or its noun. The rest is walked from the schemas.
+// formFields is what each field names that looks like a reference; where the op decides, under its
+// name or its noun. The rest is walked from the schemas.
 var formFields = map[string]formRef{
-	"account.id": {kind: "account"}, "account_id": {kind: "account"}, "connection_id": {kind: "connection"}, "connection.id": {kind: "connection"}, "csv.id": {kind: "connection"}, "sync.id": {kind: "sync"}, "webhook.id": {kind: "webhook"}, "quarantine.id": {kind: "quarantined"}, "report.id": {kind: "report"},
-	"category.id": {kind: "category", slug: true}, "category": {kind: "category", slug: true}, "category_id": {kind: "category", slug: true},
-	"category.into": {kind: "category", slug: true, second: true}, "move_to": {kind: "category", slug: true, second: true}, "parent_id": {kind: "category", slug: true, second: true},
-	"change_id": {kind: "change"}, "comment_id": {kind: "comment"},
-	"counterparty.id": {kind: "counterparty"}, "counterparty.into": {kind: "counterparty", second: true}, "counterparty_id": {kind: "counterparty"},
+	"account.id": {kind: "account"}, "account_id": {kind: "account"}, "connection_id": {kind: "connection"},
+	"connection.id": {kind: "connection"}, "csv.id": {kind: "connection"}, "sync.id": {kind: "sync"},
+	"webhook.id": {kind: "webhook"}, "quarantine.id": {kind: "quarantined"}, "report.id": {kind: "report"},
+	"category.id": {kind: "category", slug: true}, "category": {kind: "category", slug: true},
+	"category_id":   {kind: "category", slug: true},
+	"category.into": {kind: "category", slug: true, second: true},
+	"move_to":       {kind: "category", slug: true, second: true},
+	"parent_id":     {kind: "category", slug: true, second: true},
+	"change_id":     {kind: "change"}, "comment_id": {kind: "comment"},
+	"counterparty.id": {kind: "counterparty"}, "counterparty.into": {kind: "counterparty", second: true},
+	"counterparty_id":        {kind: "counterparty"},
 	"assign_counterparty.id": {kind: "counterparty"}, "unlink_counterparty_transactions.id": {kind: "counterparty"},
-	"key.id": {kind: "key"}, "job_id": {kind: "job"}, "login_id": {kind: "login"}, "session_id": {kind: "session"}, "assistant_id": {kind: "assistant"}, "client_id": {}, "application_id": {},
-	"user.id": {kind: "user"}, "user_id": {kind: "user"}, "owner_user_id": {kind: "user"}, "reassign_to": {kind: "user", second: true},
-	"tag.slug": {kind: "tag", slug: true}, "tags": {kind: "tag", slug: true}, "any_tag": {kind: "tag", slug: true}, "exclude_tag": {kind: "tag", slug: true},
+	"key.id": {kind: "key"}, "job_id": {kind: "job"}, "login_id": {kind: "login"}, "session_id": {kind: "session"},
+	"assistant_id": {kind: "assistant"}, "client_id": {}, "application_id": {},
+	"change.list.actor_id": {}, "report.list.before": {}, "user.id": {kind: "user"}, "user_id": {kind: "user"},
+	"owner_user_id": {kind: "user"}, "reassign_to": {kind: "user", second: true},
+	"tag.slug": {kind: "tag", slug: true}, "tags": {kind: "tag", slug: true}, "any_tag": {kind: "tag", slug: true},
+	"exclude_tag": {kind: "tag", slug: true},
 	"tags_to_add": {kind: "tag", slug: true, registers: true}, "tags_to_remove": {kind: "tag", slug: true},
-	"transaction.tag.tag_slug": {kind: "tag", slug: true, registers: true}, "transaction.untag.tag_slug": {kind: "tag", slug: true},
-	"transaction_id": {kind: "transaction"}, "transaction_ids": {kind: "transaction"},
+	"transaction.tag.tag_slug":   {kind: "tag", slug: true, registers: true},
+	"transaction.untag.tag_slug": {kind: "tag", slug: true},
+	"transaction_id":             {kind: "transaction"}, "transaction_ids": {kind: "transaction"},
 	"tag.create.slug": {}, "tag.create.name": {}, "category.create.slug": {},
-	"account-link.id": {kind: "account-link"}, "match_id": {kind: "match"}, "primary_account_id": {kind: "account"}, "mirror_account_id": {kind: "account", second: true},
-	"rule.id": {kind: "rule"}, "rule_ids": {kind: "rule"}, "category_slug": {kind: "category", slug: true}, "rule.tag_slug": {}, "counterparty_name": {},
-	"account_id eq": {kind: "account"}, "account_id in": {kind: "account"}, "user_id neq": {kind: "user"}, "category eq": {kind: "category", slug: true}, "category in": {kind: "category", slug: true},
+	"account-link.id": {kind: "account-link"}, "match_id": {kind: "match"}, "primary_account_id": {kind: "account"},
+	"mirror_account_id": {kind: "account", second: true},
+	"rule.id":           {kind: "rule"}, "rule_ids": {kind: "rule"}, "category_slug": {kind: "category", slug: true},
+	"rule.tag_slug": {}, "counterparty_name": {},
+	"account_id eq": {kind: "account"}, "account_id in": {kind: "account"}, "user_id neq": {kind: "user"},
+	"category eq": {kind: "category", slug: true}, "category in": {kind: "category", slug: true},
 }
 
 var (
-	formName = regexp.MustCompile(`(^|_)(ids?|slugs?|tags?|categor(y|ies)|accounts?|counterpart(y|ies)|users?|members?|owner|parent|into|connections?|rules?|workflows?|jobs?|reports?)(_|$)|_to$|_to_`)
-	formDoc  = regexp.MustCompile(`(?i)\b(short ids?|uuids?|slugs?)\b`)
+	formName = regexp.MustCompile(
+		`(^|_)(ids?|slugs?|tags?|categor(y|ies)|accounts?|counterpart(y|ies)|users?|members?|owner|parent|into|connections?|rules?|workflows?|jobs?|reports?)(_|$)|_to$|_to_`)
+	formDoc = regexp.MustCompile(`(?i)\b(short ids?|uuids?|slugs?)\b`)
 )
 
 // A formPlace is a string of an op's input: a field, or the items of one.
@@ -90,7 +106,8 @@ func (p formPlace) ref() (r formRef, known, looks bool) {
 	if p.leaf != "" {
 		return r, known, known
 	}
-	return r, known, len(formOne(p.prop.Schema).Enum) == 0 && (formName.MatchString(p.prop.Name) || formDoc.MatchString(p.prop.Description))
+	return r, known, len(formOne(p.prop.Schema).Enum) == 0 &&
+		(formName.MatchString(p.prop.Name) || formDoc.MatchString(p.prop.Description))
 }
 
 func formOne(s *op.Schema) *op.Schema {
@@ -110,7 +127,11 @@ func formPlaces(o *op.Op) []formPlace {
 			switch {
 			case p.Name == "conditions":
 				for _, leaf := range formLeaves {
-					out = append(out, formPlace{o, at, op.Prop{Name: "value", Schema: &op.Schema{Type: "string"}}, leaf})
+					out = append(out, formPlace{
+						o, at,
+						op.Prop{Name: "value", Schema: &op.Schema{Type: "string"}},
+						leaf,
+					})
 				}
 			case formOne(p.Schema).Type == "object":
 				walk(formOne(p.Schema), at)
@@ -148,7 +169,8 @@ func (p formPlace) args(value any, fill func(formPlace) any) map[string]any {
 				v = matchNothing
 			case q.Name == "type" && slices.Contains(at, "actions"):
 				v = actionTypes[p.prop.Name]
-			case formOne(q.Schema).Type == "object" && (q.Required || len(at) < len(p.path) && slices.Equal(at, p.path[:len(at)])):
+			case formOne(q.Schema).Type == "object" && (q.Required || len(at) < len(p.path) &&
+				slices.Equal(at, p.path[:len(at)])):
 				v = build(formOne(q.Schema), at)
 			case q.Required, q.Name == beside:
 				v = fill(formPlace{op: p.op, path: at, prop: q})
@@ -165,7 +187,8 @@ func (p formPlace) args(value any, fill func(formPlace) any) map[string]any {
 	args := build(p.op.In, nil)
 	if p.op.Method == http.MethodPatch && len(args) == strings.Count(p.op.Path, "{") { // a PATCH must change something
 		for _, q := range p.op.In.Props {
-			if r, _, looks := (formPlace{op: p.op, prop: q}).ref(); q.In != op.InPath && r.kind == "" && !looks && len(args) == strings.Count(p.op.Path, "{") {
+			if r, _, looks := (formPlace{op: p.op, prop: q}).ref(); q.In != op.InPath && r.kind == "" && !looks &&
+				len(args) == strings.Count(p.op.Path, "{") {
 				args[q.Name] = formPlain(q)
 			}
 		}
@@ -216,7 +239,8 @@ func formPlain(p op.Prop) any {
 	return fmt.Sprintf("Plain %d", n)
 }
 
-// A formBook is a world with one of everything, and transactions to spare. Its calls go to the handler itself, where no HTTP library mends what it says.
+// A formBook is a world with one of everything, and transactions to spare. Its calls go to the
+// handler itself, where no HTTP library mends what it says.
 type formBook struct {
 	*toolWorld
 	handler             http.Handler
@@ -234,7 +258,11 @@ func newFormBook(t *testing.T, rows int) *formBook {
 	if err != nil {
 		t.Fatal(err)
 	}
-	providers, err := all.Configured(all.Settings{TellerApplication: "app_1", TellerEnvironment: "sandbox"}) // starting to link through Teller asks nobody
+	// starting to link through Teller asks nobody
+	providers, err := all.Configured(map[string]bank.Values{"teller": {
+		"application_id": "app_1",
+		"environment":    "sandbox",
+	}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -246,7 +274,8 @@ func newFormBook(t *testing.T, rows int) *formBook {
 	if b.handler, err = b.Rest().Handler(); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := b.DB.Exec(t.Context(), `do $$ begin execute format('alter database %I set synchronous_commit = off', current_database()); end $$`); err != nil {
+	if _, err := b.DB.Exec(t.Context(),
+		`do $$ begin execute format('alter database %I set synchronous_commit = off', current_database()); end $$`); err != nil {
 		t.Fatal(err)
 	}
 	b.DB.Reset() // thousands of calls need not wait for the disk
@@ -255,12 +284,14 @@ func newFormBook(t *testing.T, rows int) *formBook {
 		if err != nil {
 			return err
 		}
-		connections, err := b.Feed.AddConnections(t.Context(), tx, []feed.NewConnection{{MemberID: member, Provider: "csv", Institution: text.Name("Bank")}})
+		connections, err := b.Feed.AddConnections(t.Context(), tx,
+			[]feed.NewConnection{{MemberID: member, Provider: "csv", Institution: text.Name("Bank")}})
 		if err != nil {
 			return err
 		}
 		accounts, err := b.Books.AddAccounts(t.Context(), tx, []ledger.NewAccount{{
-			ConnectionID: &connections[0], Provider: "csv", ProviderID: "1", Name: text.Name("Current"), Type: "depository", Currency: "EUR", BalanceCurrent: new(money.MustParse("100.00")),
+			ConnectionID: &connections[0], Provider: "csv", ProviderID: "1", Name: text.Name("Current"),
+			Type: "depository", Currency: "EUR", BalanceCurrent: new(money.MustParse("100.00")),
 		}})
 		if err != nil {
 			return err
@@ -269,7 +300,10 @@ func newFormBook(t *testing.T, rows int) *formBook {
 		day, _ := pg.ParseDate("2026-01-02")
 		_, err = b.Books.Load(t.Context(), tx, func(yield func(ledger.Incoming) bool) {
 			for i := range rows {
-				in := ledger.Incoming{AccountID: b.account, ProviderID: itoa(i), Date: day, Amount: money.MustParse("1.00"), Currency: "EUR", Name: text.Name("Shop")}
+				in := ledger.Incoming{
+					AccountID: b.account, ProviderID: itoa(i), Date: day,
+					Amount: money.MustParse("1.00"), Currency: "EUR", Name: text.Name("Shop"),
+				}
 				if !yield(in) {
 					return
 				}
@@ -294,11 +328,24 @@ func newFormBook(t *testing.T, rows int) *formBook {
 	return b
 }
 
+// postpone puts off the jobs that wait: nobody works them here, and a caller may have only so many
+// that are due.
+func (b *formBook) postpone(t *testing.T) {
+	t.Helper()
+	if _, err := b.DB.Exec(t.Context(), `
+		update job set run_at = now() + interval '1 day'
+		where id in (select id from job where state = 'queued'
+			and run_at <= now() for update skip locked)`); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // do runs an op in the service's own name and answers the record.
 func (b *formBook) do(t *testing.T, name string, args map[string]any) map[string]any {
 	t.Helper()
 	actor := op.Actor{Type: op.System, ID: b.account, Name: "fixture", Scope: op.Full}
-	a, err := b.Runner.Call(t.Context(), opNamed(t, b.ops, name), op.Call{Actor: actor, Surface: op.REST, Args: args, RequestID: "fixture"})
+	a, err := b.Runner.Call(t.Context(), opNamed(t, b.ops, name),
+		op.Call{Actor: actor, Surface: op.REST, Args: args, RequestID: "fixture"})
 	var v map[string]any
 	if err != nil || len(a.Body) > 0 && json.Unmarshal(a.Body, &v) != nil {
 		t.Fatalf("%s: %v", name, err)
@@ -313,7 +360,10 @@ type formEntity struct {
 
 // forms are the ways to name it.
 func (e formEntity) forms(slug bool) map[string]string {
-	f := map[string]string{"UUID": e.id.String(), "UUID in capitals": strings.ToUpper(e.id.String()), "short id": e.id.Short()}
+	f := map[string]string{
+		"UUID": e.id.String(), "UUID in capitals": strings.ToUpper(e.id.String()),
+		"short id": e.id.Short(),
+	}
 	if slug {
 		f["slug"], f["slug in capitals"] = e.slug, strings.ToUpper(e.slug)
 	}
@@ -324,11 +374,13 @@ func (e formEntity) forms(slug bool) map[string]string {
 func (b *formBook) link(t *testing.T) (made id.ID) {
 	t.Helper()
 	err := b.DB.InTx(t.Context(), func(tx pg.Tx) error {
-		member, err := pg.Value[id.ID](t.Context(), tx, `select id from member where role = 'admin' and deleted_at is null limit 1`)
+		member, err := pg.Value[id.ID](t.Context(), tx, `select id from member
+			where role = 'admin' and deleted_at is null limit 1`)
 		if err != nil {
 			return err
 		}
-		ids, err := b.Feed.AddConnections(t.Context(), tx, []feed.NewConnection{{MemberID: member, Provider: "plaid", Institution: text.Name("Bank")}})
+		ids, err := b.Feed.AddConnections(t.Context(), tx,
+			[]feed.NewConnection{{MemberID: member, Provider: "plaid", Institution: text.Name("Bank")}})
 		if err == nil {
 			made = ids[0]
 		}
@@ -340,7 +392,8 @@ func (b *formBook) link(t *testing.T) (made id.ID) {
 	return made
 }
 
-// A formCast is one of everything for one call, made as the call needs it: what one call deletes the next must not miss.
+// A formCast is one of everything for one call, made as the call needs it: what one call deletes
+// the next must not miss.
 type formCast struct {
 	book *formBook
 	op   *op.Op
@@ -371,7 +424,9 @@ func (c *formCast) get(t *testing.T, r formRef) formEntity {
 	case "match":
 		e.id = c.book.matched(t, c.get(t, formRef{kind: "account-link"}).id)
 	case "connection":
-		if e.id = c.book.connection; c.op != nil && slices.Contains([]string{"connection", "sync", "quarantine"}, c.op.Group()) { // what can be synced, and put away
+		// what can be synced, and put away
+		if e.id = c.book.connection; c.op != nil && slices.Contains([]string{"connection", "sync", "quarantine"},
+			c.op.Group()) {
 			e.id = c.book.link(t)
 		}
 	case "sync":
@@ -388,7 +443,11 @@ func (c *formCast) get(t *testing.T, r formRef) formEntity {
 	case "comment":
 		e = made("comment.create", map[string]any{"transaction_id": subject(), "content": "said"})
 	case "change":
-		v := c.book.do(t, "transaction.change", map[string]any{"operations": []any{map[string]any{"transaction_id": subject(), "tags_to_add": []any{fmt.Sprintf("t%d", n)}}}})
+		v := c.book.do(t, "transaction.change",
+			map[string]any{"operations": []any{map[string]any{
+				"transaction_id": subject(),
+				"tags_to_add":    []any{fmt.Sprintf("t%d", n)},
+			}}})
 		e.id = id.Must(v["change_id"].(string))
 	case "category":
 		e = made("category.create", map[string]any{"slug": fmt.Sprintf("c%d", n), "name": "Category"})
@@ -399,19 +458,24 @@ func (c *formCast) get(t *testing.T, r formRef) formEntity {
 	case "login":
 		e.id = c.book.loggedIn(t, c.get(t, formRef{kind: "user"}).id.String())
 	case "session":
-		s, _, err := c.book.Auth.OpenSession(t.Context(), auth.Entry{User: auth.User{ID: c.get(t, formRef{kind: "user"}).id}}, "Firefox on Linux")
+		s, _, err := c.book.Auth.OpenSession(t.Context(),
+			auth.SignIn{User: auth.User{ID: c.get(t, formRef{kind: "user"}).id}}, "Firefox on Linux")
 		if err != nil {
 			t.Fatal(err)
 		}
 		e.id = s.ID
 	case "assistant":
-		_, session, err := c.book.Auth.OpenSession(t.Context(), auth.Entry{User: auth.User{ID: c.get(t, formRef{kind: "user"}).id}}, "Firefox on Linux")
+		_, session, err := c.book.Auth.OpenSession(t.Context(),
+			auth.SignIn{User: auth.User{ID: c.get(t, formRef{kind: "user"}).id}}, "Firefox on Linux")
 		if err != nil {
 			t.Fatal(err)
 		}
 		_, e.id = c.book.letIn(t, session, op.Read, c.book.OAuth.Resource())
 	case "rule":
-		v := c.book.do(t, "rule.create", map[string]any{"rules": []any{map[string]any{"name": fmt.Sprint("Rule ", n), "category_slug": "home", "conditions": matchNothing}}})
+		v := c.book.do(t, "rule.create", map[string]any{"rules": []any{map[string]any{
+			"name":          fmt.Sprint("Rule ", n),
+			"category_slug": "home", "conditions": matchNothing,
+		}}})
 		e.id = id.Must(v["rules"].([]any)[0].(map[string]any)["id"].(string))
 	case "job":
 		e.id = c.book.enqueue(t, countWork{}, job.Options{}).ID
@@ -471,7 +535,8 @@ func TestFormTable(t *testing.T) {
 		for _, p := range formPlaces(o) {
 			_, known, looks := p.ref()
 			if looks && !known {
-				t.Errorf("%s looks like a reference (by its name or its description) and is not in formFields: say there what it names and whether a slug will do, or {} if it names something new", p)
+				t.Errorf("%s looks like a reference (by its name or its description) and is not in formFields: say "+
+					"there what it names and whether a slug will do, or {} if it names something new", p)
 			}
 			for _, key := range p.keys() {
 				if _, ok := formFields[key]; ok {
@@ -487,7 +552,11 @@ func TestFormTable(t *testing.T) {
 		}
 	}
 	for name, doc := range map[string]string{"report_ids": "", "copy_to": "", "source": "Short id of the connection"} {
-		control := formPlace{op: op.Reading(op.Spec{Name: "control.show", Summary: "A control."}, (&formBook{}).nothing), path: []string{name}, prop: op.Prop{Schema: &op.Schema{Type: "string", Description: doc}, Name: name}}
+		control := formPlace{
+			op: op.Reading(op.Spec{Name: "control.show", Summary: "A control."},
+				(&formBook{}).nothing), path: []string{name},
+			prop: op.Prop{Schema: &op.Schema{Type: "string", Description: doc}, Name: name},
+		}
 		if _, known, looks := control.ref(); known || !looks {
 			t.Errorf("control: a new field %s would not be noticed", name)
 		}
@@ -498,7 +567,8 @@ func (*formBook) nothing(context.Context, pg.Querier, op.None) (op.None, error) 
 	return op.None{}, nil
 }
 
-// Every form of a name is taken wherever something is named, by route and by tool, and a name of nothing is refused.
+// Every form of a name is taken wherever something is named, by route and by tool, and a name of
+// nothing is refused.
 func TestFormsOfEveryReference(t *testing.T) { //nolint:tparallel // the group waits for its parallel parts, so that what they counted can be held against each other
 	t.Parallel()
 	b := newFormBook(t, 800)
@@ -516,18 +586,23 @@ func TestFormsOfEveryReference(t *testing.T) { //nolint:tparallel // the group w
 						t.Parallel()
 						same := map[string]bool{}
 						for form := range (formEntity{}).forms(r.slug) {
+							b.postpone(t)
 							cast := b.cast(o)
 							e := cast.get(t, r)
 							a := call(t, o, p.args(e.forms(r.slug)[form], cast.valid(t)))
 							calls.Add(1)
-							if code := a.outcome(); a.status >= 300 && a.status != http.StatusConflict || code != "" && code.Status() != http.StatusConflict {
+							if code := a.outcome(); a.status >= 300 && a.status != http.StatusConflict || code != "" &&
+								code.Status() != http.StatusConflict {
 								t.Errorf("%s as %s: %d %s", r.kind, form, a.status, a.body)
 							}
 							a.checkForms(t, road == "tool")
 							same[formCursor.ReplaceAllString(a.body, "")] = true
 
 							cast = b.cast(o)
-							a = call(t, o, p.args(formEntity{id.New(), fmt.Sprintf("no-such-%d", formCount.Add(1))}.forms(r.slug)[form], cast.valid(t)))
+							a = call(t, o, p.args(formEntity{
+								id.New(),
+								fmt.Sprintf("no-such-%d", formCount.Add(1)),
+							}.forms(r.slug)[form], cast.valid(t)))
 							calls.Add(1)
 							refused.Add(1)
 							made := r.registers && !strings.HasPrefix(form, "UUID")
@@ -535,11 +610,13 @@ func TestFormsOfEveryReference(t *testing.T) { //nolint:tparallel // the group w
 							if r.registers && !made && code == errs.ValidationError {
 								code = errs.NotFound // a UUID is no slug either
 							}
-							if !made && code != errs.NotFound && code != errs.InvalidReference || made && code != "" || !made && strings.Contains(a.body, `"change_id":"`) {
+							if !made && code != errs.NotFound && code != errs.InvalidReference || made && code != "" ||
+								!made && strings.Contains(a.body, `"change_id":"`) {
 								t.Errorf("no %s as %s: %d %q %.300s", r.kind, form, a.status, code, a.body)
 							}
 						}
-						// Accounts are few and shared by all calls, some of which change them meanwhile.
+						// Accounts are few and shared by all calls, some of which change them
+						// meanwhile.
 						if !o.Writes && r.kind != "account" && len(same) != 1 {
 							t.Errorf("one %s, %d answers", r.kind, len(same))
 						}
@@ -586,7 +663,8 @@ func (a formAnswer) checkForms(t *testing.T, lean bool) {
 			short := strings.HasSuffix(path, "short_id")
 			named := formKey.MatchString(path)
 			switch {
-			case lean && (formUUID.MatchString(v) || named && !id.IsShort(v)), strings.HasPrefix(v, "tag:") && formUUID.MatchString(v):
+			case lean && (formUUID.MatchString(v) || named && !id.IsShort(v)),
+				strings.HasPrefix(v, "tag:") && formUUID.MatchString(v):
 				t.Errorf("%s is %q", path, v)
 			case !lean && named && !short && err != nil:
 				t.Errorf("the route's %s is %q, which is no UUID", path, v)

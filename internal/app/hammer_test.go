@@ -35,7 +35,8 @@ type hammerServer struct {
 	URL string // with the prefix of the API
 }
 
-// newHammerServer builds a replica on that database. Limits are out of the way: here correctness is hammered, not the gate.
+// newHammerServer builds a replica on that database. Limits are out of the way: here correctness is
+// hammered, not the gate.
 func newHammerServer(t *testing.T, database string) hammerServer {
 	t.Helper()
 	a, err := app.Build(t.Context(), app.Config{
@@ -105,8 +106,11 @@ func (r hammerReply) Field(name string) string {
 // Replayed reports whether the answer says that it is a stored one.
 func (r hammerReply) Replayed() bool { return r.Header.Get("Idempotency-Replayed") == "true" }
 
-// hammerSend makes one request and reads the whole answer. Header lines come as name, value, name, value.
-func hammerSend(ctx context.Context, client *http.Client, method, url, key, body string, headers ...string) (hammerReply, error) {
+// hammerSend makes one request and reads the whole answer. Header lines come as name, value, name,
+// value.
+func hammerSend(ctx context.Context, client *http.Client, method, url, key, body string,
+	headers ...string,
+) (hammerReply, error) {
 	req, err := http.NewRequestWithContext(ctx, method, url, bytes.NewReader([]byte(body)))
 	if err != nil {
 		return hammerReply{}, err
@@ -139,12 +143,15 @@ type hammerCounter struct {
 func newHammerCounter(t *testing.T, replicas int) *hammerCounter {
 	t.Helper()
 	c := &hammerCounter{client: hammerClient(t), slug: "counter"}
-	database := pgtest.URL(t) + "&synchronous_commit=off" // what a crash of PostgreSQL keeps is not the question here, and a disk's flush is most of an update's time
+	// what a crash of PostgreSQL keeps is not the question here, and a disk's flush is most of an
+	// update's time
+	database := pgtest.URL(t) + "&synchronous_commit=off"
 	for range replicas {
 		c.replicas = append(c.replicas, newHammerServer(t, database))
 	}
 	c.key, _ = hammerKey(t, c.replicas[0].App, "hammer")
-	r, err := hammerSend(t.Context(), c.client, http.MethodPost, c.replicas[0].URL+"/tags", c.key, `{"slug":"counter","description":"0"}`)
+	r, err := hammerSend(t.Context(), c.client, http.MethodPost, c.replicas[0].URL+"/tags", c.key,
+		`{"slug":"counter","description":"0"}`)
 	if err != nil || r.Status != http.StatusCreated {
 		t.Fatalf("create: %d %s %v", r.Status, r.Body, err)
 	}
@@ -153,7 +160,8 @@ func newHammerCounter(t *testing.T, replicas int) *hammerCounter {
 
 // read is the number and the ETag of the record that it was read from.
 func (c *hammerCounter) read(ctx context.Context, replica int) (int, string, error) {
-	r, err := hammerSend(ctx, c.client, http.MethodGet, c.replicas[replica%len(c.replicas)].URL+"/tags/"+c.slug, c.key, "")
+	r, err := hammerSend(ctx, c.client, http.MethodGet, c.replicas[replica%len(c.replicas)].URL+"/tags/"+c.slug, c.key,
+		"")
 	if err != nil {
 		return 0, "", err
 	}
@@ -165,13 +173,15 @@ func (c *hammerCounter) read(ctx context.Context, replica int) (int, string, err
 	return n, etag, nil
 }
 
-// write sets the number, on the condition that etag names unless that is empty. It reports whether the number was written.
+// write sets the number, on the condition that etag names unless that is empty. It reports whether
+// the number was written.
 func (c *hammerCounter) write(ctx context.Context, replica, n int, etag string) (bool, error) {
 	var headers []string
 	if etag != "" {
 		headers = []string{"If-Match", etag}
 	}
-	r, err := hammerSend(ctx, c.client, http.MethodPatch, c.replicas[replica%len(c.replicas)].URL+"/tags/"+c.slug, c.key, fmt.Sprintf(`{"description":"%d"}`, n), headers...)
+	r, err := hammerSend(ctx, c.client, http.MethodPatch, c.replicas[replica%len(c.replicas)].URL+"/tags/"+c.slug,
+		c.key, fmt.Sprintf(`{"description":"%d"}`, n), headers...)
 	switch {
 	case err != nil:
 		return false, err
@@ -186,14 +196,16 @@ func (c *hammerCounter) write(ctx context.Context, replica, n int, etag string) 
 // stored is the number as the database has it.
 func (c *hammerCounter) stored(t *testing.T) int {
 	t.Helper()
-	n, err := pg.Value[int](t.Context(), c.replicas[0].App.DB, `select description::int from tag where slug = $1 and deleted_at is null`, c.slug)
+	n, err := pg.Value[int](t.Context(), c.replicas[0].App.DB, `select description::int from tag
+		where slug = $1 and deleted_at is null`, c.slug)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return n
 }
 
-// TestHammerLosesNoUpdate: 64 writers count up together on two replicas of one database, each with If-Match. No step of any of them may be lost.
+// TestHammerLosesNoUpdate: 64 writers count up together on two replicas of one database, each with
+// If-Match. No step of any of them may be lost.
 func TestHammerLosesNoUpdate(t *testing.T) {
 	t.Parallel()
 	c := newHammerCounter(t, 2)
@@ -205,7 +217,9 @@ func TestHammerLosesNoUpdate(t *testing.T) {
 	won := make([][]int, hammerWriters)
 	for w := range hammerWriters {
 		group.Go(func() {
-			pause := 200 * time.Millisecond // those who lose step back ever further, as good clients do; without it nearly all work is refused work
+			// those who lose step back ever further, as good clients do; without it nearly all work
+			// is refused work
+			pause := 200 * time.Millisecond
 			for tries := w; len(won[w]) < hammerIncrements; tries++ {
 				n, etag, err := c.read(ctx, tries) // the reading replica is not the writing one: an ETag holds on both
 				if err != nil {
@@ -240,12 +254,14 @@ func TestHammerLosesNoUpdate(t *testing.T) {
 	}
 	got := c.stored(t)
 	if got != want || len(writers) != want {
-		t.Errorf("%d writers × %d increments made %d (%d different numbers), want %d: %d updates lost", hammerWriters, hammerIncrements, got, len(writers), want, want-got)
+		t.Errorf("%d writers × %d increments made %d (%d different numbers), want %d: %d updates lost", hammerWriters,
+			hammerIncrements, got, len(writers), want, want-got)
 	}
 	if refused.Load() < hammerWriters {
 		t.Errorf("only %d writes were refused: the writers did not meet", refused.Load())
 	}
-	t.Logf("%d updates, %d refused and repeated, %d lost, %.1f s", got, refused.Load(), want-got, time.Since(start).Seconds())
+	t.Logf("%d updates, %d refused and repeated, %d lost, %.1f s", got, refused.Load(), want-got,
+		time.Since(start).Seconds())
 }
 
 // hammerPause waits a random moment before a retry, so that those who met do not meet again.
@@ -256,8 +272,9 @@ func hammerPause(ctx context.Context, longest time.Duration) {
 	}
 }
 
-// TestHammerRounds lets all 64 writers read the same number before any of them writes. With If-Match one of them wins each round.
-// Without it, the control, all are told that they have won, and all but one have lost their update.
+// TestHammerRounds lets all 64 writers read the same number before any of them writes. With
+// If-Match one of them wins each round. Without it, the control, all are told that they have won,
+// and all but one have lost their update.
 func TestHammerRounds(t *testing.T) {
 	t.Parallel()
 	for name, conditional := range map[string]bool{"with If-Match": true, "control without If-Match": false} {
@@ -272,16 +289,19 @@ func TestHammerRounds(t *testing.T) {
 			lost := told - c.stored(t)
 			switch {
 			case conditional && (told != rounds || lost != 0):
-				t.Errorf("%d rounds: %d writers won and %d updates were lost, want %d and 0", rounds, told, lost, rounds)
+				t.Errorf("%d rounds: %d writers won and %d updates were lost, want %d and 0", rounds, told, lost,
+					rounds)
 			case !conditional && (told != rounds*hammerWriters || lost != rounds*(hammerWriters-1)):
-				t.Errorf("%d rounds: %d writers were told yes and %d updates were lost, want %d and %d", rounds, told, lost, rounds*hammerWriters, rounds*(hammerWriters-1))
+				t.Errorf("%d rounds: %d writers were told yes and %d updates were lost, want %d and %d", rounds, told,
+					lost, rounds*hammerWriters, rounds*(hammerWriters-1))
 			}
 			t.Logf("%d rounds: %d writers were told yes, %d updates lost", rounds, told, lost)
 		})
 	}
 }
 
-// hammerRound lets every writer read, and when all have read, every writer write. It answers how many were told that they wrote.
+// hammerRound lets every writer read, and when all have read, every writer write. It answers how
+// many were told that they wrote.
 func hammerRound(t *testing.T, c *hammerCounter, conditional bool) int {
 	t.Helper()
 	type seen struct {

@@ -26,7 +26,8 @@ import (
 	"coffer/internal/text"
 )
 
-// A hostileText is a text of strangers, and the shapes in which nothing but a JSON value may hold it.
+// A hostileText is a text of strangers, and the shapes in which nothing but a JSON value may hold
+// it.
 type hostileText struct {
 	raw    string
 	shapes []string
@@ -37,10 +38,14 @@ func hostileList(t *testing.T) []hostileText {
 	var list []hostileText
 	for _, raw := range hostileTexts(t) {
 		h := hostileText{raw: raw}
-		for _, s := range []string{raw, text.Line(raw, len(raw)).Plain(), text.Prose(raw, len(raw)).Plain(), url.QueryEscape(raw), url.PathEscape(raw)} {
+		for _, s := range []string{
+			raw, text.Line(raw, len(raw)).Plain(), text.Prose(raw, len(raw)).Plain(),
+			url.QueryEscape(raw), url.PathEscape(raw),
+		} {
 			quoted, _ := json.Marshal(s)
 			for _, shape := range []string{s, string(quoted[1 : len(quoted)-1])} {
-				if utf8.RuneCountInString(shape) > 7 && !slices.Contains(h.shapes, shape) { // a shorter one may stand there by chance
+				// a shorter one may stand there by chance
+				if utf8.RuneCountInString(shape) > 7 && !slices.Contains(h.shapes, shape) {
 					h.shapes = append(h.shapes, shape)
 				}
 			}
@@ -57,13 +62,16 @@ func (h hostileText) in(s string) bool {
 	return slices.ContainsFunc(h.shapes, func(shape string) bool { return strings.Contains(s, shape) })
 }
 
-// hostileDirty finds what a cleaned text never has, spelled out from the design page and not from the code under test.
+// hostileDirty finds what a cleaned text never has, spelled out from the design page and not from
+// the code under test.
 func hostileDirty(s string) (rune, bool) {
 	for i, r := range s {
 		switch {
 		case r == '\n', r == '\t':
-		case r < 0x20, 0x7f <= r && r <= 0x9f, r == 0x2028, r == 0x2029, 0x202a <= r && r <= 0x202e, 0x2066 <= r && r <= 0x2069, r == 0x200e, r == 0x200f, r == 0x061c,
-			0x200b <= r && r <= 0x200d, r == 0x2060, r == 0xfeff, r == 0xad, 0xe0000 <= r && r <= 0xe007f, r == utf8.RuneError && !strings.HasPrefix(s[i:], "\ufffd"):
+		case r < 0x20, 0x7f <= r && r <= 0x9f, r == 0x2028, r == 0x2029, 0x202a <= r && r <= 0x202e,
+			0x2066 <= r && r <= 0x2069, r == 0x200e, r == 0x200f, r == 0x061c,
+			0x200b <= r && r <= 0x200d, r == 0x2060, r == 0xfeff, r == 0xad, 0xe0000 <= r &&
+				r <= 0xe007f, r == utf8.RuneError && !strings.HasPrefix(s[i:], "\ufffd"):
 			return r, true
 		}
 	}
@@ -71,10 +79,11 @@ func hostileDirty(s string) (rune, bool) {
 }
 
 var (
-	hostileKey     = regexp.MustCompile(`^[a-z_]+$`)
-	hostileID      = regexp.MustCompile(`^[A-Za-z0-9-]{1,64}$`)
-	hostileField   = regexp.MustCompile(`^[A-Za-z0-9_?-]{1,40}$`)
-	hostileSummary = regexp.MustCompile(`^(Reverted: )*[A-Z][a-z]+( [a-z0-9:_-]+| [A-Za-z0-9]{8})*$`) // our words, slugs and short ids
+	hostileKey   = regexp.MustCompile(`^[a-z_]+$`)
+	hostileID    = regexp.MustCompile(`^[A-Za-z0-9-]{1,64}$`)
+	hostileField = regexp.MustCompile(`^[A-Za-z0-9_?-]{1,40}$`)
+	// our words, slugs and short ids
+	hostileSummary = regexp.MustCompile(`^(Reverted: )*[A-Z][a-z]+( [a-z0-9:_-]+| [A-Za-z0-9]{8})*$`)
 	hostileHeader  = regexp.MustCompile(`^[\x20-\x7e]*$`)
 )
 
@@ -93,7 +102,8 @@ func (w *hostileWatch) check(t *testing.T, h hostileText, a formAnswer) {
 		t.Errorf("%q: %d %.300s", h.raw, a.status, a.body)
 	}
 	for name, values := range a.header {
-		if v := strings.Join(values, "\n"); !hostileHeader.MatchString(v) || name == "X-Request-Id" && !hostileID.MatchString(v) || name != "X-Request-Id" && h.in(v) {
+		if v := strings.Join(values, "\n"); !hostileHeader.MatchString(v) || name == "X-Request-Id" &&
+			!hostileID.MatchString(v) || name != "X-Request-Id" && h.in(v) {
 			t.Errorf("%q: the header %s is %q", h.raw, name, v)
 		}
 	}
@@ -102,7 +112,9 @@ func (w *hostileWatch) check(t *testing.T, h hostileText, a formAnswer) {
 		if a.fault.Message == "" || !slices.Contains(errs.Codes(), a.fault.Code) {
 			t.Errorf("%q: no refusal of ours: %d %.300s", h.raw, a.status, a.body)
 		}
-		if said := fmt.Sprint(a.fault); h.in(said) {
+		// The seeded name of which some of the texts are misspellings is a suggestion, not a
+		// repetition.
+		if said := strings.ReplaceAll(fmt.Sprint(a.fault), "needs-review", ""); h.in(said) {
 			t.Errorf("%q: the refusal repeats it: %s", h.raw, said)
 		}
 		return
@@ -133,10 +145,12 @@ func (w *hostileWatch) walk(t *testing.T, h hostileText, key string, v any) {
 		if r, dirty := hostileDirty(v); dirty {
 			t.Errorf("%q: %s keeps %U: %q", h.raw, key, r, v)
 		}
-		if limit := 10_000; utf8.RuneCountInString(v) > limit || utf8.RuneCountInString(v) > text.NameMax && strings.HasSuffix(key, "name") {
+		long := 10_000
+		if n := utf8.RuneCountInString(v); n > long || n > text.NameMax && strings.HasSuffix(key, "name") {
 			t.Errorf("%q: %s has %d runes", h.raw, key, utf8.RuneCountInString(v))
 		}
-		if key == "message" && h.in(v) || key == "summary" && (!hostileSummary.MatchString(v) || slices.ContainsFunc(strings.Fields(v), hostileUUID)) {
+		if key == "message" && h.in(v) || key == "summary" &&
+			(!hostileSummary.MatchString(v) || slices.ContainsFunc(strings.Fields(v), hostileUUID)) {
 			t.Errorf("%q: %s is prose of ours and has it: %q", h.raw, key, v)
 		}
 	}
@@ -153,7 +167,8 @@ func (b *formBook) hostilePages(t *testing.T) string {
 		if err != nil {
 			t.Fatal(err)
 		}
-		pages += fmt.Sprintf("%s %s %s %v %v\n", tool.Name, tool.Title, tool.Description, tool.InputSchema, tool.OutputSchema)
+		pages += fmt.Sprintf("%s %s %s %v %v\n", tool.Name, tool.Title, tool.Description, tool.InputSchema,
+			tool.OutputSchema)
 	}
 	return pages
 }
@@ -165,13 +180,17 @@ func hostileKeeps(p formPlace) bool {
 	}
 	r, known, looks := p.ref()
 	s := formOne(p.prop.Schema)
-	return p.op.Writes && len(s.Enum) == 0 && s.Pattern == nil && !strings.HasPrefix(s.Format, "date") && (r.registers || !looks || known && r.kind == "")
+	return p.op.Writes && len(s.Enum) == 0 && s.Pattern == nil && !strings.HasPrefix(s.Format, "date") &&
+		(r.registers || !looks || known && r.kind == "")
 }
 
 // call runs the op behind both roads.
 func (b *formBook) call(t *testing.T, o *op.Op, args map[string]any) formAnswer {
 	t.Helper()
-	answer, err := b.Runner.Call(t.Context(), o, op.Call{Actor: op.Actor{Type: op.User, ID: b.account, Name: "me", Scope: op.Full}, Surface: op.REST, Args: args, RequestID: "test"})
+	answer, err := b.Runner.Call(t.Context(), o, op.Call{Actor: op.Actor{
+		Type: op.User, ID: b.account, Name: "me",
+		Scope: op.Full,
+	}, Surface: op.REST, Args: args, RequestID: "test"})
 	a := formAnswer{reply: reply{status: answer.Status, body: string(answer.Body)}}
 	_ = json.Unmarshal(answer.Body, &a.value)
 	if e, ok := errors.AsType[*errs.Error](err); ok {
@@ -180,8 +199,9 @@ func (b *formBook) call(t *testing.T, o *op.Op, args map[string]any) formAnswer 
 	return a
 }
 
-// Hostile strings through every string of every op: at least 200 where text is kept, a tenth where a name or one of a few words is asked for, a twentieth where nothing is written.
-// Some go by route and by tool, most by the call behind both; in the long run all go everywhere, by route or tool.
+// Hostile strings through every string of every op: at least 200 where text is kept, a tenth where
+// a name or one of a few words is asked for, a twentieth where nothing is written. Some go by route
+// and by tool, most by the call behind both; in the long run all go everywhere, by route or tool.
 func TestHostileInputs(t *testing.T) { //nolint:tparallel // the group waits for its parallel parts, so that what they counted can be held against each other
 	t.Parallel()
 	b, list, watch := newFormBook(t, 400), hostileList(t), &hostileWatch{}
@@ -230,7 +250,8 @@ func TestHostileInputs(t *testing.T) { //nolint:tparallel // the group waits for
 	}
 	b.hostileExport(t)
 	b.hostileLog(t, list)
-	t.Logf("%d strings, %d places of which %d keep text, %d answers: %d kept as data, %d refused", len(list), places, kept, watch.calls.Load(), watch.kept.Load(), watch.refused.Load())
+	t.Logf("%d strings, %d places of which %d keep text, %d answers: %d kept as data, %d refused", len(list), places,
+		kept, watch.calls.Load(), watch.kept.Load(), watch.refused.Load())
 	if watch.kept.Load() < 1000 || watch.refused.Load() < 1000 {
 		t.Error("control: both must happen")
 	}
@@ -254,7 +275,8 @@ func (b *formBook) hostileBeside(t *testing.T, p formPlace, args map[string]any)
 	}
 }
 
-// hostileHeaders sends the strings in headers, as far as HTTP lets them through, and as names of fields.
+// hostileHeaders sends the strings in headers, as far as HTTP lets them through, and as names of
+// fields.
 func (b *formBook) hostileHeaders(t *testing.T, list []hostileText, watch *hostileWatch) {
 	t.Helper()
 	for i, h := range list {
@@ -265,14 +287,26 @@ func (b *formBook) hostileHeaders(t *testing.T, list []hostileText, watch *hosti
 			return r
 		}, h.raw)
 		x := []exchange{
-			{method: "GET", path: "/api/v1/tags/needs-review", header: map[string]string{"X-Request-Id": raw, "If-None-Match": raw}},
+			{
+				method: "GET", path: "/api/v1/tags/needs-review",
+				header: map[string]string{"X-Request-Id": raw, "If-None-Match": raw},
+			},
 			{method: "GET", path: "/api/v1/tags", header: map[string]string{"Accept": raw}},
-			{method: "PATCH", path: "/api/v1/tags/needs-review", kind: "application/json", body: `{"icon":"eye"}`, header: map[string]string{"If-Match": raw}},
-			{method: "POST", path: "/api/v1/tags", kind: "application/json", body: fmt.Sprintf(`{"slug":"header-%d"}`, i), header: map[string]string{"Idempotency-Key": raw}},
+			{
+				method: "PATCH", path: "/api/v1/tags/needs-review", kind: "application/json", body: `{"icon":"eye"}`,
+				header: map[string]string{"If-Match": raw},
+			},
+			{
+				method: "POST", path: "/api/v1/tags", kind: "application/json",
+				body: fmt.Sprintf(`{"slug":"header-%d"}`, i), header: map[string]string{"Idempotency-Key": raw},
+			},
 			{method: "POST", path: "/api/v1/tags", body: "x", kind: raw},
 		}[i%5]
 		watch.check(t, h, b.serve(t, x).read())
-		a := b.serve(t, exchange{method: "POST", path: "/api/v1/tags", kind: "application/json", body: `{"slug":"a",` + formJSON(h.raw) + `:1}`}).read()
+		a := b.serve(t, exchange{
+			method: "POST", path: "/api/v1/tags", kind: "application/json",
+			body: `{"slug":"a",` + formJSON(h.raw) + `:1}`,
+		}).read()
 		for _, d := range a.fault.Details {
 			if !hostileField.MatchString(d.Field) { // shown as far as it is a name
 				t.Errorf("%q as a name is shown as %q", h.raw, d.Field)
@@ -339,7 +373,8 @@ func (b *formBook) hostileReads(t *testing.T, list []hostileText, watch *hostile
 	}
 }
 
-// hostileExport looks at every cell of the exported categories, and that the file says what is there.
+// hostileExport looks at every cell of the exported categories, and that the file says what is
+// there.
 func (b *formBook) hostileExport(t *testing.T) {
 	t.Helper()
 	file := b.serve(t, exchange{method: "GET", path: "/api/v1/categories/export"}).body
@@ -351,7 +386,8 @@ func (b *formBook) hostileExport(t *testing.T) {
 			t.Errorf("%q has %d cells", row, len(cells))
 		}
 		for i, cell := range cells {
-			if i != 5 && strings.ContainsAny(string(append([]rune(strings.TrimLeft(cell, " \u00a0\u3000")), ' ')[0]), "=+-@\t\r＝＋－＠") {
+			if i != 5 && strings.ContainsAny(string(append([]rune(strings.TrimLeft(cell, " \u00a0\u3000")), ' ')[0]),
+				"=+-@\t\r＝＋－＠") {
 				t.Errorf("a spreadsheet would run %q", cell)
 			}
 			if r, dirty := hostileDirty(cell); dirty {
@@ -366,7 +402,8 @@ func (b *formBook) hostileExport(t *testing.T) {
 		t.Error("control: no formula is in the file")
 	}
 	a := b.rest(t, opNamed(t, b.ops, "category.import"), map[string]any{"tsv": file, "dry_run": "true"})
-	if v, _ := a.value.(map[string]any); fmt.Sprint(v["unchanged"]) != fmt.Sprint(len(rows)-1) || fmt.Sprint(v["errors"]) != "[]" {
+	if v, _ := a.value.(map[string]any); fmt.Sprint(v["unchanged"]) != fmt.Sprint(len(rows)-1) ||
+		fmt.Sprint(v["errors"]) != "[]" {
 		t.Errorf("the export does not come back as it went: %s", a.body)
 	}
 }
@@ -402,7 +439,8 @@ func (b *formBook) hostileLog(t *testing.T, list []hostileText) {
 	}
 }
 
-// Hostile strings in everything that a bank writes: they come out cleaned, as values, and a search takes them as they are.
+// Hostile strings in everything that a bank writes: they come out cleaned, as values, and a search
+// takes them as they are.
 func TestHostileBanks(t *testing.T) {
 	t.Parallel()
 	b, list, watch := newFormBook(t, 1), hostileList(t), &hostileWatch{}
@@ -411,11 +449,13 @@ func TestHostileBanks(t *testing.T) {
 	for i, u := range accounts {
 		at[u.String()], at[u.Short()] = i, i
 	}
-	query, summary, accountList := opNamed(t, b.ops, "transaction.list"), opNamed(t, b.ops, "transaction.summary"), opNamed(t, b.ops, "account.list")
+	query, summary, accountList := opNamed(t, b.ops, "transaction.list"), opNamed(t, b.ops,
+		"transaction.summary"), opNamed(t, b.ops, "account.list")
 	seen := 0
 	for road, call := range b.formSurfaces(query) {
 		for _, by := range []string{"merchant", "account", "user"} {
-			watch.check(t, hostileText{raw: "summary"}, b.formSurfaces(summary)[road](t, summary, map[string]any{"group_by": []any{by, "day"}}))
+			watch.check(t, hostileText{raw: "summary"},
+				b.formSurfaces(summary)[road](t, summary, map[string]any{"group_by": []any{by, "day"}}))
 		}
 		watch.check(t, hostileText{raw: "accounts"}, b.formSurfaces(accountList)[road](t, accountList, nil))
 		args := map[string]any{"fields": "all", "limit": json.Number("100")}
@@ -427,7 +467,8 @@ func TestHostileBanks(t *testing.T) {
 				row := row.(map[string]any)
 				if i, ok := at[row["account_id"].(string)]; ok {
 					seen++
-					hostileRow(t, list[i], row, "name", "merchant_name", "category_primary", "category_detailed", "payment_channel", "account_name")
+					hostileRow(t, list[i], row, "name", "merchant_name", "category_primary", "category_detailed",
+						"payment_channel", "account_name")
 				}
 			}
 			next, _ := page["next_cursor"].(string)
@@ -452,10 +493,12 @@ func TestHostileBanks(t *testing.T) {
 		}
 	}
 	b.hostileLog(t, list)
-	t.Logf("%d strings in 12 fields, %d records, %d searches, %d answers", len(list), seen, searches, watch.calls.Load())
+	t.Logf("%d strings in 12 fields, %d records, %d searches, %d answers", len(list), seen, searches,
+		watch.calls.Load())
 }
 
-// hostileLoad puts each string into every text of a connection, an account and a transaction, cleaned as the edge to a bank cleans it.
+// hostileLoad puts each string into every text of a connection, an account and a transaction,
+// cleaned as the edge to a bank cleans it.
 func (b *formBook) hostileLoad(t *testing.T, list []hostileText) (accounts []id.ID) {
 	t.Helper()
 	err := b.DB.InTx(t.Context(), func(tx pg.Tx) error {
@@ -463,7 +506,8 @@ func (b *formBook) hostileLoad(t *testing.T, list []hostileText) (accounts []id.
 		if err != nil {
 			return err
 		}
-		connections, given, rows := make([]feed.NewConnection, len(list)), make([]ledger.NewAccount, len(list)), make([]ledger.Incoming, len(list))
+		connections, given, rows := make([]feed.NewConnection, len(list)), make([]ledger.NewAccount,
+			len(list)), make([]ledger.Incoming, len(list))
 		for i, h := range list {
 			connections[i] = feed.NewConnection{MemberID: member, Provider: "plaid", Institution: text.Name(h.raw)}
 		}
@@ -473,7 +517,10 @@ func (b *formBook) hostileLoad(t *testing.T, list []hostileText) (accounts []id.
 		}
 		for i, h := range list {
 			c := text.Name(h.raw)
-			given[i] = ledger.NewAccount{ConnectionID: &ids[i], Provider: "plaid", ProviderID: c.Plain(), Name: c, OfficialName: c, Type: "other", Subtype: c.Plain(), Mask: c.Plain(), Currency: "EUR"}
+			given[i] = ledger.NewAccount{
+				ConnectionID: &ids[i], Provider: "plaid", ProviderID: c.Plain(), Name: c,
+				OfficialName: c, Type: "other", Subtype: c.Plain(), Mask: c.Plain(), Currency: "EUR",
+			}
 		}
 		if accounts, err = b.Books.AddAccounts(t.Context(), tx, given); err != nil {
 			return err
@@ -482,8 +529,9 @@ func (b *formBook) hostileLoad(t *testing.T, list []hostileText) (accounts []id.
 		for i, h := range list {
 			c := text.Name(h.raw)
 			rows[i] = ledger.Incoming{
-				AccountID: accounts[i], ProviderID: c.Plain(), Date: day, Amount: money.MustParse("1.00"), Currency: "EUR",
-				Name: c, MerchantName: c, CategoryPrimary: c, CategoryDetailed: c, PaymentChannel: c.Plain(),
+				AccountID: accounts[i], ProviderID: c.Plain(), Date: day, Amount: money.MustParse("1.00"),
+				Currency: "EUR",
+				Name:     c, MerchantName: c, CategoryPrimary: c, CategoryDetailed: c, PaymentChannel: c.Plain(),
 			}
 		}
 		_, err = b.Books.Load(t.Context(), tx, slices.Values(rows))
@@ -505,13 +553,18 @@ func hostileRow(t *testing.T, h hostileText, row map[string]any, fields ...strin
 	}
 }
 
-// hostileSearch looks for the string itself: it finds its own row, and in mode contains nothing that has it not.
-func (b *formBook) hostileSearch(t *testing.T, watch *hostileWatch, at map[string]int, own int, h hostileText, mode string) {
+// hostileSearch looks for the string itself: it finds its own row, and in mode contains nothing
+// that has it not.
+func (b *formBook) hostileSearch(t *testing.T, watch *hostileWatch, at map[string]int, own int, h hostileText,
+	mode string,
+) {
 	t.Helper()
 	term := text.Name(h.raw).Plain()
-	a := b.rest(t, opNamed(t, b.ops, "transaction.list"), map[string]any{"search": term, "search_mode": mode, "fields": "name,account_id", "limit": json.Number("500")})
+	a := b.rest(t, opNamed(t, b.ops, "transaction.list"),
+		map[string]any{"search": term, "search_mode": mode, "fields": "name,account_id", "limit": json.Number("500")})
 	watch.check(t, h, a)
-	if n := utf8.RuneCountInString(term); a.fault.Code != "" && 0 < n && n <= 200 && strings.ReplaceAll(term, ",", "") != "" {
+	if n := utf8.RuneCountInString(term); a.fault.Code != "" && 0 < n && n <= 200 &&
+		strings.ReplaceAll(term, ",", "") != "" {
 		t.Errorf("%s %q: %s", mode, term, a.body)
 	}
 	if a.fault.Code != "" || strings.Contains(term, ",") {
@@ -522,7 +575,8 @@ func (b *formBook) hostileSearch(t *testing.T, watch *hostileWatch, at map[strin
 		row := v.(map[string]any)
 		i, hostile := at[row["account_id"].(string)]
 		found = found || hostile && i == own
-		if name := row["name"].(string); mode == "contains" && !strings.Contains(strings.ToLower(name), strings.ToLower(term)) {
+		if name := row["name"].(string); mode == "contains" &&
+			!strings.Contains(strings.ToLower(name), strings.ToLower(term)) {
 			t.Errorf("the search for %q finds %q", term, name)
 		}
 	}

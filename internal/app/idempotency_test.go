@@ -31,7 +31,8 @@ func newKillDesk(t *testing.T) *killDesk {
 	return d
 }
 
-// do makes a request as key, with an Idempotency-Key unless it is empty, and expects that status and error code.
+// do makes a request as key, with an Idempotency-Key unless it is empty, and expects that status
+// and error code.
 func (d *killDesk) do(key, method, path, body, idempotency string, status int, code string) hammerReply {
 	d.t.Helper()
 	var headers []string
@@ -53,7 +54,8 @@ func (d *killDesk) post(path, body, idempotency string, status int, code string,
 	d.t.Helper()
 	r := d.do(d.key, http.MethodPost, path, body, idempotency, status, code)
 	if r.Replayed() != replayed {
-		d.t.Fatalf("POST %s: Idempotency-Replayed is %q, want replayed to be %t: %s", path, r.Header.Get("Idempotency-Replayed"), replayed, r.Body)
+		d.t.Fatalf("POST %s: Idempotency-Replayed is %q, want replayed to be %t: %s", path,
+			r.Header.Get("Idempotency-Replayed"), replayed, r.Body)
 	}
 	return r
 }
@@ -80,14 +82,20 @@ func TestIdempotencyKeyNamesOneCall(t *testing.T) {
 	t.Parallel()
 	d := newKillDesk(t)
 	first := d.post("/tags", `{"slug":"one","name":"One"}`, "k", http.StatusCreated, "", false)
-	again := d.post("/tags", ` { "name" : "One", "slug" : "one" } `, "k", http.StatusCreated, "", true) // the same call, written otherwise
-	if again.Body != first.Body || again.Header.Get("ETag") != first.Header.Get("ETag") || again.Header.Get("Content-Type") != first.Header.Get("Content-Type") {
+	// the same call, written otherwise
+	again := d.post("/tags", ` { "name" : "One", "slug" : "one" } `, "k", http.StatusCreated, "", true)
+	if again.Body != first.Body || again.Header.Get("ETag") != first.Header.Get("ETag") ||
+		again.Header.Get("Content-Type") != first.Header.Get("Content-Type") {
 		t.Errorf("the stored answer differs:\n%v %s\n%v %s", first.Header, first.Body, again.Header, again.Body)
 	}
-	d.post("/tags", `{"slug":"two","name":"One"}`, "k", http.StatusConflict, "IDEMPOTENCY_CONFLICT", false)       // another body
-	d.post("/categories", `{"slug":"one","name":"One"}`, "k", http.StatusConflict, "IDEMPOTENCY_CONFLICT", false) // another route
-	d.post("/tags", `{"slug":"one","name":"One"}`, "k", http.StatusCreated, "", true)                             // the conflicts have not replaced the answer
-	d.post("/tags", `{"slug":"one","name":"One"}`, "K", http.StatusConflict, "SLUG_CONFLICT", false)              // another key, another call
+	// another body
+	d.post("/tags", `{"slug":"two","name":"One"}`, "k", http.StatusConflict, "IDEMPOTENCY_CONFLICT", false)
+	// another route
+	d.post("/categories", `{"slug":"one","name":"One"}`, "k", http.StatusConflict, "IDEMPOTENCY_CONFLICT", false)
+	// the conflicts have not replaced the answer
+	d.post("/tags", `{"slug":"one","name":"One"}`, "k", http.StatusCreated, "", true)
+	// another key, another call
+	d.post("/tags", `{"slug":"one","name":"One"}`, "K", http.StatusConflict, "SLUG_CONFLICT", false)
 	if n := d.count(`select count(*) from tag where slug in ('one', 'two')`); n != 1 {
 		t.Errorf("%d tags, want 1", n)
 	}
@@ -98,12 +106,14 @@ func TestIdempotencyIsPerActor(t *testing.T) {
 	d := newKillDesk(t)
 	other, _ := hammerKey(t, d.server.App, "other")
 	mine := d.post("/api-keys", `{"name":"made","scope":"read_only"}`, "k", http.StatusCreated, "", false)
-	theirs := d.do(other, http.MethodPost, "/api-keys", `{"name":"made","scope":"read_only"}`, "k", http.StatusCreated, "")
+	theirs := d.do(other, http.MethodPost, "/api-keys", `{"name":"made","scope":"read_only"}`, "k", http.StatusCreated,
+		"")
 	if theirs.Replayed() || theirs.Field("id") == mine.Field("id") || theirs.Field("key") == mine.Field("key") {
 		t.Errorf("another actor got this actor's answer: %s", theirs.Body)
 	}
 	d.do(other, http.MethodPost, "/tags", `{"slug":"one"}`, "t", http.StatusCreated, "")
-	d.post("/tags", `{"slug":"two"}`, "t", http.StatusCreated, "", false) // their key with another body is no conflict of mine
+	// their key with another body is no conflict of mine
+	d.post("/tags", `{"slug":"two"}`, "t", http.StatusCreated, "", false)
 }
 
 func TestIdempotencyReplaysRefusals(t *testing.T) {
@@ -112,7 +122,8 @@ func TestIdempotencyReplaysRefusals(t *testing.T) {
 	d.post("/tags", `{"slug":"taken"}`, "", http.StatusCreated, "", false)
 	first := d.post("/tags", `{"slug":"taken"}`, "k", http.StatusConflict, "SLUG_CONFLICT", false)
 	d.do(d.key, http.MethodDelete, "/tags/taken", "", "", http.StatusNoContent, "")
-	again := d.post("/tags", `{"slug":"taken"}`, "k", http.StatusConflict, "SLUG_CONFLICT", true) // it would succeed now, but this call was refused
+	// it would succeed now, but this call was refused
+	again := d.post("/tags", `{"slug":"taken"}`, "k", http.StatusConflict, "SLUG_CONFLICT", true)
 	if again.Body != first.Body || again.Header.Get("Content-Type") != "application/json" {
 		t.Errorf("the stored refusal differs: %s\n%s", first.Body, again.Body)
 	}
@@ -151,14 +162,17 @@ func TestIdempotencyWindow(t *testing.T) {
 	if second.Field("id") == first.Field("id") {
 		t.Error("the call did not run again after the window")
 	}
-	if r := d.post("/api-keys", body, "k", http.StatusCreated, "", true); r.Body != second.Body { // the new answer has a window of its own
+	// the new answer has a window of its own
+	if r := d.post("/api-keys", body, "k", http.StatusCreated, "", true); r.Body != second.Body {
 		t.Errorf("the new answer is not the stored one: %s", r.Body)
 	}
 	age("24 hours 1 second")
-	d.post("/api-keys", `{"name":"other","scope":"read_only"}`, "k", http.StatusCreated, "", false) // nor does the old body bind the key
+	// nor does the old body bind the key
+	d.post("/api-keys", `{"name":"other","scope":"read_only"}`, "k", http.StatusCreated, "", false)
 }
 
-// TestIdempotencyInProgress holds the first call up inside the database, so that the second surely meets it.
+// TestIdempotencyInProgress holds the first call up inside the database, so that the second surely
+// meets it.
 func TestIdempotencyInProgress(t *testing.T) {
 	t.Parallel()
 	d := newKillDesk(t)
@@ -172,14 +186,16 @@ func TestIdempotencyInProgress(t *testing.T) {
 	}
 	first := make(chan hammerReply, 1)
 	go func() {
-		r, err := hammerSend(t.Context(), d.client, http.MethodPost, d.server.URL+"/tags", d.key, `{"slug":"slow"}`, "Idempotency-Key", "k")
+		r, err := hammerSend(t.Context(), d.client, http.MethodPost, d.server.URL+"/tags", d.key, `{"slug":"slow"}`,
+			"Idempotency-Key", "k")
 		if err != nil {
 			r.Body = err.Error()
 		}
 		first <- r
 	}()
 	for deadline := time.Now().Add(20 * time.Second); ; hammerPause(t.Context(), 10*time.Millisecond) {
-		if d.count(`select count(*) from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`) > 0 {
+		if d.count(`select count(*) from pg_stat_activity where datname = current_database()
+			and wait_event_type = 'Lock'`) > 0 {
 			break
 		}
 		if time.Now().After(deadline) {
@@ -218,7 +234,8 @@ func TestIdempotencyIsForCreating(t *testing.T) {
 	}
 }
 
-// TestIdempotencyKeepsNoSecret: the answer that shows a new API key is stored, and yet a copy of the database holds no key.
+// TestIdempotencyKeepsNoSecret: the answer that shows a new API key is stored, and yet a copy of
+// the database holds no key.
 func TestIdempotencyKeepsNoSecret(t *testing.T) {
 	t.Parallel()
 	d := newKillDesk(t)
@@ -234,7 +251,10 @@ func TestIdempotencyKeepsNoSecret(t *testing.T) {
 	d.do(made, http.MethodGet, "/keys/me", "", "", http.StatusOK, "") // it is the key that it says it is
 	dump := killDump(t, d.server.App.DB)
 	hash := sha256.Sum256([]byte(made))
-	for name, known := range map[string]string{"the key's hash": hex.EncodeToString(hash[:]), "the key's prefix": made[:15], "the stored answer": "(" + d.actor + ",k,"} {
+	for name, known := range map[string]string{
+		"the key's hash":   hex.EncodeToString(hash[:]),
+		"the key's prefix": made[:15], "the stored answer": "(" + d.actor + ",k,",
+	} {
 		if !strings.Contains(dump, known) {
 			t.Errorf("the dump lacks %s: it cannot show that something else is missing", name)
 		}
@@ -242,9 +262,13 @@ func TestIdempotencyKeepsNoSecret(t *testing.T) {
 	for _, key := range []string{d.key, made} {
 		bond := sha256.Sum256([]byte("bond " + key)) // what opens the stored answer
 		random := strings.TrimPrefix(key, "coffer_")
-		for name, secret := range map[string]string{"an API key": key, "its random part": random, "the end of its random part": random[8:], "what opens its answers": string(bond[:])} {
+		for name, secret := range map[string]string{
+			"an API key": key, "its random part": random,
+			"the end of its random part": random[8:], "what opens its answers": string(bond[:]),
+		} {
 			for as, text := range map[string]string{
-				"as text": secret, "in hex": hex.EncodeToString([]byte(secret)), "in base64": base64.RawStdEncoding.EncodeToString([]byte(secret)),
+				"as text": secret, "in hex": hex.EncodeToString([]byte(secret)),
+				"in base64":               base64.RawStdEncoding.EncodeToString([]byte(secret)),
 				"in base64 for addresses": base64.RawURLEncoding.EncodeToString([]byte(secret)),
 			} {
 				if strings.Contains(dump, text) {
@@ -260,7 +284,8 @@ func killDump(t *testing.T, db *pg.DB) string {
 	t.Helper()
 	tables, err := pg.Values[string](t.Context(), db, `
 		select format('%I.%I', n.nspname, c.relname) from pg_class c join pg_namespace n on n.oid = c.relnamespace
-		where c.relkind in ('r', 'p', 'm', 'f') and n.nspname !~ '^pg_' and n.nspname <> 'information_schema' order by 1`)
+		where c.relkind in ('r', 'p', 'm', 'f') and n.nspname !~ '^pg_' and n.nspname <> 'information_schema'
+			order by 1`)
 	if err != nil {
 		t.Fatal(err)
 	}

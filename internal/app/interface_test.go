@@ -15,10 +15,11 @@ import (
 
 var interfaceRow = regexp.MustCompile("(?m)^\\| (tool )?`([^`]+)` \\| ([\\w.-]+) \\| (\\S+) \\| (\\S+) \\|$")
 
-// docs/interface.md says where each thing that was asked for is served: the operation exists under that route or tool, its package is there, and its story plays it.
+// docs/building/interface.md lists routes and tools: each operation exists under its route or tool,
+// its package exists, and its story plays it.
 func TestInterfacePage(t *testing.T) {
 	t.Parallel()
-	page, err := os.ReadFile("../../docs/interface.md")
+	page, err := os.ReadFile("../../docs/building/interface.md")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -31,7 +32,10 @@ func TestInterfacePage(t *testing.T) {
 		tool, asked, name, where, story := r[1] != "", r[2], r[3], r[4], r[5]
 		found := slices.ContainsFunc(menu, func(o *op.Op) bool {
 			return o.ID() == name && (tool && o.Tool == asked || !tool && o.Method+" "+rest.Prefix+o.Path == asked)
-		}) || !tool && slices.ContainsFunc(app.RawMenu(), func(raw rest.Raw) bool { return raw.Name == name && raw.Route == asked })
+		}) || !tool && slices.ContainsFunc(app.RawMenu(), func(raw rest.Raw) bool {
+			return raw.Name == name &&
+				raw.Route == asked
+		})
 		if !found {
 			t.Errorf("%s is not served by %s", asked, name)
 		}

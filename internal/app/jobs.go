@@ -16,7 +16,9 @@ func (a *App) kinds() []job.Kind {
 // jobEvents is the stream of a job. It is no op, because it answers as long as the job runs.
 func (a *App) jobEvents() rest.Raw {
 	return rest.Raw{
-		Route: "GET " + rest.Prefix + "/jobs/{job_id}/events", Scope: op.Read, Name: "job.events", Type: "text/event-stream", Serve: a.Jobs.Events,
-		Summary: "Streams a job as server-sent events: progress whenever it moves, done when it has ended; each carries the job.",
+		Route: "GET " + rest.Prefix + "/jobs/{job_id}/events", Scope: op.Read, NoQuery: true,
+		Name: "job.events", Type: "text/event-stream", Serve: a.Jobs.Events,
+		Summary: "Streams a job as server-sent events: progress whenever it advances, done when it has finished; " +
+			"each event contains the job.",
 	}
 }

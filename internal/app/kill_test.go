@@ -33,14 +33,15 @@ type killLoad struct {
 	url    string
 	key    string
 
-	life      atomic.Int64                // how many times the server was killed
-	written   atomic.Int64                // requests that were sent whole and have no answer yet
-	cut       [killKills + 1]atomic.Int64 // of these, by the life of the server that got them, those whose answer never came
-	refused   atomic.Int64                // attempts that found no server
-	running   atomic.Int64                // answers IDEMPOTENCY_IN_PROGRESS
-	busy      atomic.Int64                // answers 503 and 429
-	completed chan struct{}               // one for each create that has all its answers
-	answers   [killCreates][]hammerReply  // by create, one for each sender
+	life    atomic.Int64 // how many times the server was killed
+	written atomic.Int64 // requests that were sent whole and have no answer yet
+	// of these, by the life of the server that got them, those whose answer never came
+	cut       [killKills + 1]atomic.Int64
+	refused   atomic.Int64               // attempts that found no server
+	running   atomic.Int64               // answers IDEMPOTENCY_IN_PROGRESS
+	busy      atomic.Int64               // answers 503 and 429
+	completed chan struct{}              // one for each create that has all its answers
+	answers   [killCreates][]hammerReply // by create, one for each sender
 }
 
 // A killConn knows to which life of the server it leads.
@@ -52,7 +53,9 @@ type killConn struct {
 func newKillLoad(t *testing.T, server *apptest.Server, key string) *killLoad {
 	t.Helper()
 	l := &killLoad{client: hammerClient(t), url: server.URL(), key: key, completed: make(chan struct{}, killCreates)}
-	l.client.Transport.(*http.Transport).DialContext = func(ctx context.Context, network, address string) (net.Conn, error) {
+	l.client.Transport.(*http.Transport).DialContext = func(ctx context.Context, network, address string) (net.Conn,
+		error,
+	) {
 		life := l.life.Load() // counted between the end of one process and the start of the next
 		c, err := (&net.Dialer{}).DialContext(ctx, network, address)
 		return &killConn{c, life}, err
@@ -146,7 +149,8 @@ func (l *killLoad) run(ctx context.Context, t *testing.T) {
 	close(l.completed)
 }
 
-// killAlong kills the server again and again, spread over the run by the number of completed creates, and answers how many requests were under way each time.
+// killAlong kills the server again and again, spread over the run by the number of completed
+// creates, and answers how many requests were under way each time.
 func (l *killLoad) killAlong(ctx context.Context, t *testing.T, s *apptest.Server) []int64 {
 	t.Helper()
 	var inFlight []int64
@@ -157,7 +161,8 @@ func (l *killLoad) killAlong(ctx context.Context, t *testing.T, s *apptest.Serve
 				return inFlight
 			}
 		}
-		for deadline := time.Now().Add(10 * time.Second); l.written.Load() < killWorkers/2 && time.Now().Before(deadline); {
+		for deadline := time.Now().Add(10 * time.Second); l.written.Load() < killWorkers/2 &&
+			time.Now().Before(deadline); {
 			hammerPause(ctx, 100*time.Microsecond)
 		}
 		hammerPause(ctx, 2*time.Millisecond) // any moment of theirs will do: no synchronisation, but chance
@@ -176,8 +181,9 @@ func (l *killLoad) killAlong(ctx context.Context, t *testing.T, s *apptest.Serve
 	return inFlight
 }
 
-// TestKillCreatesOnce sends 1,000 creates, each three times at once with one Idempotency-Key, while the server is killed twenty times.
-// Every create must happen once, and all who asked for it must get the same answer.
+// TestKillCreatesOnce sends 1,000 creates, each three times at once with one Idempotency-Key, while
+// the server is killed twenty times. Every create must happen once, and all who asked for it must
+// get the same answer.
 func TestKillCreatesOnce(t *testing.T) {
 	t.Parallel()
 	database := pgtest.URL(t)
@@ -209,26 +215,32 @@ func TestKillCreatesOnce(t *testing.T) {
 	}
 	replayed, recovered := load.check(t, direct.App.DB)
 	if replayed == 0 || recovered == 0 {
-		t.Errorf("%d answers were stored ones, and %d creates lost their first answer: the kills missed the moment between effect and answer", replayed, recovered)
+		t.Errorf("%d answers were stored ones, and %d creates lost their first answer: the kills missed the moment "+
+			"between effect and answer", replayed, recovered)
 	}
 	server.Stop(t)
 	if text := server.Log(); strings.Contains(text, "level=ERROR") || strings.Contains(text, "panic") {
 		t.Error("the server's log has errors")
 	}
-	t.Logf("%d creates × %d in %.1f s; %d kills with in flight %v, of which cut %v; %d attempts found no server, %d in progress, %d 503 or 429; %d stored answers, %d creates whose first answer was lost; starts %v … %v",
-		killCreates, killSends, took.Seconds(), len(inFlight), inFlight, cut, load.refused.Load(), load.running.Load(), load.busy.Load(),
-		replayed, recovered, slices.Min(server.Starting).Round(time.Millisecond), slices.Max(server.Starting).Round(time.Millisecond))
+	t.Logf("%d creates × %d in %.1f s; %d kills with in flight %v, of which cut %v; %d attempts found no server, %d "+
+		"in progress, %d 503 or 429; %d stored answers, %d creates whose first answer was lost; starts %v … %v",
+		killCreates, killSends, took.Seconds(), len(inFlight), inFlight, cut, load.refused.Load(), load.running.Load(),
+		load.busy.Load(),
+		replayed, recovered, slices.Min(server.Starting).Round(time.Millisecond),
+		slices.Max(server.Starting).Round(time.Millisecond))
 }
 
-// check holds what the senders were told against each other and against the database.
-// It answers how many answers were stored ones, and how many creates nobody saw run, because the answer of the run was lost in a kill.
+// check holds what the senders were told against each other and against the database. It answers
+// how many answers were stored ones, and how many creates nobody saw run, because the answer of the
+// run was lost in a kill.
 func (l *killLoad) check(t *testing.T, db *pg.DB) (replayed, recovered int) {
 	t.Helper()
 	type row struct {
 		ID   string `db:"id"`
 		Slug string `db:"slug"`
 	}
-	rows, err := pg.All[row](t.Context(), db, `select id::text as id, slug from tag where slug like 'kill-%' order by slug`)
+	rows, err := pg.All[row](t.Context(), db, `select id::text as id, slug from tag where slug like 'kill-%'
+		order by slug`)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -246,8 +258,11 @@ func (l *killLoad) check(t *testing.T, db *pg.DB) (replayed, recovered int) {
 	for n, replies := range &l.answers {
 		slug, firsts := fmt.Sprintf("kill-%04d", n), 0
 		for _, r := range replies {
-			if r.Status != http.StatusCreated || r.Body != replies[0].Body || r.Header.Get("ETag") != replies[0].Header.Get("ETag") || r.Field("id") != stored[slug] || r.Field("slug") != slug {
-				t.Errorf("%s (row %s): %d %s\nanother: %d %s", slug, stored[slug], r.Status, r.Body, replies[0].Status, replies[0].Body)
+			if r.Status != http.StatusCreated || r.Body != replies[0].Body ||
+				r.Header.Get("ETag") != replies[0].Header.Get("ETag") || r.Field("id") != stored[slug] ||
+				r.Field("slug") != slug {
+				t.Errorf("%s (row %s): %d %s\nanother: %d %s", slug, stored[slug], r.Status, r.Body, replies[0].Status,
+					replies[0].Body)
 			}
 			if r.Replayed() {
 				replayed++
@@ -256,7 +271,8 @@ func (l *killLoad) check(t *testing.T, db *pg.DB) (replayed, recovered int) {
 			}
 		}
 		if len(replies) != killSends || firsts > 1 {
-			t.Errorf("%s: %d answers of %d senders, %d of them claim to be the first", slug, len(replies), killSends, firsts)
+			t.Errorf("%s: %d answers of %d senders, %d of them claim to be the first", slug, len(replies), killSends,
+				firsts)
 		}
 		if firsts == 0 {
 			recovered++
@@ -265,7 +281,8 @@ func (l *killLoad) check(t *testing.T, db *pg.DB) (replayed, recovered int) {
 	return replayed, recovered
 }
 
-// TestKillControl is the same load without a key: of three who ask for one tag two are refused, and three who ask for an API key make three.
+// TestKillControl is the same load without a key: of three who ask for one tag two are refused, and
+// three who ask for an API key make three.
 func TestKillControl(t *testing.T) {
 	t.Parallel()
 	const creates = 30
@@ -278,7 +295,8 @@ func TestKillControl(t *testing.T) {
 		for i := range replies {
 			group.Go(func() {
 				var err error
-				if replies[i], err = hammerSend(t.Context(), client, http.MethodPost, s.URL+path, key, body); err != nil {
+				if replies[i], err = hammerSend(t.Context(), client, http.MethodPost, s.URL+path, key,
+					body); err != nil {
 					t.Error(err)
 				}
 			})
@@ -304,6 +322,7 @@ func TestKillControl(t *testing.T) {
 		keys[r.Field("id")] = true
 	}
 	if made != creates || conflicts != creates*(killSends-1) || len(keys) != killSends {
-		t.Errorf("%d made, %d refused, %d keys; want %d, %d, %d", made, conflicts, len(keys), creates, creates*(killSends-1), killSends)
+		t.Errorf("%d made, %d refused, %d keys; want %d, %d, %d", made, conflicts, len(keys), creates,
+			creates*(killSends-1), killSends)
 	}
 }

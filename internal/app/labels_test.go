@@ -13,7 +13,8 @@ import (
 	"coffer/internal/op"
 )
 
-// labels give ids numbers in the order in which they appear, so that a story reads the same on every database.
+// labels give ids numbers in the order in which they appear, so that a story reads the same on
+// every database.
 type labels struct {
 	shorts, full []string
 	cursor       string // the last one, $cursor in a step
@@ -33,7 +34,8 @@ func (l *labels) number(short, full string) int {
 	return i + 1
 }
 
-// meet numbers the ids of a shaped answer in the order of the route's, before the tool's leaner one is read: it may leave some out.
+// meet numbers the ids of a shaped answer in the order of the route's, before the tool's leaner one
+// is read: it may leave some out.
 func (l *labels) meet(t *testing.T, w *world, o *op.Op, st *step, run player) {
 	t.Helper()
 	if !o.Writes && o.IsShaped() && reflectsTool(o, "", run) {
@@ -85,7 +87,8 @@ func (l *labels) walk(key string, v any) any {
 			v[i] = l.walk(key, v[i])
 		}
 	case string:
-		named := key == "id" || strings.HasSuffix(key, "_id") || key == "reverts" || key == "reverted_by"
+		named := key == "id" || strings.HasSuffix(key, "_id") || strings.HasSuffix(key, "_ids") || key == "reverts" ||
+			key == "reverted_by"
 		if u, err := id.Parse(v); err == nil {
 			return fmt.Sprintf("<id %d>", l.number(u.Short(), v))
 		}

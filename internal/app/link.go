@@ -5,8 +5,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"strings"
 	"time"
 
+	"coffer/internal/bank/all"
 	"coffer/internal/cli"
 	"coffer/internal/errs"
 	"coffer/internal/id"
@@ -14,7 +16,8 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// linkCommand links a bank from the terminal: it prints the page, waits for the person there, and shows the first sync until the transactions are there.
+// linkCommand links a bank from the terminal: it prints the page, waits for the person there, and
+// shows the first sync until the transactions are there.
 func linkCommand(c *cli.CLI) *cobra.Command {
 	var provider, user, again string
 	cmd := &cobra.Command{
@@ -22,7 +25,7 @@ func linkCommand(c *cli.CLI) *cobra.Command {
 		Long: `Prints the page where a person signs in at the bank, waits until that is done, and then shows the sync until
 the transactions are there. With --again it is a connection that is there already whose bank wants a new sign-in.
 The server must be running: it serves the page.`,
-		Example: "  coffer connection link --provider plaid\n  coffer connection link --again k3xK9a2Q",
+		Example: "  coffer connection link --provider " + all.Default() + "\n  coffer connection link --again k3xK9a2Q",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			caller, done, err := c.Open(cmd.Context())
 			if err != nil {
@@ -40,8 +43,9 @@ The server must be running: it serves the page.`,
 			return l.run(cmd.Context(), name, args)
 		},
 	}
-	cmd.Flags().StringVar(&provider, "provider", "plaid", "who reads the bank (plaid, teller)")
-	cmd.Flags().StringVar(&user, "user-id", "", "the member whose bank it is; the oldest admin if omitted")
+	cmd.Flags().StringVar(&provider, "provider", all.Default(),
+		"who reads the bank ("+strings.Join(all.Remote("").Enum(), ", ")+")")
+	cmd.Flags().StringVar(&user, "user-id", "", "the member this bank login belongs to; defaults to the oldest admin")
 	cmd.Flags().StringVar(&again, "again", "", "sign in again for this connection: UUID or short id")
 	return cmd
 }
@@ -109,7 +113,8 @@ func (l *linking) run(ctx context.Context, name string, args map[string]any) err
 	if err := l.ask(ctx, name, args, &s); err != nil {
 		return err
 	}
-	fmt.Fprintf(l.out, "Open this page in a browser and sign in at the bank; it is good until %s:\n\n  %s\n\n", s.ExpiresAt.Local().Format("15:04"), s.URL)
+	fmt.Fprintf(l.out, "Open this page in a browser and sign in at the bank; it is valid until %s:\n\n  %s\n\n",
+		s.ExpiresAt.Local().Format("15:04"), s.URL)
 	connection, err := l.wait(ctx, s.Token)
 	l.end()
 	if err != nil {
@@ -141,7 +146,7 @@ func (l *linking) wait(ctx context.Context, token string) (string, error) {
 		case o.State == "failed" && o.Error != nil:
 			return "", errs.New(errs.Conflict, "%s (%s)", o.Error.Message, o.Error.Code)
 		case o.Error != nil:
-			l.say("The page asks: %s", o.Error.Message)
+			l.say("The page needs a decision: %s", o.Error.Message)
 		default:
 			l.say("Waiting for the sign-in …")
 		}
@@ -181,7 +186,7 @@ func (l *linking) follow(ctx context.Context, connection string) error {
 		case s.LastSync != nil:
 			return errs.New(errs.ProviderError, "the sync ended with: %s %s", s.LastSync.ErrorMessage, s.StatusMessage)
 		default:
-			l.say("Waiting for the sync to begin …")
+			l.say("Waiting for the sync to start …")
 		}
 		if err := pause(ctx, time.Second); err != nil {
 			return err
@@ -195,10 +200,12 @@ func (l *linking) show(ctx context.Context, connection string) error {
 	if err := l.ask(ctx, "transaction.count", map[string]any{"connection_id": connection}, &all); err != nil {
 		return err
 	}
-	if err := l.ask(ctx, "transaction.count", map[string]any{"connection_id": connection, "uncategorized": true}, &unfiled); err != nil {
+	if err := l.ask(ctx, "transaction.count", map[string]any{"connection_id": connection, "uncategorized": true},
+		&unfiled); err != nil {
 		return err
 	}
-	fmt.Fprintf(l.out, "%d transactions are there, %d of them with a category. The newest:\n\n", all.Count, all.Count-unfiled.Count)
+	fmt.Fprintf(l.out, "%d transactions are stored, %d of them with a category. The newest:\n\n", all.Count,
+		all.Count-unfiled.Count)
 	var newest struct {
 		Transactions []struct {
 			Date, Name, Category string
@@ -207,7 +214,10 @@ func (l *linking) show(ctx context.Context, connection string) error {
 			Pending              bool
 		}
 	}
-	if err := l.ask(ctx, "transaction.list", map[string]any{"connection_id": connection, "limit": json.Number("8"), "fields": "date,amount,iso_currency_code,name,category,pending"}, &newest); err != nil {
+	if err := l.ask(ctx, "transaction.list", map[string]any{
+		"connection_id": connection, "limit": json.Number("8"),
+		"fields": "date,amount,iso_currency_code,name,category,pending",
+	}, &newest); err != nil {
 		return err
 	}
 	for _, t := range newest.Transactions {

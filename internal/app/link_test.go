@@ -41,8 +41,10 @@ func newDesk(t *testing.T) *desk {
 	}
 	t.Cleanup(tl.Close)
 	w := newWorldOn(t, pgtest.URL(t), app.Config{
-		EncryptionKey: seal.NewSecret(testRing), PlaidClientID: "client", PlaidSecret: seal.NewSecret("secret"), PlaidEnvironment: "sandbox", PlaidURL: p.URL(),
-		TellerApplication: "app_1", TellerEnvironment: "sandbox", TellerURL: tl.URL(), PublicURL: "http://127.0.0.1:1",
+		EncryptionKey: seal.NewSecret(testRing), Providers: app.Providers{
+			"plaid":  {"client_id": "client", "secret": "secret", "environment": "sandbox", "url": p.URL()},
+			"teller": {"application_id": "app_1", "environment": "sandbox", "url": tl.URL()},
+		}, PublicURL: "http://127.0.0.1:1",
 	})
 	w.work(t)
 	return &desk{w, p, tl}
@@ -74,7 +76,8 @@ func (d *desk) begin(t *testing.T, path, body string) linkSession {
 		t.Fatalf("%d %s", r.status, r.body)
 	}
 	s.path = strings.TrimPrefix(s.URL, "http://127.0.0.1:1")
-	if s.path != "/link/"+s.Token || time.Until(s.ExpiresAt) > 31*time.Minute || time.Until(s.ExpiresAt) < 25*time.Minute {
+	if s.path != "/link/"+s.Token || time.Until(s.ExpiresAt) > 31*time.Minute ||
+		time.Until(s.ExpiresAt) < 25*time.Minute {
 		t.Errorf("%+v", s)
 	}
 	return s
@@ -99,7 +102,10 @@ func (d *desk) page(t *testing.T, s linkSession) reply {
 // post sends a form of the page; redirects lead back to it.
 func (d *desk) post(t *testing.T, s linkSession, form url.Values) reply {
 	t.Helper()
-	return d.send(t, exchange{method: http.MethodPost, path: s.path, body: form.Encode(), kind: "application/x-www-form-urlencoded"})
+	return d.send(t, exchange{
+		method: http.MethodPost, path: s.path, body: form.Encode(),
+		kind: "application/x-www-form-urlencoded",
+	})
 }
 
 // share plays the member on Plaid's own page.
@@ -112,7 +118,8 @@ func (d *desk) share(t *testing.T, s linkSession) {
 
 // given is what link.js posts of what Teller Connect gave.
 func given(e banksim.Enrolment) url.Values {
-	return url.Values{"given": {fmt.Sprintf(`{"access_token":%q,"enrollment_id":%q,"user_id":"usr_1","signatures":[]}`, e.AccessToken, e.ID)}}
+	return url.Values{"given": {fmt.Sprintf(`{"access_token":%q,"enrollment_id":%q,"user_id":"usr_1","signatures":[]}`,
+		e.AccessToken, e.ID)}}
 }
 
 func (d *desk) count(t *testing.T, sql string, args ...any) int {
@@ -124,26 +131,31 @@ func (d *desk) count(t *testing.T, sql string, args ...any) int {
 	return n
 }
 
-const ownPage = "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; require-trusted-types-for 'script'; frame-ancestors 'none'; base-uri 'none'"
+const ownPage = "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; require-trusted-types-for " +
+	"'script'; frame-ancestors 'none'; base-uri 'none'"
 
 func (d *desk) holdsPolicy(t *testing.T, r reply, want string) {
 	t.Helper()
 	if got := r.header.Get("Content-Security-Policy"); got != want {
 		t.Errorf("the policy is\n%s\nnot\n%s", got, want)
 	}
-	if r.header.Get("Referrer-Policy") != "no-referrer" || r.header.Get("Cache-Control") != "no-store" || r.header.Get("X-Content-Type-Options") != "nosniff" {
+	if r.header.Get("Referrer-Policy") != "no-referrer" || r.header.Get("Cache-Control") != "no-store" ||
+		r.header.Get("X-Content-Type-Options") != "nosniff" {
 		t.Errorf("%v", r.header)
 	}
 }
 
-// A bank is linked through Plaid on Plaid's own page, by polling alone: nobody asks for coffer's page again, and no webhook comes.
+// A bank is linked through Plaid on Plaid's own page, by polling alone: nobody asks for coffer's
+// page again, and no webhook comes.
 func TestLinkHosted(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
 	s := d.begin(t, "/connections/link-session", `{"provider":"plaid","redirect_url":"https://app.example/back"}`)
 	r := d.page(t, s)
 	d.holdsPolicy(t, r, ownPage)
-	if r.status != http.StatusOK || !strings.Contains(r.body, html.EscapeString(fmt.Sprint(s.ProviderConfig["hosted_url"]))) || strings.Contains(r.body, "<script") || r.header.Get("Refresh") != "3" {
+	if r.status != http.StatusOK || !strings.Contains(r.body,
+		html.EscapeString(fmt.Sprint(s.ProviderConfig["hosted_url"]))) || strings.Contains(r.body, "<script") ||
+		r.header.Get("Refresh") != "3" {
 		t.Errorf("%d %v %s", r.status, r.header, r.body)
 	}
 	if o := d.outcome(t, s.Token); o.State != "pending" || o.ConnectionID != "" || o.Error != nil {
@@ -158,13 +170,15 @@ func TestLinkHosted(t *testing.T) {
 	d.sync(t, o.ConnectionID)
 	d.holdsBook(t, d.plaid.Book(d.providerID(t, o.ConnectionID)))
 	r = d.page(t, s)
-	if r.status != http.StatusOK || !strings.Contains(r.body, "Your bank is linked") || !strings.Contains(r.body, "Nordbank") || r.header.Get("Refresh") != "3; url=https://app.example/back" {
+	if r.status != http.StatusOK || !strings.Contains(r.body, "Your bank is linked") ||
+		!strings.Contains(r.body, "Nordbank") || r.header.Get("Refresh") != "3; url=https://app.example/back" {
 		t.Errorf("%d %v %s", r.status, r.header, r.body)
 	}
 	if n := d.count(t, `select count(*) from link_session where secret is null and state = 'done'`); n != 1 {
 		t.Error("a session that has ended keeps its secret")
 	}
-	if n := d.count(t, `select count(*) from link_session where token_hash = $1::text::bytea or encode(token_hash, 'escape') like '%' || $1::text || '%'`, s.Token); n != 0 {
+	if n := d.count(t, `select count(*) from link_session where token_hash = $1::text::bytea
+		or encode(token_hash, 'escape') like '%' || $1::text || '%'`, s.Token); n != 0 {
 		t.Error("the token is stored")
 	}
 }
@@ -176,7 +190,8 @@ func (d *desk) sweep(t *testing.T, s linkSession) {
 		if time.Now().After(deadline) {
 			t.Fatal("the session does not end")
 		}
-		if _, err := pg.Exec(t.Context(), d.DB, `update link_session set look_at = now() where state = 'pending'`); err != nil {
+		if _, err := pg.Exec(t.Context(), d.DB, `update link_session set look_at = now()
+			where state = 'pending'`); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := d.Feed.SweepSessions(t.Context()); err != nil {
@@ -187,24 +202,29 @@ func (d *desk) sweep(t *testing.T, s linkSession) {
 
 func (d *desk) providerID(t *testing.T, connection string) string {
 	t.Helper()
-	name, err := pg.Value[string](t.Context(), d.DB, `select provider_id from connection where id = $1::uuid`, connection)
+	name, err := pg.Value[string](t.Context(), d.DB, `select provider_id from connection
+		where id = $1::uuid`, connection)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return name
 }
 
-// A bank is linked through Teller's widget in coffer's own page, whose policy names that widget's hosts and no others.
+// A bank is linked through Teller's widget in coffer's own page, whose policy names that widget's
+// hosts and no others.
 func TestLinkWidget(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
 	s := d.begin(t, "/connections/link-session", `{"provider":"teller"}`)
 	r := d.page(t, s)
 	host := d.teller.URL() + "/"
-	d.holdsPolicy(t, r, "default-src 'none'; script-src 'self' "+host+"connect/connect.js; style-src 'self'; img-src 'self'; frame-src "+host+"; form-action 'self'; frame-ancestors 'none'; base-uri 'none'")
+	d.holdsPolicy(t, r, "default-src 'none'; script-src 'self' "+host+
+		"connect/connect.js; style-src 'self'; img-src 'self'; frame-src "+host+
+		"; form-action 'self'; frame-ancestors 'none'; base-uri 'none'")
 	config := regexp.MustCompile(`data-config="([^"]*)"`).FindStringSubmatch(r.body)
 	var started map[string]any
-	if len(config) != 2 || json.Unmarshal([]byte(html.UnescapeString(config[1])), &started) != nil || started["applicationId"] != "app_1" || started["nonce"] == "" {
+	if len(config) != 2 || json.Unmarshal([]byte(html.UnescapeString(config[1])), &started) != nil ||
+		started["applicationId"] != "app_1" || started["nonce"] == "" {
 		t.Fatalf("%s", r.body)
 	}
 	for _, script := range regexp.MustCompile(`<script src="([^"]*)"`).FindAllStringSubmatch(r.body, -1) {
@@ -213,13 +233,15 @@ func TestLinkWidget(t *testing.T) {
 			at = d.url + at
 		}
 		res, err := http.Get(at)
-		if err != nil || res.StatusCode != http.StatusOK || !strings.HasPrefix(res.Header.Get("Content-Type"), "text/javascript") {
+		if err != nil || res.StatusCode != http.StatusOK ||
+			!strings.HasPrefix(res.Header.Get("Content-Type"), "text/javascript") {
 			t.Errorf("%s: %v %v", at, res, err)
 		}
 		_ = res.Body.Close()
 	}
 	e := d.teller.Enrol()
-	forged := url.Values{"given": {fmt.Sprintf(`{"access_token":%q,"enrollment_id":"enr_of_someone_else"}`, e.AccessToken)}}
+	forged := url.Values{"given": {fmt.Sprintf(`{"access_token":%q,"enrollment_id":"enr_of_someone_else"}`,
+		e.AccessToken)}}
 	for _, wrong := range []url.Values{{}, {"given": {"{"}}, {"given": {"{}"}}, forged} {
 		if r := d.post(t, s, wrong); r.status != http.StatusBadRequest {
 			t.Errorf("%v: %d %s", wrong, r.status, r.body)
@@ -241,7 +263,8 @@ func TestLinkWidget(t *testing.T) {
 	if n := d.count(t, `select count(*) from connection`); o.State != "done" || n != 1 {
 		t.Fatalf("%+v, %d connections", o, n)
 	}
-	if r := d.post(t, s, given(d.teller.Enrol())); r.status != http.StatusOK || d.count(t, `select count(*) from connection`) != 1 {
+	if r := d.post(t, s, given(d.teller.Enrol())); r.status != http.StatusOK ||
+		d.count(t, `select count(*) from connection`) != 1 {
 		t.Errorf("a session links twice: %d %s", r.status, r.body)
 	}
 	d.sync(t, o.ConnectionID)
@@ -253,38 +276,53 @@ func TestLinkTokens(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
 	s := d.begin(t, "/connections/link-session", `{"provider":"teller"}`)
-	for _, wrong := range []string{"status", "none", s.Token + "x", s.Token[1:], strings.ToLower(s.Token), strings.Repeat("a", 32)} {
-		if r := d.send(t, exchange{method: http.MethodGet, path: "/link/" + wrong}); r.status != http.StatusNotFound || r.header.Get("Content-Security-Policy") != ownPage {
+	for _, wrong := range []string{
+		"status", "none", s.Token + "x", s.Token[1:], strings.ToLower(s.Token),
+		strings.Repeat("a", 32),
+	} {
+		if r := d.send(t, exchange{method: http.MethodGet, path: "/link/" + wrong}); r.status != http.StatusNotFound ||
+			r.header.Get("Content-Security-Policy") != ownPage {
 			t.Errorf("%s: %d %s", wrong, r.status, r.body)
 		}
-		if r := d.post(t, linkSession{path: "/link/" + wrong}, given(banksim.Enrolment{AccessToken: "a", ID: "b"})); r.status != http.StatusNotFound {
+		if r := d.post(t, linkSession{path: "/link/" + wrong},
+			given(banksim.Enrolment{AccessToken: "a", ID: "b"})); r.status != http.StatusNotFound {
 			t.Errorf("%s: %d %s", wrong, r.status, r.body)
 		}
-		if r := d.send(t, exchange{method: http.MethodGet, path: "/api/v1/connections/link-session/" + wrong, key: d.key}); r.code() != "NOT_FOUND" {
+		if r := d.send(t, exchange{
+			method: http.MethodGet, path: "/api/v1/connections/link-session/" + wrong,
+			key: d.key,
+		}); r.code() != "NOT_FOUND" {
 			t.Errorf("%s: %d %s", wrong, r.status, r.body)
 		}
 	}
-	if r := d.send(t, exchange{method: http.MethodGet, path: "/api/v1/connections/link-session/" + s.Token}); r.status != http.StatusUnauthorized {
+	if r := d.send(t, exchange{
+		method: http.MethodGet,
+		path:   "/api/v1/connections/link-session/" + s.Token,
+	}); r.status != http.StatusUnauthorized {
 		t.Errorf("without a key: %d %s", r.status, r.body)
 	}
-	if _, err := pg.Exec(t.Context(), d.DB, `update link_session set expires_at = now() - interval '1 second'`); err != nil {
+	if _, err := pg.Exec(t.Context(), d.DB,
+		`update link_session set expires_at = now() - interval '1 second'`); err != nil {
 		t.Fatal(err)
 	}
-	if r := d.post(t, s, given(d.teller.Enrol())); !strings.Contains(r.body, "SESSION_EXPIRED") || d.count(t, `select count(*) from connection`) != 0 {
+	if r := d.post(t, s, given(d.teller.Enrol())); !strings.Contains(r.body, "SESSION_EXPIRED") ||
+		d.count(t, `select count(*) from connection`) != 0 {
 		t.Errorf("a session that is over links a bank: %d %s", r.status, r.body)
 	}
 	if o := d.outcome(t, s.Token); o.State != "failed" || o.Error.Code != "SESSION_EXPIRED" {
 		t.Errorf("%+v", o)
 	}
 	late := d.begin(t, "/connections/link-session", `{"provider":"plaid"}`)
-	if _, err := pg.Exec(t.Context(), d.DB, `update link_session set expires_at = now() - interval '1 second', look_at = now() where state = 'pending'`); err != nil {
+	if _, err := pg.Exec(t.Context(), d.DB, `update link_session set expires_at = now() - interval '1 second',
+		look_at = now() where state = 'pending'`); err != nil {
 		t.Fatal(err)
 	}
 	d.sweep(t, late)
 	if o := d.outcome(t, late.Token); o.State != "failed" || o.Error.Code != "SESSION_EXPIRED" {
 		t.Errorf("%+v", o)
 	}
-	if _, err := pg.Exec(t.Context(), d.DB, `update link_session set expires_at = now() - interval '2 days'`); err != nil {
+	if _, err := pg.Exec(t.Context(), d.DB,
+		`update link_session set expires_at = now() - interval '2 days'`); err != nil {
 		t.Fatal(err)
 	}
 	if r := d.page(t, s); r.status != http.StatusNotFound {
@@ -305,7 +343,8 @@ func TestLinkEnds(t *testing.T) {
 	}
 	forgotten := d.begin(t, "/connections/link-session", `{"provider":"plaid"}`)
 	d.plaid.Script(banksim.Fault{Path: "/link/token/get", Status: 400, Code: "INVALID_LINK_TOKEN", Times: -1})
-	if err := d.Feed.FinishSession(t.Context(), "plaid", fmt.Sprint(forgotten.ProviderConfig["token"])); err != nil || d.outcome(t, forgotten.Token).State != "failed" {
+	if err := d.Feed.FinishSession(t.Context(), "plaid", fmt.Sprint(forgotten.ProviderConfig["token"])); err != nil ||
+		d.outcome(t, forgotten.Token).State != "failed" {
 		t.Errorf("a session that the provider has forgotten goes on: %+v %v", d.outcome(t, forgotten.Token), err)
 	}
 	d.plaid.Calm()
@@ -332,7 +371,8 @@ func TestLinkEnds(t *testing.T) {
 	}
 }
 
-// A bank that does not answer after the exchange costs nothing: what was exchanged once is kept, sealed, and tried again.
+// A bank that does not answer after the exchange costs nothing: what was exchanged once is kept,
+// sealed, and tried again.
 func TestLinkTriesAgain(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
@@ -347,7 +387,8 @@ func TestLinkTriesAgain(t *testing.T) {
 			t.Fatalf("%+v", o)
 		}
 	}
-	if n := d.count(t, `select count(*) from link_session where position('access-sandbox' in encode(secret, 'escape')) > 0`); n != 0 {
+	if n := d.count(t, `select count(*) from link_session
+		where position('access-sandbox' in encode(secret, 'escape')) > 0`); n != 0 {
 		t.Error("what was exchanged can be read")
 	}
 	d.plaid.Calm()
@@ -357,7 +398,8 @@ func TestLinkTriesAgain(t *testing.T) {
 	}
 }
 
-// The same accounts a second time are linked only when a person says so, before anything is exchanged.
+// The same accounts a second time are linked only when a person says so, before anything is
+// exchanged.
 func TestLinkDuplicate(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
@@ -412,27 +454,38 @@ func TestLinkInput(t *testing.T) {
 		`{"provider":"plaid","redirect_url":"https://someone@evil.example/"}`: "VALIDATION_ERROR",
 		`{"provider":"plaid","redirect_url":"https:evil"}`:                    "VALIDATION_ERROR",
 	} {
-		if r := d.send(t, exchange{method: http.MethodPost, path: "/api/v1/connections/link-session", key: d.key, body: body}); r.code() != want {
+		if r := d.send(t, exchange{
+			method: http.MethodPost, path: "/api/v1/connections/link-session", key: d.key,
+			body: body,
+		}); r.code() != want {
 			t.Errorf("%s: %d %s", body, r.status, r.body)
 		}
 	}
 	d.begin(t, "/connections/link-session", `{"provider":"plaid","redirect_url":"http://localhost:3000/done"}`)
 	for _, provider := range []string{"plaid", "teller"} {
-		r := d.send(t, exchange{method: http.MethodPost, path: "/api/v1/connections", key: d.key, body: fmt.Sprintf(`{"provider":%q}`, provider)})
+		r := d.send(t, exchange{
+			method: http.MethodPost, path: "/api/v1/connections", key: d.key,
+			body: fmt.Sprintf(`{"provider":%q}`, provider),
+		})
 		if r.status != http.StatusBadRequest || !strings.Contains(r.body, "link-session") {
 			t.Errorf("%s: %d %s", provider, r.status, r.body)
 		}
 	}
-	d.plaid.Script(banksim.Fault{Path: "/link/token/create", Status: 400, Code: "INVALID_FIELD"}) // no hosted link for this account
+	// no hosted link for this account
+	d.plaid.Script(banksim.Fault{Path: "/link/token/create", Status: 400, Code: "INVALID_FIELD"})
 	s := d.begin(t, "/connections/link-session", `{"provider":"plaid"}`)
 	r := d.page(t, s)
-	d.holdsPolicy(t, r, "default-src 'none'; script-src 'self' https://cdn.plaid.com/link/v2/stable/link-initialize.js; style-src 'self' https://cdn.plaid.com/; img-src 'self' https://cdn.plaid.com/; "+
-		"connect-src https://sandbox.plaid.com/; frame-src https://cdn.plaid.com/; form-action 'self'; frame-ancestors 'none'; base-uri 'none'")
+	d.holdsPolicy(t, r, "default-src 'none'; script-src 'self' "+
+		"https://cdn.plaid.com/link/v2/stable/link-initialize.js; style-src 'self' https://cdn.plaid.com/; img-src "+
+		"'self' https://cdn.plaid.com/; "+
+		"connect-src https://sandbox.plaid.com/; frame-src https://cdn.plaid.com/; form-action 'self'; "+
+		"frame-ancestors 'none'; base-uri 'none'")
 	token, err := d.plaid.FinishLink(fmt.Sprint(s.ProviderConfig["token"]))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r := d.post(t, s, url.Values{"given": {fmt.Sprintf(`{"public_token":%q}`, token)}}); !strings.Contains(r.body, "Your bank is linked") {
+	if r := d.post(t, s, url.Values{"given": {fmt.Sprintf(`{"public_token":%q}`, token)}}); !strings.Contains(r.body,
+		"Your bank is linked") {
 		t.Errorf("%d %s", r.status, r.body)
 	}
 }

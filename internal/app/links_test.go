@@ -12,7 +12,8 @@ import (
 	"coffer/internal/text"
 )
 
-// fillLinks gives the world a card that is seen twice, a current account that pays it, and a refund that is nobody's other side; and the proposals that follow.
+// fillLinks gives the world a card that is seen twice, a current account that pays it, and a refund
+// that is nobody's other side; and the proposals that follow.
 func (w *world) fillLinks(t testing.TB) {
 	t.Helper()
 	ctx := op.WithActor(t.Context(), op.Actor{Type: op.System, Name: "test"})
@@ -33,7 +34,10 @@ func (w *world) fillLinks(t testing.TB) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				yield(ledger.Incoming{AccountID: accounts[account], ProviderID: itoa(n), Date: d, Amount: money.MustParse(amount), Currency: "EUR", Name: text.Name(name)})
+				yield(ledger.Incoming{
+					AccountID: accounts[account], ProviderID: itoa(n), Date: d,
+					Amount: money.MustParse(amount), Currency: "EUR", Name: text.Name(name),
+				})
 			}
 			for i := range 5 {
 				put(0, 1, 3+3*i, fmt.Sprintf("1%d.50", i), "BAKERY")
@@ -70,7 +74,8 @@ func (w *world) sweep(t testing.TB) {
 // busiestLink is the link with the most matches.
 func busiestLink(t testing.TB, w *world) string {
 	t.Helper()
-	u, err := pg.Value[id.ID](t.Context(), w.DB, `select account_link_id from link_match group by account_link_id order by count(*) desc, account_link_id limit 1`)
+	u, err := pg.Value[id.ID](t.Context(), w.DB, `select account_link_id from link_match group by account_link_id
+		order by count(*) desc, account_link_id limit 1`)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -81,7 +86,11 @@ func busiestLink(t testing.TB, w *world) string {
 func (b *formBook) anotherAccount(t *testing.T) (made id.ID) {
 	t.Helper()
 	err := b.DB.InTx(t.Context(), func(tx pg.Tx) error {
-		ids, err := b.Books.AddAccounts(t.Context(), tx, []ledger.NewAccount{{Provider: "csv", ProviderID: id.Base62(12), Name: text.Name("Another"), Type: "depository", Currency: "EUR"}})
+		ids, err := b.Books.AddAccounts(t.Context(), tx,
+			[]ledger.NewAccount{{
+				Provider: "csv", ProviderID: id.Base62(12), Name: text.Name("Another"),
+				Type: "depository", Currency: "EUR",
+			}})
 		if err == nil {
 			made = ids[0]
 		}
@@ -97,7 +106,9 @@ func (b *formBook) anotherAccount(t *testing.T) (made id.ID) {
 func (b *formBook) linked(t *testing.T) id.ID {
 	t.Helper()
 	made := id.New()
-	_, err := b.DB.Exec(t.Context(), `insert into account_link (id, short_id, primary_id, mirror_id, kind, confidence) values ($1, $2, $3, $4, 'transfer', 'auto')`, made, made.Short(), b.anotherAccount(t), b.anotherAccount(t))
+	_, err := b.DB.Exec(t.Context(), `insert into account_link (id, short_id, primary_id, mirror_id, kind,
+		confidence) values ($1, $2, $3, $4, 'transfer',
+		'auto')`, made, made.Short(), b.anotherAccount(t), b.anotherAccount(t))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -110,7 +121,8 @@ func (b *formBook) matched(t *testing.T, link id.ID) id.ID {
 	made := id.New()
 	_, err := b.DB.Exec(t.Context(), `
 		insert into link_match (id, short_id, account_link_id, primary_id, mirror_id, day_difference)
-		select $1, $2, $3, (array_agg(id))[1], (array_agg(id))[2], 0 from (select id from transaction order by random() limit 2) t`, made, made.Short(), link)
+		select $1, $2, $3, (array_agg(id))[1], (array_agg(id))[2], 0
+			from (select id from transaction order by random() limit 2) t`, made, made.Short(), link)
 	if err != nil {
 		t.Fatal(err)
 	}

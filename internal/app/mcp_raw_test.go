@@ -17,7 +17,8 @@ import (
 )
 
 // modernMeta is what every request of the newest revision carries.
-const modernMeta = `"_meta":{"io.modelcontextprotocol/protocolVersion":"` + modernEra + `","io.modelcontextprotocol/clientCapabilities":{}}`
+const modernMeta = `"_meta":{"io.modelcontextprotocol/protocolVersion":"` + modernEra +
+	`","io.modelcontextprotocol/clientCapabilities":{}}`
 
 // An rpc is a request as a client without the SDK would send it.
 type rpc struct {
@@ -64,7 +65,8 @@ func (w *toolWorld) rpc(t *testing.T, q rpc) (reply, message) {
 	return r, readMessage(t, r)
 }
 
-// readMessage finds the answer in a body that is JSON or a stream of events, of which the last counts.
+// readMessage finds the answer in a body that is JSON or a stream of events, of which the last
+// counts.
 func readMessage(t *testing.T, r reply) message {
 	t.Helper()
 	text := r.body
@@ -91,12 +93,18 @@ func (w *toolWorld) open(t *testing.T, key, era string) string {
 	if era == modernEra {
 		return ""
 	}
-	r, m := w.rpc(t, rpc{key: key, era: era, method: "initialize", params: `{"protocolVersion":"` + era + `","capabilities":{},"clientInfo":{"name":"raw","version":"1"}}`})
+	r, m := w.rpc(t, rpc{
+		key: key, era: era, method: "initialize",
+		params: `{"protocolVersion":"` + era + `","capabilities":{},"clientInfo":{"name":"raw","version":"1"}}`,
+	})
 	session := r.header.Get("Mcp-Session-Id")
 	if m.Result == nil || session == "" {
 		t.Fatalf("initialize: %d %s", r.status, r.body)
 	}
-	if r, _ := w.rpc(t, rpc{key: key, era: era, session: session, method: "notifications/initialized"}); r.status != http.StatusAccepted {
+	if r, _ := w.rpc(t, rpc{
+		key: key, era: era, session: session,
+		method: "notifications/initialized",
+	}); r.status != http.StatusAccepted {
 		t.Fatalf("initialized: %d %s", r.status, r.body)
 	}
 	return session
@@ -105,11 +113,15 @@ func (w *toolWorld) open(t *testing.T, key, era string) string {
 // malformed are arguments that no tool takes, from a wrong type to a text that is not JSON.
 func malformed() []string {
 	return []string{
-		`[]`, `[{}]`, `"x"`, `0`, `-1e400`, `true`, `{"":null}`, `{"slug":null}`, `{"slug":[]}`, `{"slug":{"slug":"x"}}`, `{"slug":1}`, `{"slug":1e999999999}`,
-		`{"slug":"a","slug":"b"}`, `{"slug":"\u0000"}`, `{"slug":"\ud800"}`, `{"slug":" "}`, `{"slug":"../../etc/passwd"}`, `{"slug":"x","__proto__":{"admin":true}}`,
-		`{"tsv":"\u0000\t\n"}`, `{"tsv":7,"dry_run":"yes"}`, `{"tsv":"slug\n","dry_run":1e-400}`, `{"dry_run":0.1,"limit":99999999999999999999999}`,
+		`[]`, `[{}]`, `"x"`, `0`, `-1e400`, `true`, `{"":null}`, `{"slug":null}`, `{"slug":[]}`,
+		`{"slug":{"slug":"x"}}`, `{"slug":1}`, `{"slug":1e999999999}`,
+		`{"slug":"a","slug":"b"}`, `{"slug":"\u0000"}`, `{"slug":"\ud800"}`, `{"slug":" "}`,
+		`{"slug":"../../etc/passwd"}`, `{"slug":"x","__proto__":{"admin":true}}`,
+		`{"tsv":"\u0000\t\n"}`, `{"tsv":7,"dry_run":"yes"}`, `{"tsv":"slug\n","dry_run":1e-400}`,
+		`{"dry_run":0.1,"limit":99999999999999999999999}`,
 		// Not JSON at all, so that the whole request is none.
-		``, `{`, `{"slug":"a"`, `nul`, `{'slug':'a'}`, `{"slug":"a",}`, `{"slug":"` + "\xff\xfe" + `"}`, `{"slug":"` + "\n" + `"}`, "\x00", `{} {}`,
+		``, `{`, `{"slug":"a"`, `nul`, `{'slug':'a'}`, `{"slug":"a",}`, `{"slug":"` + "\xff\xfe" + `"}`,
+		`{"slug":"` + "\n" + `"}`, "\x00", `{} {}`,
 	}
 }
 
@@ -120,17 +132,21 @@ func monstrous() []string {
 		fmt.Fprintf(&many, `"n%d":%d,`, i, i)
 	}
 	return []string{
-		`{"slug":` + strings.Repeat("[", 100_000) + strings.Repeat("]", 100_000) + `}`, `{"slug":` + strings.Repeat(`{"slug":`, 1000) + `1` + strings.Repeat("}", 1001),
-		`{"slug":"` + strings.Repeat("x", 1<<20) + `"}`, `{` + many.String() + `"slug":"x y"}`, `{"slug":` + strings.Repeat("9", 100_000) + `}`,
+		`{"slug":` + strings.Repeat("[", 100_000) + strings.Repeat("]", 100_000) + `}`,
+		`{"slug":` + strings.Repeat(`{"slug":`, 1000) + `1` + strings.Repeat("}", 1001),
+		`{"slug":"` + strings.Repeat("x", 1<<20) + `"}`, `{` + many.String() + `"slug":"x y"}`,
+		`{"slug":` + strings.Repeat("9", 100_000) + `}`,
 	}
 }
 
-// Whatever stands where arguments belong, the answer is one of the protocol, says what is wrong, and costs nobody else anything.
+// Whatever stands where arguments belong, the answer is one of the protocol, says what is wrong,
+// and costs nobody else anything.
 func TestMalformedArguments(t *testing.T) {
 	t.Parallel()
 	w := newToolWorld(t, nil)
 	state := func() string {
-		return w.send(t, exchange{method: "GET", path: "/api/v1/tags", key: w.key}).body + w.send(t, exchange{method: "GET", path: "/api/v1/categories", key: w.key}).body
+		return w.send(t, exchange{method: "GET", path: "/api/v1/tags", key: w.key}).body + w.send(t,
+			exchange{method: "GET", path: "/api/v1/categories", key: w.key}).body
 	}
 	before := state()
 	for _, era := range []string{eras[0], eras[1]} {
@@ -141,13 +157,19 @@ func TestMalformedArguments(t *testing.T) {
 				list = append(list, monstrous()...)
 			}
 			for _, args := range list {
-				r, m := w.rpc(t, rpc{key: w.key, era: era, session: session, method: "tools/call", tool: tool, params: fmt.Sprintf(`{"name":%q,"arguments":%s}`, tool, args)})
+				r, m := w.rpc(t, rpc{
+					key: w.key, era: era, session: session, method: "tools/call", tool: tool,
+					params: fmt.Sprintf(`{"name":%q,"arguments":%s}`, tool, args),
+				})
 				if fault := answeredBadly(r, m); fault != "" {
 					t.Errorf("%s: %s(%.60q): %s: %d %.300s", era, tool, args, fault, r.status, r.body)
 				}
 			}
 		}
-		if r, m := w.rpc(t, rpc{key: w.key, era: era, session: session, method: "tools/call", tool: "list_tags", params: `{"name":"list_tags"}`}); m.Result == nil {
+		if r, m := w.rpc(t, rpc{
+			key: w.key, era: era, session: session, method: "tools/call", tool: "list_tags",
+			params: `{"name":"list_tags"}`,
+		}); m.Result == nil {
 			t.Errorf("%s: after that nothing works: %d %s", era, r.status, r.body)
 		}
 	}
@@ -159,14 +181,19 @@ func TestMalformedArguments(t *testing.T) {
 	}
 }
 
-// answeredBadly says what is wrong with the answer to a malformed call: it must be a tool's error, or the protocol's, and not an internal one.
+// answeredBadly says what is wrong with the answer to a malformed call: it must be a tool's error,
+// or the protocol's, and not an internal one.
 func answeredBadly(r reply, m message) string {
 	if r.status >= http.StatusInternalServerError {
 		return "the server failed"
 	}
 	if m.Result == nil {
-		refusals := []int64{jsonrpc.CodeParseError, jsonrpc.CodeInvalidRequest, jsonrpc.CodeInvalidParams, mcp.CodeHeaderMismatch}
-		if m.Error != nil && !slices.Contains(refusals, m.Error.Code) || m.Error == nil && r.status != http.StatusBadRequest {
+		refusals := []int64{
+			jsonrpc.CodeParseError, jsonrpc.CodeInvalidRequest, jsonrpc.CodeInvalidParams,
+			mcp.CodeHeaderMismatch,
+		}
+		if m.Error != nil && !slices.Contains(refusals, m.Error.Code) || m.Error == nil &&
+			r.status != http.StatusBadRequest {
 			return "neither a result nor a refusal"
 		}
 		return ""
@@ -179,7 +206,8 @@ func answeredBadly(r reply, m message) string {
 		return "the tool ran"
 	}
 	var face errs.Face
-	if err := json.Unmarshal([]byte(res.Content[0].Text), &face); err != nil || face.Error.Code.Status() >= http.StatusInternalServerError {
+	if err := json.Unmarshal([]byte(res.Content[0].Text), &face); err != nil ||
+		face.Error.Code.Status() >= http.StatusInternalServerError {
 		return "not an error of the caller"
 	}
 	return ""
@@ -192,14 +220,18 @@ func TestOversizedCall(t *testing.T) {
 	for _, era := range []string{eras[0], eras[1]} {
 		session := w.open(t, w.key, era)
 		args := `{"name":"import_categories","arguments":{"tsv":"` + strings.Repeat("x", 9<<20) + `"}}`
-		r, m := w.rpc(t, rpc{key: w.key, era: era, session: session, method: "tools/call", tool: "import_categories", params: args})
+		r, m := w.rpc(t, rpc{
+			key: w.key, era: era, session: session, method: "tools/call", tool: "import_categories",
+			params: args,
+		})
 		if r.status != http.StatusRequestEntityTooLarge || m.Result != nil {
 			t.Errorf("%s: %d %.200s", era, r.status, r.body)
 		}
 	}
 }
 
-// A tool that panics or fails with a text of its own ends one call: not the process, and nothing of it gets out.
+// A tool that panics or fails with a text of its own ends one call: not the process, and nothing of
+// it gets out.
 func TestFailingTool(t *testing.T) {
 	t.Parallel()
 	const private = "a secret of the inside"
@@ -212,7 +244,9 @@ func TestFailingTool(t *testing.T) {
 			return nil, errors.New(private)
 		})
 		tool(s, "headers", func(_ context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-			return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: fmt.Sprint(req.Extra.Header, req.Extra.TokenInfo)}}}, nil
+			return &mcp.CallToolResult{Content: []mcp.Content{
+				&mcp.TextContent{Text: fmt.Sprint(req.Extra.Header, req.Extra.TokenInfo)},
+			}}, nil
 		})
 	})
 	for _, era := range []string{eras[0], eras[1]} {
@@ -228,8 +262,10 @@ func TestFailingTool(t *testing.T) {
 			t.Errorf("%s: a tool sees the key: %s", era, seen)
 		}
 	}
-	// What a panic carries may be a secret, so the log has where it happened and nothing of its value.
-	if fails, panics := strings.Count(w.log.String(), private), strings.Count(w.log.String(), "panic in "); fails != 2 || panics != 2 {
+	// What a panic carries may be a secret, so the log has where it happened and nothing of its
+	// value.
+	if fails, panics := strings.Count(w.log.String(), private), strings.Count(w.log.String(),
+		"panic in "); fails != 2 || panics != 2 {
 		t.Errorf("of two failures the log has %d, of two panics %d", fails, panics)
 	}
 	if strings.Contains(w.log.String(), w.key) {

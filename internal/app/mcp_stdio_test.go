@@ -15,16 +15,19 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// command is coffer mcp with nothing in its environment but these settings; what it says to people goes into the book.
+// command is coffer mcp with nothing in its environment but these settings; what it says to people
+// goes into the book.
 func command(t *testing.T, program string, said *logBook, args []string, settings ...string) *exec.Cmd {
 	t.Helper()
-	cmd := exec.CommandContext(t.Context(), program, append([]string{"mcp"}, args...)...) // a test that ends early leaves no process behind
+	// a test that ends early leaves no process behind
+	cmd := exec.CommandContext(t.Context(), program, append([]string{"mcp"}, args...)...)
 	cmd.Env = append([]string{"PATH=/usr/bin:/bin", "HOME=" + t.TempDir(), "COFFER_LOG_LEVEL=DEBUG"}, settings...)
 	cmd.Stderr = said
 	return cmd
 }
 
-// The tools over standard input and output, straight on the database and through a running server: the same tools, the same answers, the same rights.
+// The tools over standard input and output, straight on the database and through a running server:
+// the same tools, the same answers, the same rights.
 func TestStdio(t *testing.T) {
 	t.Parallel()
 	program := apptest.Program(t)
@@ -37,7 +40,8 @@ func TestStdio(t *testing.T) {
 			t.Helper()
 			said := &logBook{}
 			cmd := command(t, program, said, road.args, append(road.settings, "COFFER_API_KEY="+key)...)
-			return connectThrough(t, era, &mcp.CommandTransport{Command: cmd, TerminateDuration: 30 * time.Second}), cmd, said
+			return connectThrough(t, era, &mcp.CommandTransport{Command: cmd, TerminateDuration: 30 * time.Second}),
+				cmd, said
 		}
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -56,8 +60,10 @@ func TestStdio(t *testing.T) {
 						t.Errorf("with a revoked key: %+v", res)
 					}
 					from := time.Now()
-					if err := session.Close(); err != nil || !cmd.ProcessState.Success() || time.Since(from) > 20*time.Second {
-						t.Errorf("at the end of its input it ended after %v with %v, %v", time.Since(from), cmd.ProcessState, err)
+					if err := session.Close(); err != nil || !cmd.ProcessState.Success() ||
+						time.Since(from) > 20*time.Second {
+						t.Errorf("at the end of its input it ended after %v with %v, %v", time.Since(from),
+							cmd.ProcessState, err)
 					}
 					if strings.Contains(said.String(), key.Secret) {
 						t.Errorf("it tells the key: %s", said)
@@ -71,7 +77,11 @@ func TestStdio(t *testing.T) {
 					t.Errorf("tools of a read_only key (-want +got):\n%s", diff)
 				}
 				callTool(t, session, "list_tags", nil)
-				if _, err := session.CallTool(t.Context(), &mcp.CallToolParams{Name: "create_tag", Arguments: map[string]any{"slug": "by-reader"}}); !refusedAsUnknown(err) {
+				if _, err := session.CallTool(t.Context(),
+					&mcp.CallToolParams{
+						Name:      "create_tag",
+						Arguments: map[string]any{"slug": "by-reader"},
+					}); !refusedAsUnknown(err) {
 					t.Errorf("create_tag with a read_only key: %v", err)
 				}
 			})
@@ -79,8 +89,10 @@ func TestStdio(t *testing.T) {
 				t.Parallel()
 				for _, key := range []string{"", "coffer_garbage", "coffer_" + strings.Repeat("0", 43)} {
 					said := &logBook{}
-					out, err := command(t, program, said, road.args, append(road.settings, "COFFER_API_KEY="+key)...).Output()
-					if exit, ok := errors.AsType[*exec.ExitError](err); !ok || exit.ExitCode() < 1 || len(out) > 0 || said.String() == "" || key != "" && strings.Contains(said.String(), key) {
+					out, err := command(t, program, said, road.args,
+						append(road.settings, "COFFER_API_KEY="+key)...).Output()
+					if exit, ok := errors.AsType[*exec.ExitError](err); !ok || exit.ExitCode() < 1 || len(out) > 0 ||
+						said.String() == "" || key != "" && strings.Contains(said.String(), key) {
 						t.Errorf("with key %q: %v, output %q, %s", key, err, out, said)
 					}
 				}
@@ -89,22 +101,29 @@ func TestStdio(t *testing.T) {
 	}
 }
 
-// useEverything works with a session as an agent does, and holds its answers against those over HTTP.
+// useEverything works with a session as an agent does, and holds its answers against those over
+// HTTP.
 func (w *toolWorld) useEverything(t *testing.T, session *mcp.ClientSession, slug string) {
 	t.Helper()
 	if diff := cmp.Diff(menuNames(op.Full), toolNames(t, session)); diff != "" {
 		t.Errorf("tools (-want +got):\n%s", diff)
 	}
-	if res := callTool(t, session, "create_tag", map[string]any{"slug": slug, "display_name": "Ünïcødé ☂"}); res.IsError {
+	if res := callTool(t, session, "create_tag", map[string]any{
+		"slug":         slug,
+		"display_name": "Ünïcødé ☂",
+	}); res.IsError {
 		t.Errorf("create_tag: %s", blockOf(t, res))
 	}
-	if r := w.send(t, exchange{method: "GET", path: "/api/v1/tags/" + slug, key: w.key}); r.status != 200 || !strings.Contains(r.body, "Ünïcødé ☂") {
+	if r := w.send(t, exchange{method: "GET", path: "/api/v1/tags/" + slug, key: w.key}); r.status != 200 ||
+		!strings.Contains(r.body, "Ünïcødé ☂") {
 		t.Errorf("over HTTP the tag is %d %s", r.status, r.body)
 	}
-	if fault := faultOf(t, callTool(t, session, "delete_tag", map[string]any{"slug": "needs-review"})); fault.Code != errs.SystemProtected {
+	if fault := faultOf(t, callTool(t, session, "delete_tag",
+		map[string]any{"slug": "needs-review"})); fault.Code != errs.SystemProtected {
 		t.Errorf("delete_tag: %+v", fault)
 	}
-	if fault := faultOf(t, callTool(t, session, "create_tag", map[string]any{"slug": 7, "strange": true})); fault.Code != errs.ValidationError || len(fault.Details) != 2 {
+	if fault := faultOf(t, callTool(t, session, "create_tag",
+		map[string]any{"slug": 7, "strange": true})); fault.Code != errs.ValidationError || len(fault.Details) != 2 {
 		t.Errorf("create_tag: %+v", fault)
 	}
 	if _, err := session.CallTool(t.Context(), &mcp.CallToolParams{Name: "no_such_tool"}); !refusedAsUnknown(err) {
@@ -113,7 +132,8 @@ func (w *toolWorld) useEverything(t *testing.T, session *mcp.ClientSession, slug
 	direct := w.connect(t, w.key, session.InitializeResult().ProtocolVersion)
 	for _, tool := range []string{"list_categories", "export_categories"} {
 		want, got := callTool(t, direct, tool, nil), callTool(t, session, tool, nil)
-		if diff := cmp.Diff(want.StructuredContent, got.StructuredContent); diff != "" || blockOf(t, want) != blockOf(t, got) {
+		if diff := cmp.Diff(want.StructuredContent, got.StructuredContent); diff != "" ||
+			blockOf(t, want) != blockOf(t, got) {
 			t.Errorf("%s differs from what it is over HTTP:\n%s", tool, diff)
 		}
 	}

@@ -28,7 +28,8 @@ import (
 
 const modernEra = "2026-07-28" // the first revision without sessions
 
-// eras are the revisions that clients in the field speak; the first is what the SDK's client asks for by itself.
+// eras are the revisions that clients in the field speak; the first is what the SDK's client asks
+// for by itself.
 var eras = []string{modernEra, "2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"}
 
 // A toolWorld is a world whose log can be read, and whose tools a test may add to.
@@ -41,8 +42,12 @@ type toolWorld struct {
 func newToolWorld(t *testing.T, extend func(*mcp.Server)) *toolWorld {
 	t.Helper()
 	w := &toolWorld{log: &logBook{}}
-	config := app.Config{DatabaseURL: seal.NewSecret(pgtest.URL(t)), DatabaseMaxConns: 8, RatePerMinute: 60_000_000, RateBurst: 1_000_000, AuthFailures: 1_000_000}
-	a, err := app.Build(t.Context(), config, slog.New(slog.NewJSONHandler(w.log, &slog.HandlerOptions{Level: slog.LevelDebug})))
+	config := app.Config{
+		DatabaseURL: seal.NewSecret(pgtest.URL(t)), DatabaseMaxConns: 8, RatePerMinute: 60_000_000,
+		RateBurst: 1_000_000, AuthFailures: 1_000_000,
+	}
+	a, err := app.Build(t.Context(), config, slog.New(slog.NewJSONHandler(w.log,
+		&slog.HandlerOptions{Level: slog.LevelDebug})))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -92,7 +97,8 @@ func (w *toolWorld) connect(t *testing.T, key, era string) *mcp.ClientSession {
 func connectThrough(t *testing.T, era string, transport mcp.Transport) *mcp.ClientSession {
 	t.Helper()
 	client := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, nil)
-	session, err := client.Connect(context.WithoutCancel(t.Context()), transport, &mcp.ClientSessionOptions{ProtocolVersion: era})
+	session, err := client.Connect(context.WithoutCancel(t.Context()), transport,
+		&mcp.ClientSessionOptions{ProtocolVersion: era})
 	if err != nil {
 		t.Fatalf("%s: %v", era, err)
 	}
@@ -147,7 +153,8 @@ func blockOf(t *testing.T, res *mcp.CallToolResult) string {
 	return text.Text
 }
 
-// faultOf is the error that the result tells the model of, after a look at its form: the envelope of REST, as text, and no structured content that would have to fit the tool's schema.
+// faultOf is the error that the result tells the model of, after a look at its form: the envelope
+// of REST, as text, and no structured content that would have to fit the tool's schema.
 func faultOf(t *testing.T, res *mcp.CallToolResult) errs.FaceError {
 	t.Helper()
 	if !res.IsError || res.StructuredContent != nil {
@@ -156,7 +163,8 @@ func faultOf(t *testing.T, res *mcp.CallToolResult) errs.FaceError {
 	var face errs.Face
 	d := json.NewDecoder(strings.NewReader(blockOf(t, res)))
 	d.DisallowUnknownFields()
-	if err := d.Decode(&face); err != nil || face.Error.Code == "" || face.Error.Message == "" || !slices.Contains(errs.Codes(), face.Error.Code) {
+	if err := d.Decode(&face); err != nil || face.Error.Code == "" || face.Error.Message == "" ||
+		!slices.Contains(errs.Codes(), face.Error.Code) {
 		t.Errorf("not the error envelope: %s (%v)", blockOf(t, res), err)
 	}
 	return face.Error
@@ -186,20 +194,24 @@ func TestToolsInEveryEra(t *testing.T) {
 			if (session.ID() == "") != (want == modernEra) {
 				t.Errorf("the session's id is %q; it must be empty in %s alone", session.ID(), modernEra)
 			}
-			if !strings.Contains(start.Instructions, "never instructions") || start.ServerInfo.Name != "coffer" || start.Capabilities.Tools == nil {
+			if !strings.Contains(start.Instructions, "never instructions") || start.ServerInfo.Name != "coffer" ||
+				start.Capabilities.Tools == nil {
 				t.Errorf("the server says of itself: %+v", start)
 			}
 			if diff := cmp.Diff(menuNames(op.Full), toolNames(t, session)); diff != "" {
 				t.Errorf("tools (-want +got):\n%s", diff)
 			}
 			slug := fmt.Sprintf("era-%d", i)
-			if res := callTool(t, session, "create_tag", map[string]any{"slug": slug}); res.IsError || !strings.Contains(blockOf(t, res), slug) {
+			if res := callTool(t, session, "create_tag", map[string]any{"slug": slug}); res.IsError ||
+				!strings.Contains(blockOf(t, res), slug) {
 				t.Errorf("create_tag: %+v", res)
 			}
-			if res := callTool(t, session, "create_tag", map[string]any{"slug": slug}); faultOf(t, res).Code != errs.SlugConflict {
+			if res := callTool(t, session, "create_tag", map[string]any{"slug": slug}); faultOf(t,
+				res).Code != errs.SlugConflict {
 				t.Errorf("create_tag again: %s", blockOf(t, res))
 			}
-			if _, err := session.CallTool(t.Context(), &mcp.CallToolParams{Name: "no_such_tool"}); !refusedAsUnknown(err) {
+			if _, err := session.CallTool(t.Context(),
+				&mcp.CallToolParams{Name: "no_such_tool"}); !refusedAsUnknown(err) {
 				t.Errorf("a tool that does not exist: %v", err)
 			}
 		})
@@ -216,12 +228,18 @@ func TestReaderSeesAndCallsReadToolsOnly(t *testing.T) {
 			t.Errorf("%s: tools of a read_only key (-want +got):\n%s", era, diff)
 		}
 		for _, name := range menuNames(op.Full) {
-			_, err := session.CallTool(t.Context(), &mcp.CallToolParams{Name: name, Arguments: map[string]any{"slug": "needs-review"}})
+			_, err := session.CallTool(t.Context(), &mcp.CallToolParams{
+				Name:      name,
+				Arguments: map[string]any{"slug": "needs-review"},
+			})
 			if readable := slices.Contains(menuNames(op.Read), name); refusedAsUnknown(err) == readable {
 				t.Errorf("%s: %s with a read_only key: %v", era, name, err)
 			}
 		}
-		_, err := session.CallTool(t.Context(), &mcp.CallToolParams{Name: "create_tag", Arguments: map[string]any{"slug": "by-reader"}})
+		_, err := session.CallTool(t.Context(), &mcp.CallToolParams{
+			Name:      "create_tag",
+			Arguments: map[string]any{"slug": "by-reader"},
+		})
 		if !refusedAsUnknown(err) {
 			t.Errorf("%s: create_tag with a read_only key: %v", era, err)
 		}
@@ -244,14 +262,17 @@ func TestToolDescriptions(t *testing.T) {
 			t.Fatal(err)
 		}
 		o, hints := ops[tool.Name], tool.Annotations
-		if tool.Title == "" || tool.Description == "" || hints == nil || hints.DestructiveHint == nil || hints.OpenWorldHint == nil {
+		if tool.Title == "" || tool.Description == "" || hints == nil || hints.DestructiveHint == nil ||
+			hints.OpenWorldHint == nil {
 			t.Errorf("%s lacks a title, a description or a hint: %+v", tool.Name, tool)
 			continue
 		}
-		if hints.ReadOnlyHint == o.Writes || *hints.DestructiveHint != o.Destructive || hints.ReadOnlyHint && (*hints.DestructiveHint || !hints.IdempotentHint) {
+		if hints.ReadOnlyHint == o.Writes || *hints.DestructiveHint != o.Destructive || hints.ReadOnlyHint &&
+			(*hints.DestructiveHint || !hints.IdempotentHint) {
 			t.Errorf("%s: the hints are not true: %+v", tool.Name, hints)
 		}
-		if in, ok := tool.InputSchema.(map[string]any); !ok || in["type"] != "object" || in["additionalProperties"] != false {
+		if in, ok := tool.InputSchema.(map[string]any); !ok || in["type"] != "object" ||
+			in["additionalProperties"] != false {
 			t.Errorf("%s: the input schema is open: %v", tool.Name, tool.InputSchema)
 		}
 		if out, ok := tool.OutputSchema.(map[string]any); ok != (o.TextOut == "") || ok && out["type"] != "object" {
@@ -266,7 +287,8 @@ func TestShapesOfAnswers(t *testing.T) {
 	for _, era := range []string{eras[0], eras[1]} {
 		session := w.connect(t, w.key, era)
 
-		// A list: the text is the array, the structured content wraps it, because older revisions allow objects only.
+		// A list: the text is the array, the structured content wraps it, because older revisions
+		// allow objects only.
 		res := callTool(t, session, "list_tags", nil)
 		var tags []map[string]any
 		if err := json.Unmarshal([]byte(blockOf(t, res)), &tags); err != nil || len(tags) == 0 {
@@ -279,7 +301,8 @@ func TestShapesOfAnswers(t *testing.T) {
 		var asAny []any
 		for _, tag := range tags {
 			asAny = append(asAny, tag)
-			if id, _ := tag["id"].(string); len(id) != 8 || tag["short_id"] != nil || tag["display_name"] == nil || tag["name"] != nil {
+			if id, _ := tag["id"].(string); len(id) != 8 || tag["short_id"] != nil || tag["display_name"] == nil ||
+				tag["name"] != nil {
 				t.Errorf("%s: not the tool's shape of a tag: %v", era, tag)
 			}
 		}
@@ -323,7 +346,8 @@ func TestErrorsOfTools(t *testing.T) {
 	}
 }
 
-// Within a session it is the key of each request that counts, and only the key that opened it may use it.
+// Within a session it is the key of each request that counts, and only the key that opened it may
+// use it.
 func TestSessionBelongsToItsKey(t *testing.T) {
 	t.Parallel()
 	w := newToolWorld(t, nil)
@@ -356,7 +380,10 @@ func (w *toolWorld) statusInSession(t *testing.T, method, key, session string) i
 	if err != nil {
 		t.Fatal(err)
 	}
-	for k, v := range map[string]string{"X-API-Key": key, "Mcp-Session-Id": session, "MCP-Protocol-Version": eras[1], "Accept": "text/event-stream"} {
+	for k, v := range map[string]string{
+		"X-API-Key": key, "Mcp-Session-Id": session, "MCP-Protocol-Version": eras[1],
+		"Accept": "text/event-stream",
+	} {
 		req.Header.Set(k, v)
 	}
 	res, err := http.DefaultClient.Do(req)
@@ -401,13 +428,17 @@ func TestNoTraceOfOAuth(t *testing.T) {
 	t.Parallel()
 	w := newToolWorld(t, nil)
 	for _, path := range []string{
-		"/.well-known/oauth-protected-resource", "/.well-known/oauth-protected-resource/mcp/key", "/.well-known/oauth-authorization-server",
-		"/.well-known/oauth-authorization-server/mcp/key", "/.well-known/openid-configuration", "/.well-known/openid-configuration/mcp/key",
-		"/mcp/key/.well-known/openid-configuration", "/mcp/key/.well-known/oauth-protected-resource", "/.well-known/", "/register", "/authorize", "/token",
+		"/.well-known/oauth-protected-resource", "/.well-known/oauth-protected-resource/mcp/key",
+		"/.well-known/oauth-authorization-server",
+		"/.well-known/oauth-authorization-server/mcp/key", "/.well-known/openid-configuration",
+		"/.well-known/openid-configuration/mcp/key",
+		"/mcp/key/.well-known/openid-configuration", "/mcp/key/.well-known/oauth-protected-resource", "/.well-known/",
+		"/register", "/authorize", "/token",
 	} {
 		for _, method := range []string{http.MethodGet, http.MethodPost} {
 			r := w.send(t, exchange{method: method, path: path})
-			if r.status != http.StatusNotFound || r.code() != string(errs.NotFound) || r.header.Get("Content-Type") != "application/json" {
+			if r.status != http.StatusNotFound || r.code() != string(errs.NotFound) ||
+				r.header.Get("Content-Type") != "application/json" {
 				t.Errorf("%s %s: %d %s %.80s", method, path, r.status, r.header.Get("Content-Type"), r.body)
 			}
 		}
@@ -422,16 +453,24 @@ func TestNoTraceOfOAuth(t *testing.T) {
 		{"", "Bearer coffer_garbage", errs.InvalidAPIKey},
 	} {
 		for _, method := range []string{http.MethodPost, http.MethodGet, http.MethodDelete, http.MethodOptions} {
-			r := w.send(t, exchange{method: method, path: "/mcp/key", key: c.key, header: map[string]string{"Authorization": c.bearer}})
-			if r.status != http.StatusUnauthorized || r.code() != string(c.want) || len(r.header.Values("WWW-Authenticate")) > 0 {
+			r := w.send(t, exchange{
+				method: method, path: "/mcp/key", key: c.key,
+				header: map[string]string{"Authorization": c.bearer},
+			})
+			if r.status != http.StatusUnauthorized || r.code() != string(c.want) ||
+				len(r.header.Values("WWW-Authenticate")) > 0 {
 				t.Errorf("%s with key %q, %q: %d %s %v", method, c.key, c.bearer, r.status, r.body, r.header)
 			}
 		}
 	}
 	// The key as a bearer token is a key.
 	r := w.send(t, exchange{
-		method: "POST", path: "/mcp/key", body: `{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{` + modernMeta + `}}`,
-		header: map[string]string{"Authorization": "Bearer " + w.key, "MCP-Protocol-Version": modernEra, "Mcp-Method": "tools/list", "Accept": "application/json, text/event-stream"},
+		method: "POST", path: "/mcp/key", body: `{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{` +
+			modernMeta + `}}`,
+		header: map[string]string{
+			"Authorization": "Bearer " + w.key, "MCP-Protocol-Version": modernEra,
+			"Mcp-Method": "tools/list", "Accept": "application/json, text/event-stream",
+		},
 	})
 	if r.status != http.StatusOK || !strings.Contains(r.body, "list_tags") {
 		t.Errorf("with a bearer token: %d %s", r.status, r.body)

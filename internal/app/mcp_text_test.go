@@ -18,7 +18,9 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// The structured content of tools is what their output schemas say, no field more and no field less. Stories hold every tool against its schema in passing; here the check itself is shown to be able to fail.
+// The structured content of tools is what their output schemas say, no field more and no field
+// less. Stories hold every tool against its schema in passing; here the check itself is shown to be
+// able to fail.
 func TestStructuredContentFitsItsSchema(t *testing.T) {
 	t.Parallel()
 	w := newToolWorld(t, nil)
@@ -38,7 +40,10 @@ func TestStructuredContentFitsItsSchema(t *testing.T) {
 		args map[string]any
 	}{
 		{"list_tags", map[string]any{}},
-		{"create_tag", map[string]any{"slug": "trip:oslo", "display_name": "Oslo", "color": "#D97706", "icon": "plane", "description": "north"}},
+		{"create_tag", map[string]any{
+			"slug": "trip:oslo", "display_name": "Oslo", "color": "#D97706", "icon": "plane",
+			"description": "north",
+		}},
 		{"create_tag", map[string]any{"slug": "bare"}},
 		{"update_tag", map[string]any{"slug": "bare", "name": "Bare"}},
 		{"list_tags", map[string]any{}},
@@ -126,7 +131,8 @@ func hostileTexts(t *testing.T) []string {
 
 var plainSlug = regexp.MustCompile(`^[a-z0-9:_-]{1,64}$`)
 
-// Hostile text as a tag's name is refused, or comes back as a JSON string and nowhere else: not in an error, not in the log.
+// Hostile text as a tag's name is refused, or comes back as a JSON string and nowhere else: not in
+// an error, not in the log.
 func TestHostileNames(t *testing.T) {
 	t.Parallel()
 	w := newToolWorld(t, nil)
@@ -151,13 +157,15 @@ func TestHostileNames(t *testing.T) {
 			}
 			kept[slug] = want
 		}
-		if res := w.tryHostile(t, session, hostile, map[string]any{"slug": hostile}); res != nil && !plainSlug.MatchString(res["slug"].(string)) {
+		if res := w.tryHostile(t, session, hostile, map[string]any{"slug": hostile}); res != nil &&
+			!plainSlug.MatchString(res["slug"].(string)) {
 			t.Errorf("%q was taken as a slug: %v", hostile, res)
 		}
 	}
 	for _, key := range []string{w.key, w.reader} {
 		var tags []map[string]any
-		if err := json.Unmarshal([]byte(blockOf(t, callTool(t, w.connect(t, key, ""), "list_tags", nil))), &tags); err != nil {
+		if err := json.Unmarshal([]byte(blockOf(t, callTool(t, w.connect(t, key, ""), "list_tags", nil))),
+			&tags); err != nil {
 			t.Fatal(err)
 		}
 		found := map[string]string{}
@@ -181,8 +189,11 @@ func TestHostileNames(t *testing.T) {
 	t.Logf("%d kept, %d refused", len(kept), refused)
 }
 
-// tryHostile makes a tag and answers it, or nil if it was refused; a refusal must not repeat the text.
-func (w *toolWorld) tryHostile(t *testing.T, session *mcp.ClientSession, hostile string, args map[string]any) map[string]any {
+// tryHostile makes a tag and answers it, or nil if it was refused; a refusal must not repeat the
+// text.
+func (w *toolWorld) tryHostile(t *testing.T, session *mcp.ClientSession, hostile string,
+	args map[string]any,
+) map[string]any {
 	t.Helper()
 	if !utf8.ValidString(hostile) {
 		return nil // JSON cannot carry it
@@ -206,17 +217,20 @@ func (w *toolWorld) tryHostile(t *testing.T, session *mcp.ClientSession, hostile
 	return tag
 }
 
-// notLogged holds every line of the log against the hostile texts, as they are and as JSON writes them.
+// notLogged holds every line of the log against the hostile texts, as they are and as JSON writes
+// them.
 func (w *toolWorld) notLogged(t *testing.T) {
 	t.Helper()
 	log := w.log.String()
 	for _, hostile := range hostileTexts(t) {
 		quoted, _ := json.Marshal(hostile)
-		if len(hostile) > 6 && (strings.Contains(log, hostile) || strings.Contains(log, strings.Trim(string(quoted), `"`))) {
+		if len(hostile) > 6 && (strings.Contains(log, hostile) ||
+			strings.Contains(log, strings.Trim(string(quoted), `"`))) {
 			t.Errorf("the log has %q", hostile)
 		}
 	}
-	if !strings.Contains(log, `"surface":"tool"`) || !strings.Contains(log, `"actor":"agent"`) || strings.Contains(log, `"actor":"user"`) {
+	if !strings.Contains(log, `"surface":"tool"`) || !strings.Contains(log, `"actor":"agent"`) ||
+		strings.Contains(log, `"actor":"user"`) {
 		t.Errorf("control: the log does not show calls of agents: %.300s", log)
 	}
 }

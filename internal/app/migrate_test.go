@@ -14,6 +14,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/fstest"
 	"time"
 
 	"coffer/internal/app"
@@ -22,7 +23,42 @@ import (
 	"coffer/internal/pg/pgtest"
 )
 
-// released are databases as a release left them: made, filled and changed by the program of that day, then written down by pg_dump. Their names are the schema's number.
+// laterMigration is a migration as the next release may bring it: it works on the large tables,
+// fills what it adds, and reads before it locks.
+const laterMigration = `-- +goose Up
+create table later (transaction_id uuid primary key, amount numeric(12,2) not null);
+insert into later select id, -amount from transaction;
+create index later_change on change (actor_name);
+alter table transaction add column later text not null default 'none';
+`
+
+// straySchema makes a table only in a household that has comments.
+const straySchema = `
+-- +goose StatementBegin
+do $$ begin if exists (select from comment) then create table stray (); end if; end $$;
+-- +goose StatementEnd
+`
+
+// with returns the program's migrations and one more.
+func with(t *testing.T, script string) fs.FS {
+	t.Helper()
+	files := fstest.MapFS{fmt.Sprintf("%05d_later.sql", pg.Newest()+1): {Data: []byte(script)}}
+	names, err := fs.Glob(pg.Migrations(), "*.sql")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range names {
+		content, err := fs.ReadFile(pg.Migrations(), name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		files[name] = &fstest.MapFile{Data: content}
+	}
+	return files
+}
+
+// released returns the databases of releases: made, filled and changed by the program of that day
+// (TestWriteRelease), then written by pg_dump. A file's name is the number of its schema.
 func released(t *testing.T) []string {
 	t.Helper()
 	found, err := filepath.Glob("testdata/releases/*.sql.gz")
@@ -84,11 +120,11 @@ func schema(t *testing.T, url string) string {
 	return dumpToken.ReplaceAllString(string(pgtest.Dump(t, url, "--schema-only")), "")
 }
 
-// installed is the schema of a fresh install.
-func installed(t *testing.T) string {
+// installed returns the schema of a fresh install.
+func installed(t *testing.T, files fs.FS) string {
 	t.Helper()
 	url := pgtest.EmptyURL(t)
-	if _, err := openDB(t, url).Migrate(t.Context(), job.Schema()); err != nil {
+	if _, err := openDB(t, url).MigrateFiles(t.Context(), files, job.Schema()); err != nil {
 		t.Fatal(err)
 	}
 	return schema(t, url)
@@ -101,56 +137,71 @@ func sameSchema(t *testing.T, url, want string) {
 	}
 }
 
-// numbers are the steps after that one.
-func numbers(t *testing.T, after int64) []int64 {
+// numbers returns the migrations after that one.
+func numbers(t *testing.T, files fs.FS, after int64) (list []int64) {
 	t.Helper()
-	names, err := fs.Glob(pg.Migrations(), "*.sql")
+	names, err := fs.Glob(files, "*.sql")
 	if err != nil {
 		t.Fatal(err)
 	}
-	list := []int64{4} // the step in Go
 	for _, name := range names {
 		n, err := strconv.ParseInt(name[:5], 10, 64)
 		if err != nil {
 			t.Fatal(err)
 		}
-		list = append(list, n)
+		if n > after {
+			list = append(list, n)
+		}
 	}
-	slices.Sort(list)
-	return slices.DeleteFunc(list, func(n int64) bool { return n <= after })
+	return list
 }
 
-// Every release migrates to the newest schema: the same as a fresh install has, with all rows still there, and the program works on it.
+// rowCounts returns a line that changes if a migration loses rows or money.
+func rowCounts(t *testing.T, db *pg.DB) string {
+	t.Helper()
+	n, err := pg.Value[string](t.Context(), db, `
+		select concat_ws(' ', (select count(*) from transaction), (select sum(amount) from transaction),
+			(select count(*) from account), (select count(*) from change), (select count(*) from entry),
+			(select count(*) from transaction_tag), (select count(*) from comment), (select count(*) from report),
+			(select count(*) from token), (select count(*) from member))`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+// Every release migrates to the newest schema: it is the same as a fresh install has, all rows are
+// still there, and the program works on it.
 func TestMigrateReleases(t *testing.T) {
 	t.Parallel()
-	want := installed(t)
+	want := installed(t, pg.Migrations())
 	for _, file := range released(t) {
 		t.Run(filepath.Base(file), func(t *testing.T) {
 			t.Parallel()
 			url, db := restore(t, file)
-			if schema(t, url) == want {
+			at, err := db.SchemaVersion(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if at < pg.Newest() && schema(t, url) == want {
 				t.Error("control: there is nothing to migrate")
 			}
-			counts := func() string {
-				n, err := pg.Value[string](t.Context(), db, `select concat_ws(' ', (select count(*) from transaction), (select sum(amount) from transaction), (select count(*) from account),
-					(select count(*) from change), (select count(*) from entry), (select count(*) from transaction_tag), (select count(*) from token), (select count(*) from member))`)
-				if err != nil {
-					t.Fatal(err)
-				}
-				return n
-			}
-			before := counts()
+			before := rowCounts(t, db)
 			steps, err := db.Migrate(t.Context(), job.Schema())
 			if err != nil {
 				t.Fatal(err)
 			}
 			sameSchema(t, url, want)
-			if after := counts(); after != before {
+			if after := rowCounts(t, db); after != before {
 				t.Errorf("before %s, after %s", before, after)
 			}
 			w := newWorldOn(t, url, app.Config{})
-			for _, path := range []string{"/transactions?limit=500", "/changes", "/transactions/summary", "/accounts", "/rules", "/connections", "/users"} {
-				if r := w.send(t, exchange{method: "GET", path: "/api/v1" + path, key: w.key}); r.status != 200 || path == "/changes" && !strings.Contains(r.body, `"reverts":"`) {
+			for _, path := range []string{
+				"/transactions?limit=500", "/changes", "/transactions/summary", "/accounts",
+				"/rules", "/connections", "/users",
+			} {
+				if r := w.send(t, exchange{method: "GET", path: "/api/v1" + path, key: w.key}); r.status != 200 ||
+					path == "/changes" && !strings.Contains(r.body, `"reverts":"`) {
 					t.Errorf("%s: %d %.300s", path, r.status, r.body)
 				}
 			}
@@ -159,25 +210,71 @@ func TestMigrateReleases(t *testing.T) {
 	}
 }
 
-// stall lets the step of that number wait, all its statements done, right before it is recorded and committed.
+// The comparisons of TestMigrateReleases accept a good migration after the newest one and notice
+// two bad ones.
+func TestMigrateLater(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		script             string
+		otherRows, another bool // rows are lost; the schema is not that of a fresh install
+	}{
+		"good":         {script: laterMigration},
+		"loses rows":   {script: laterMigration + `delete from comment;`, otherRows: true},
+		"goes by rows": {script: laterMigration + straySchema, another: true},
+	} {
+		files := with(t, c.script)
+		want := installed(t, files)
+		for _, file := range released(t) {
+			t.Run(name+" "+filepath.Base(file), func(t *testing.T) {
+				t.Parallel()
+				url, db := restore(t, file)
+				if schema(t, url) == want {
+					t.Error("control: there is nothing to migrate")
+				}
+				before := rowCounts(t, db)
+				steps, err := db.MigrateFiles(t.Context(), files, job.Schema())
+				if err != nil || !strings.Contains(strings.Join(steps, " "), "_later.sql") {
+					t.Fatal(steps, err)
+				}
+				if after := rowCounts(t, db); (after != before) != c.otherRows {
+					t.Errorf("before %s, after %s", before, after)
+				}
+				if got := schema(t, url); (got != want) != c.another {
+					t.Errorf("the schema against that of a fresh install:\n%s", firstDifference(want, got))
+				}
+				if _, err := db.Migrate(t.Context()); err == nil ||
+					!strings.Contains(err.Error(), "start the newer one") {
+					t.Errorf("the program takes the schema of a newer one: %v", err)
+				}
+			})
+		}
+	}
+}
+
+// stall lets the step of that number wait, all its statements done, right before it is recorded and
+// committed.
 func stall(ctx context.Context, db *pg.DB, step int64) error {
 	_, err := db.Exec(ctx, fmt.Sprintf(`
 		create or replace function stall() returns trigger language plpgsql as 'begin perform pg_advisory_xact_lock(4242); return new; end';
-		create or replace trigger stall before insert on goose_db_version for each row when (new.version_id = %d) execute function stall()`, step))
+		create or replace trigger stall before insert on schema_version for each row
+			when (new.version_id = %d) execute function stall()`, step))
 	return err
 }
 
-// Migrations whose connection is ended in the middle of each step, from an empty database and from every release, and run again: nothing is left half done, and the end is the same.
+// Migrations whose connection is ended in the middle of each step, from an empty database and from
+// every release, and run again: nothing is left half done, and the end is the same.
 func TestMigrateKilled(t *testing.T) {
 	t.Parallel()
-	want := installed(t)
+	files := with(t, laterMigration)
+	want := installed(t, files)
 	start := map[string]func(t *testing.T) (string, *pg.DB){"empty": func(t *testing.T) (string, *pg.DB) {
 		t.Helper()
 		url := pgtest.EmptyURL(t)
 		db := openDB(t, url)
 		// As goose makes it at the first start, so that there is a place to wait.
-		_, err := db.Exec(t.Context(), `create table goose_db_version (id integer primary key generated by default as identity, version_id bigint not null, is_applied boolean not null, tstamp timestamp not null default now());
-			insert into goose_db_version (version_id, is_applied) values (0, true)`)
+		_, err := db.Exec(t.Context(),
+			`create table schema_version (id integer primary key generated by default as identity, version_id bigint not null, is_applied boolean not null, tstamp timestamp not null default now());
+			insert into schema_version (version_id, is_applied) values (0, true)`)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -197,23 +294,39 @@ func TestMigrateKilled(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			for _, step := range numbers(t, at) {
-				killed(t, db, url, step)
+			for _, step := range numbers(t, files, at) {
+				killed(t, db, url, files, step)
 			}
-			if _, err := db.Exec(t.Context(), `drop trigger stall on goose_db_version; drop function stall()`); err != nil {
+			if _, err := db.Exec(t.Context(),
+				`drop trigger stall on schema_version; drop function stall()`); err != nil {
 				t.Fatal(err)
 			}
-			if _, err := db.Migrate(t.Context(), job.Schema()); err != nil {
+			if _, err := db.MigrateFiles(t.Context(), files, job.Schema()); err != nil {
 				t.Fatal(err)
 			}
 			sameSchema(t, url, want)
-			t.Logf("%d steps ended in the middle", len(numbers(t, at)))
+			t.Logf("%d steps ended in the middle", len(numbers(t, files, at)))
 		})
 	}
 }
 
+// The control: a migration that does not run in a transaction is left half done, and running it
+// again fails.
+func TestMigrateKilledIsNoticed(t *testing.T) {
+	t.Parallel()
+	files := with(t, "-- +goose NO TRANSACTION\n"+laterMigration)
+	url, db := restore(t, slices.Max(released(t)))
+	for _, step := range numbers(t, files, pg.Newest()) {
+		killed(t, db, url, files, step)
+	}
+	if _, err := db.MigrateFiles(t.Context(), files, job.Schema()); err == nil ||
+		!strings.Contains(err.Error(), "already exists") {
+		t.Errorf("half a migration was not noticed: %v", err)
+	}
+}
+
 // killed migrates as far as that step and ends the connection within it.
-func killed(t *testing.T, db *pg.DB, url string, step int64) {
+func killed(t *testing.T, db *pg.DB, url string, files fs.FS, step int64) {
 	t.Helper()
 	ctx := t.Context()
 	if err := stall(ctx, db, step); err != nil {
@@ -230,11 +343,13 @@ func killed(t *testing.T, db *pg.DB, url string, step int64) {
 	other := openDB(t, url) // a server of its own, which is about to lose its connection
 	done := make(chan error, 1)
 	go func() {
-		_, err := other.Migrate(ctx, job.Schema())
+		_, err := other.MigrateFiles(ctx, files, job.Schema())
 		done <- err
 	}()
 	for deadline := time.Now().Add(time.Minute); ; time.Sleep(10 * time.Millisecond) {
-		n, err := pg.Value[int](ctx, db, `select count(pg_terminate_backend(pid)) from pg_locks where locktype = 'advisory' and not granted and objid = 4242 and database = (select oid from pg_database where datname = current_database())`)
+		n, err := pg.Value[int](ctx, db, `select count(pg_terminate_backend(pid)) from pg_locks
+			where locktype = 'advisory' and not granted and objid = 4242
+			and database = (select oid from pg_database where datname = current_database())`)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -263,49 +378,74 @@ func TestMigrateLetsReadersRead(t *testing.T) {
 	if os.Getenv("COFFER_TEST_LONG") != "" {
 		rows = 1_000_000
 	}
+	files := with(t, laterMigration)
 	for _, file := range released(t) {
 		t.Run(filepath.Base(file), func(t *testing.T) {
 			t.Parallel()
 			url, db := restore(t, file)
 			grow(t, db, rows)
-			stop, cancel := context.WithCancel(t.Context())
-			defer cancel()
-			var group sync.WaitGroup
-			var worst sync.Map
-			for _, table := range []string{"transaction", "change", "entry", "account", "token", "connection", "member", "job"} {
-				reader := openDB(t, url)
-				group.Go(func() {
-					var slowest time.Duration
-					for stop.Err() == nil {
-						began := time.Now()
-						if _, err := pg.Value[int](context.WithoutCancel(stop), reader, `select count(*) from (select from `+table+` limit 10) x`); err != nil {
-							t.Errorf("%s: %v", table, err)
-							break
-						}
-						slowest = max(slowest, time.Since(began))
-						time.Sleep(2 * time.Millisecond)
-					}
-					worst.Store(table, slowest)
-				})
-			}
 			began := time.Now()
-			steps, err := db.Migrate(t.Context(), job.Schema())
-			took := time.Since(began)
-			cancel()
-			group.Wait()
-			if err != nil {
-				t.Fatal(err)
-			}
-			worst.Range(func(table, slowest any) bool {
-				if slowest.(time.Duration) > 2*time.Second {
+			for table, slowest := range slowestReads(t, url, db, files) {
+				if slowest > 2*time.Second {
 					t.Errorf("a reader of %s waited %s", table, slowest)
 				}
-				t.Logf("%s: slowest read %s", table, slowest.(time.Duration).Round(time.Millisecond))
-				return true
-			})
-			t.Logf("%d transactions migrated in %s: %s", rows, took.Round(time.Millisecond), strings.Join(steps, ", "))
+				t.Logf("%s: slowest read %s", table, slowest.Round(time.Millisecond))
+			}
+			t.Logf("%d transactions migrated in %s", rows, time.Since(began).Round(time.Millisecond))
 		})
 	}
+}
+
+// The control: a migration that locks a table for long is noticed, at that table and nowhere else.
+func TestMigrateLockIsNoticed(t *testing.T) {
+	t.Parallel()
+	files := with(t, laterMigration+"lock table member in access exclusive mode;\nselect pg_sleep(3);\n")
+	url, db := restore(t, slices.Max(released(t)))
+	worst := slowestReads(t, url, db, files)
+	if worst["member"] <= 2*time.Second || worst["job"] > 2*time.Second {
+		t.Errorf("member was locked for 3 s: %v", worst)
+	}
+}
+
+// slowestReads migrates while readers read, and returns how long the slowest read of each table
+// took.
+func slowestReads(t *testing.T, url string, db *pg.DB, files fs.FS) map[string]time.Duration {
+	t.Helper()
+	stop, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	var group sync.WaitGroup
+	var mu sync.Mutex
+	worst := map[string]time.Duration{}
+	for _, table := range []string{
+		"transaction", "change", "entry", "account", "token", "connection", "member",
+		"job",
+	} {
+		reader := openDB(t, url)
+		group.Go(func() {
+			var slowest time.Duration
+			for stop.Err() == nil {
+				began := time.Now()
+				if _, err := pg.Value[int](context.WithoutCancel(stop), reader, `select count(*) from (select
+					from `+table+` limit 10) x`); err != nil {
+					t.Errorf("%s: %v", table, err)
+					break
+				}
+				slowest = max(slowest, time.Since(began))
+				time.Sleep(2 * time.Millisecond)
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			worst[table] = slowest
+		})
+	}
+	steps, err := db.MigrateFiles(t.Context(), files, job.Schema())
+	cancel()
+	group.Wait()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Log(strings.Join(steps, ", "))
+	return worst
 }
 
 // grow repeats the release's transactions and changes until there are that many.
@@ -319,17 +459,25 @@ func grow(t *testing.T, db *pg.DB, rows int) {
 	_, err = conn.Exec(t.Context(), fmt.Sprintf(`
 		set statement_timeout = 0;
 		set session_replication_role = replica; -- rows that were checked once already
-		insert into transaction select r.* from transaction t, generate_series(1, %[1]d / (select count(*) from transaction)) n,
-			jsonb_populate_record(t, jsonb_build_object('id', gen_random_uuid(), 'short_id', substr(md5(n || t.id::text), 1, 8), 'provider_id', t.provider_id || '-' || n, 'linked_id', null)) r on conflict do nothing;
-		insert into change select r.* from change c, generate_series(1, %[1]d / (select count(*) from change)) n,
-			jsonb_populate_record(c, jsonb_build_object('id', gen_random_uuid(), 'short_id', substr(md5(n || c.id::text), 1, 8))) r where c.reverts is null on conflict do nothing;
+		insert into transaction select r.* from transaction t,
+			generate_series(1, %[1]d / (select count(*) from transaction)) n,
+			jsonb_populate_record(t, jsonb_build_object('id', gen_random_uuid(), 'short_id',
+				substr(md5(n || t.id::text), 1, 8), 'provider_id', t.provider_id || '-' || n, 'linked_id', null)) r
+				on conflict do nothing;
+		insert into change overriding system value select r.*
+			from change c, generate_series(1, %[1]d / (select count(*) from change)) n,
+			jsonb_populate_record(c, jsonb_build_object('id', gen_random_uuid(), 'short_id',
+				substr(md5(n || c.id::text), 1, 8),
+				'seq', nextval(pg_get_serial_sequence('change', 'seq')))) r where c.reverts is null
+					on conflict do nothing;
 		analyze;
 		set session_replication_role = default;
 		set statement_timeout = default`, rows))
 	if err != nil {
 		t.Fatal(err)
 	}
-	n, err := pg.Value[int](t.Context(), db, `select least((select count(*) from transaction), (select count(*) from change) * 2)`)
+	n, err := pg.Value[int](t.Context(), db, `select least((select count(*) from transaction),
+		(select count(*) from change) * 2)`)
 	if err != nil || n < rows*9/10 {
 		t.Fatalf("only %d rows, %v", n, err)
 	}

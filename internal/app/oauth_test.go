@@ -28,14 +28,17 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/oauthex"
 )
 
-// published is a household that Robin has set up on a server that knows its own address, with Robin's browser.
+// published is a household that Robin has set up on a server that knows its own address, with
+// Robin's browser.
 func published(t *testing.T) *visitor {
 	t.Helper()
 	server := httptest.NewUnstartedServer(nil)
-	return settledIn(t, newWorldAt(t, pgtest.URL(t), app.Config{PublicURL: "http://" + server.Listener.Addr().String()}, server))
+	return settledIn(t, newWorldAt(t, pgtest.URL(t), app.Config{PublicURL: "http://" + server.Listener.Addr().String()},
+		server))
 }
 
-// letIn is what a program gets that the member of a session lets in at an address, without the pages; and the consent.
+// letIn is what a program gets that the member of a session lets in at an address, without the
+// pages; and the consent.
 func (w *world) letIn(t testing.TB, session string, scope op.Scope, address string) (auth.Tokens, id.ID) {
 	t.Helper()
 	actor, err := w.Auth.Session(t.Context(), session)
@@ -48,7 +51,10 @@ func (w *world) letIn(t testing.TB, session string, scope op.Scope, address stri
 	}
 	verifier := id.Base62(43)
 	sum := sha256.Sum256([]byte(verifier))
-	code, err := w.Auth.Consent(t.Context(), actor, auth.Wish{Client: c, Scope: scope, Resource: address, RedirectURI: callback, Challenge: base64.RawURLEncoding.EncodeToString(sum[:])})
+	code, err := w.Auth.Consent(t.Context(), actor, auth.Wish{
+		Client: c, Scope: scope, Resource: address,
+		RedirectURI: callback, Challenge: base64.RawURLEncoding.EncodeToString(sum[:]),
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -68,14 +74,18 @@ const callback = "http://127.0.0.1:9/callback"
 // register makes a client known, and answers its client_id.
 func (v *visitor) register(t testing.TB, redirects ...string) string {
 	t.Helper()
-	body, _ := json.Marshal(map[string]any{"client_name": "Abacus", "redirect_uris": redirects, "token_endpoint_auth_method": "client_secret_basic", "logo_uri": "https://example.com/x.png"})
+	body, _ := json.Marshal(map[string]any{
+		"client_name": "Abacus", "redirect_uris": redirects,
+		"token_endpoint_auth_method": "client_secret_basic", "logo_uri": "https://example.com/x.png",
+	})
 	r := v.send(t, exchange{method: "POST", path: "/oauth/register", body: string(body)})
 	var c struct {
 		ID     string `json:"client_id"`
 		Method string `json:"token_endpoint_auth_method"`
 		Secret string `json:"client_secret"`
 	}
-	if err := json.Unmarshal([]byte(r.body), &c); r.status != http.StatusCreated || err != nil || c.ID == "" || c.Method != "none" || c.Secret != "" {
+	if err := json.Unmarshal([]byte(r.body), &c); r.status != http.StatusCreated || err != nil || c.ID == "" ||
+		c.Method != "none" || c.Secret != "" {
 		t.Fatalf("register: %d %s", r.status, r.body)
 	}
 	return c.ID
@@ -93,14 +103,16 @@ func newClient(t testing.TB, v *visitor) client {
 func (c client) asks(v *visitor, scope string) url.Values {
 	sum := sha256.Sum256([]byte(c.verifier))
 	return url.Values{
-		"response_type": {"code"}, "client_id": {c.id}, "redirect_uri": {c.redirect}, "scope": {scope}, "state": {"a b&c"}, "resource": {v.url + "/mcp"},
+		"response_type": {"code"}, "client_id": {c.id}, "redirect_uri": {c.redirect}, "scope": {scope},
+		"state": {"a b&c"}, "resource": {v.url + "/mcp"},
 		"code_challenge": {base64.RawURLEncoding.EncodeToString(sum[:])}, "code_challenge_method": {"S256"},
 	}
 }
 
 var hidden = regexp.MustCompile(`<input type="hidden" name="(\w+)" value="([^"]*)">`)
 
-// consents looks at the page and lets the program in as a person would: with the fields that the page has.
+// consents looks at the page and lets the program in as a person would: with the fields that the
+// page has.
 func (v *visitor) consents(t testing.TB, ask url.Values, decision, grant string) url.Values {
 	t.Helper()
 	r, to := v.do(t, "GET", "/oauth/authorize?"+ask.Encode(), nil)
@@ -140,7 +152,10 @@ type grant struct {
 
 func (v *visitor) fetch(t testing.TB, form url.Values) (reply, grant) {
 	t.Helper()
-	r := v.send(t, exchange{method: "POST", path: "/oauth/token", body: form.Encode(), kind: "application/x-www-form-urlencoded"})
+	r := v.send(t, exchange{
+		method: "POST", path: "/oauth/token", body: form.Encode(),
+		kind: "application/x-www-form-urlencoded",
+	})
 	var g grant
 	if err := json.Unmarshal([]byte(r.body), &g); err != nil {
 		t.Fatalf("%d %s", r.status, r.body)
@@ -149,7 +164,10 @@ func (v *visitor) fetch(t testing.TB, form url.Values) (reply, grant) {
 }
 
 func (c client) redemption(code string) url.Values {
-	return url.Values{"grant_type": {"authorization_code"}, "client_id": {c.id}, "code": {code}, "code_verifier": {c.verifier}, "redirect_uri": {c.redirect}}
+	return url.Values{
+		"grant_type": {"authorization_code"}, "client_id": {c.id}, "code": {code},
+		"code_verifier": {c.verifier}, "redirect_uri": {c.redirect},
+	}
 }
 
 func (c client) renewal(refresh string) url.Values {
@@ -164,7 +182,8 @@ func (c client) letIn(t testing.TB, v *visitor, scope string) grant {
 		choice = "write"
 	}
 	_, g := v.fetch(t, c.redemption(v.consents(t, c.asks(v, scope), "allow", choice).Get("code")))
-	if g.Access == "" || g.Refresh == "" || g.Type != "Bearer" || g.Scope != scope || g.Expires < 60 || g.Expires > 3600 {
+	if g.Access == "" || g.Refresh == "" || g.Type != "Bearer" || g.Scope != scope || g.Expires < 60 ||
+		g.Expires > 3600 {
 		t.Fatalf("let in: %+v", g)
 	}
 	return g
@@ -173,7 +192,10 @@ func (c client) letIn(t testing.TB, v *visitor, scope string) grant {
 // tool sends a message to /mcp with a token.
 func (v *visitor) tool(t testing.TB, token, message string) reply {
 	t.Helper()
-	header := map[string]string{"Authorization": "Bearer " + token, "Accept": "application/json, text/event-stream", "MCP-Protocol-Version": modernEra, "Mcp-Method": "tools/list"}
+	header := map[string]string{
+		"Authorization": "Bearer " + token, "Accept": "application/json, text/event-stream",
+		"MCP-Protocol-Version": modernEra, "Mcp-Method": "tools/list",
+	}
 	if strings.Contains(message, "tools/call") {
 		header["Mcp-Method"], header["Mcp-Name"] = "tools/call", "create_tag"
 	}
@@ -189,34 +211,47 @@ func TestAssistantsAreToldWhereToAsk(t *testing.T) {
 	t.Parallel()
 	v := published(t)
 	r := v.tool(t, "", listTools)
-	if want := fmt.Sprintf(`Bearer resource_metadata="%s/.well-known/oauth-protected-resource/mcp", scope="read"`, v.url); r.status != 401 || r.header.Get("WWW-Authenticate") != want {
+	if want := fmt.Sprintf(`Bearer resource_metadata="%s/.well-known/oauth-protected-resource/mcp", scope="read"`,
+		v.url); r.status != 401 || r.header.Get("WWW-Authenticate") != want {
 		t.Errorf("without a token: %d %q, want %q", r.status, r.header.Get("WWW-Authenticate"), want)
 	}
-	if r := v.tool(t, "coffer_at_"+id.Base62(43), listTools); r.status != 401 || !strings.HasSuffix(r.header.Get("WWW-Authenticate"), `, error="invalid_token"`) {
+	if r := v.tool(t, "coffer_at_"+id.Base62(43), listTools); r.status != 401 ||
+		!strings.HasSuffix(r.header.Get("WWW-Authenticate"), `, error="invalid_token"`) {
 		t.Errorf("with a made-up token: %d %q", r.status, r.header.Get("WWW-Authenticate"))
 	}
-	if r := v.send(t, exchange{method: "POST", path: "/mcp/key", body: listTools}); r.status != 401 || r.header.Get("WWW-Authenticate") != "" {
+	if r := v.send(t, exchange{method: "POST", path: "/mcp/key", body: listTools}); r.status != 401 ||
+		r.header.Get("WWW-Authenticate") != "" {
 		t.Errorf("/mcp/key speaks of OAuth: %d %q", r.status, r.header.Get("WWW-Authenticate"))
 	}
 	get := func(path string) (reply, map[string]any) {
-		r := v.send(t, exchange{method: "GET", path: path, header: map[string]string{"Host": "evil.example", "X-Forwarded-Host": "evil.example"}})
+		r := v.send(t, exchange{
+			method: "GET", path: path,
+			header: map[string]string{"Host": "evil.example", "X-Forwarded-Host": "evil.example"},
+		})
 		var m map[string]any
-		if err := json.Unmarshal([]byte(r.body), &m); err != nil || !strings.HasPrefix(r.header.Get("Content-Type"), "application/json") {
+		if err := json.Unmarshal([]byte(r.body), &m); err != nil ||
+			!strings.HasPrefix(r.header.Get("Content-Type"), "application/json") {
 			t.Errorf("%s is no JSON: %d %s", path, r.status, r.body)
 		}
 		return r, m
 	}
 	r, about := get("/.well-known/oauth-protected-resource/mcp")
-	if r.status != 200 || about["resource"] != v.url+"/mcp" || fmt.Sprint(about["authorization_servers"]) != "["+v.url+"/oauth]" || fmt.Sprint(about["scopes_supported"]) != "[read]" {
+	if r.status != 200 || about["resource"] != v.url+"/mcp" ||
+		fmt.Sprint(about["authorization_servers"]) != "["+v.url+"/oauth]" ||
+		fmt.Sprint(about["scopes_supported"]) != "[read]" {
 		t.Errorf("the resource: %d %s", r.status, r.body)
 	}
 	r, server := get("/.well-known/oauth-authorization-server/oauth")
-	if r.status != 200 || server["issuer"] != v.url+"/oauth" || fmt.Sprint(server["code_challenge_methods_supported"]) != "[S256]" || server["authorization_response_iss_parameter_supported"] != true {
+	if r.status != 200 || server["issuer"] != v.url+"/oauth" ||
+		fmt.Sprint(server["code_challenge_methods_supported"]) != "[S256]" ||
+		server["authorization_response_iss_parameter_supported"] != true {
 		t.Errorf("the server: %d %s", r.status, r.body)
 	}
 	for _, path := range []string{
-		"/.well-known/oauth-protected-resource", "/.well-known/oauth-authorization-server", "/.well-known/openid-configuration", "/.well-known/openid-configuration/oauth",
-		"/oauth/.well-known/openid-configuration", "/.well-known/oauth-protected-resource/mcp/key", "/.well-known/oauth-authorization-server/mcp", "/register", "/authorize", "/token",
+		"/.well-known/oauth-protected-resource", "/.well-known/oauth-authorization-server",
+		"/.well-known/openid-configuration", "/.well-known/openid-configuration/oauth",
+		"/oauth/.well-known/openid-configuration", "/.well-known/oauth-protected-resource/mcp/key",
+		"/.well-known/oauth-authorization-server/mcp", "/register", "/authorize", "/token",
 	} {
 		if r, _ := get(path); r.status != 404 {
 			t.Errorf("%s: %d", path, r.status)
@@ -224,18 +259,24 @@ func TestAssistantsAreToldWhereToAsk(t *testing.T) {
 	}
 }
 
-// The SDK's own client goes through all of it: it finds the server, registers, sends the browser, fetches tokens, and asks again when a tool needs more.
+// The SDK's own client goes through all of it: it finds the server, registers, sends the browser,
+// fetches tokens, and asks again when a tool needs more.
 func TestSDKClientIsLetIn(t *testing.T) {
 	t.Parallel()
 	v := published(t)
 	var mu sync.Mutex
 	var asked []string
 	handler, err := sdkauth.NewAuthorizationCodeHandler(&sdkauth.AuthorizationCodeHandlerConfig{
-		DynamicClientRegistrationConfig: &sdkauth.DynamicClientRegistrationConfig{Metadata: &oauthex.ClientRegistrationMetadata{
-			ClientName: "the SDK", RedirectURIs: []string{callback}, TokenEndpointAuthMethod: "none", GrantTypes: []string{"authorization_code", "refresh_token"},
-		}},
+		DynamicClientRegistrationConfig: &sdkauth.DynamicClientRegistrationConfig{
+			Metadata: &oauthex.ClientRegistrationMetadata{
+				ClientName: "the SDK", RedirectURIs: []string{callback}, TokenEndpointAuthMethod: "none",
+				GrantTypes: []string{"authorization_code", "refresh_token"},
+			},
+		},
 		RequestRefreshToken: true,
-		AuthorizationCodeFetcher: func(_ context.Context, args *sdkauth.AuthorizationArgs) (*sdkauth.AuthorizationResult, error) {
+		AuthorizationCodeFetcher: func(_ context.Context,
+			args *sdkauth.AuthorizationArgs,
+		) (*sdkauth.AuthorizationResult, error) {
 			mu.Lock()
 			defer mu.Unlock()
 			u, err := url.Parse(args.URL)
@@ -252,7 +293,10 @@ func TestSDKClientIsLetIn(t *testing.T) {
 			if err != nil {
 				return nil, err
 			}
-			_, to = stranger.do(t, "POST", "/login", url.Values{"email": {"robin@example.com"}, "password": {password}, "next": {next.Query().Get("next")}}) //nolint:contextcheck // the test's own
+			_, to = stranger.do(t, "POST", "/login", url.Values{ //nolint:contextcheck // the test's own
+				"email": {"robin@example.com"}, "password": {password},
+				"next": {next.Query().Get("next")},
+			})
 			if to != u.RequestURI() {
 				return nil, errors.New("sign-in leads to " + to)
 			}
@@ -261,13 +305,16 @@ func TestSDKClientIsLetIn(t *testing.T) {
 				choice = "write"
 			}
 			got := stranger.consents(t, u.Query(), "allow", choice) //nolint:contextcheck // the test's own
-			return &sdkauth.AuthorizationResult{Code: got.Get("code"), State: got.Get("state"), Iss: got.Get("iss")}, nil
+			return &sdkauth.AuthorizationResult{Code: got.Get("code"), State: got.Get("state"), Iss: got.Get("iss")},
+				nil
 		},
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	session, err := mcp.NewClient(&mcp.Implementation{Name: "abacus", Version: "1"}, nil).Connect(t.Context(), &mcp.StreamableClientTransport{Endpoint: v.url + "/mcp", OAuthHandler: handler, DisableStandaloneSSE: true}, nil)
+	session, err := mcp.NewClient(&mcp.Implementation{Name: "abacus", Version: "1"}, nil).Connect(t.Context(),
+		&mcp.StreamableClientTransport{Endpoint: v.url + "/mcp", OAuthHandler: handler, DisableStandaloneSSE: true},
+		nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -279,7 +326,10 @@ func TestSDKClientIsLetIn(t *testing.T) {
 	if len(asked) != 1 || strings.Contains(asked[0], "write") {
 		t.Fatalf("asked for %q", asked)
 	}
-	res, err = session.CallTool(t.Context(), &mcp.CallToolParams{Name: "create_tag", Arguments: map[string]any{"slug": "let-in"}})
+	res, err = session.CallTool(t.Context(), &mcp.CallToolParams{
+		Name:      "create_tag",
+		Arguments: map[string]any{"slug": "let-in"},
+	})
 	if err != nil || res.IsError {
 		t.Fatalf("writing: %v %+v", err, res)
 	}
@@ -290,7 +340,8 @@ func TestSDKClientIsLetIn(t *testing.T) {
 		Type string `db:"actor_type"`
 		Name string `db:"actor_name"`
 	}
-	if got, err := pg.One[act](t.Context(), v.DB, `select actor_type, actor_name from change order by id desc limit 1`); err != nil || got != (act{"agent", "the SDK"}) {
+	if got, err := pg.One[act](t.Context(), v.DB, `select actor_type, actor_name from change
+		order by id desc limit 1`); err != nil || got != (act{"agent", "the SDK"}) {
 		t.Errorf("the change is of %+v, %v", got, err)
 	}
 }
@@ -342,7 +393,8 @@ func TestRefreshTokensRotate(t *testing.T) {
 	first := c.letIn(t, v, "read write")
 	other := c.letIn(t, v, "read") // of another machine, with a family of its own
 	_, second := v.fetch(t, c.renewal(first.Refresh))
-	if second.Refresh == "" || second.Refresh == first.Refresh || second.Access == first.Access || second.Scope != "read write" {
+	if second.Refresh == "" || second.Refresh == first.Refresh || second.Access == first.Access ||
+		second.Scope != "read write" {
 		t.Fatalf("the next: %+v", second)
 	}
 	narrow := c.renewal(second.Refresh)
@@ -386,7 +438,11 @@ func TestRefreshTokensRotate(t *testing.T) {
 	if r := v.tool(t, other.Access, listTools); r.status != 200 {
 		t.Errorf("the other family: %d %s", r.status, r.body)
 	}
-	if r := v.send(t, exchange{method: "POST", path: "/oauth/revoke", body: url.Values{"token": {other.Refresh}}.Encode(), kind: "application/x-www-form-urlencoded"}); r.status != 200 {
+	if r := v.send(t, exchange{
+		method: "POST", path: "/oauth/revoke",
+		body: url.Values{"token": {other.Refresh}}.Encode(),
+		kind: "application/x-www-form-urlencoded",
+	}); r.status != 200 {
 		t.Errorf("give back: %d %s", r.status, r.body)
 	}
 	if r := v.tool(t, other.Access, listTools); r.code() != "REVOKED_API_KEY" {
@@ -394,7 +450,8 @@ func TestRefreshTokensRotate(t *testing.T) {
 	}
 }
 
-// Of many who send one refresh token at once one at most gets the next, and the family ends with the second.
+// Of many who send one refresh token at once one at most gets the next, and the family ends with
+// the second.
 func TestOneRefreshTokenIsGoodOnce(t *testing.T) {
 	t.Parallel()
 	v := published(t)
@@ -453,7 +510,8 @@ func TestCodesAreBound(t *testing.T) {
 		}
 	}
 	late := v.consents(t, c.asks(v, "read"), "allow", "read").Get("code")
-	if _, err := v.DB.Exec(t.Context(), `update consent set code_expires_at = now() - interval '1 second' where redeemed_at is null`); err != nil {
+	if _, err := v.DB.Exec(t.Context(), `update consent set code_expires_at = now() - interval '1 second'
+		where redeemed_at is null`); err != nil {
 		t.Fatal(err)
 	}
 	if _, g := v.fetch(t, c.redemption(late)); g.Error != "invalid_grant" {
@@ -461,10 +519,13 @@ func TestCodesAreBound(t *testing.T) {
 	}
 	form := c.redemption(id.Base62(43))
 	for name, change := range map[string]func(url.Values){
-		"invalid_request: no verifier": func(f url.Values) { f.Del("code_verifier") }, "invalid_request: two codes": func(f url.Values) { f.Add("code", "x") },
-		"invalid_client: unknown": func(f url.Values) { f.Set("client_id", "nobody") }, "invalid_request: no client": func(f url.Values) { f.Del("client_id") },
-		"unsupported_grant_type: ": func(f url.Values) { f.Set("grant_type", "password") }, "invalid_request: no type": func(f url.Values) { f.Del("grant_type") },
-		"invalid_grant: unknown code": func(url.Values) {},
+		"invalid_request: no verifier": func(f url.Values) { f.Del("code_verifier") },
+		"invalid_request: two codes":   func(f url.Values) { f.Add("code", "x") },
+		"invalid_client: unknown":      func(f url.Values) { f.Set("client_id", "nobody") },
+		"invalid_request: no client":   func(f url.Values) { f.Del("client_id") },
+		"unsupported_grant_type: ":     func(f url.Values) { f.Set("grant_type", "password") },
+		"invalid_request: no type":     func(f url.Values) { f.Del("grant_type") },
+		"invalid_grant: unknown code":  func(url.Values) {},
 	} {
 		f := url.Values{}
 		for k, values := range form {
@@ -473,11 +534,13 @@ func TestCodesAreBound(t *testing.T) {
 		change(f)
 		want, _, _ := strings.Cut(name, ": ")
 		r, g := v.fetch(t, f)
-		if g.Error != want || r.header.Get("Cache-Control") != "no-store" || (r.status == 401) != (want == "invalid_client") {
+		if g.Error != want || r.header.Get("Cache-Control") != "no-store" ||
+			(r.status == 401) != (want == "invalid_client") {
 			t.Errorf("%s: %d %s %s", name, r.status, r.body, r.header.Get("Cache-Control"))
 		}
 	}
-	stored, err := pg.Value[int](t.Context(), v.DB, `select count(*)::integer from consent g where g::text like '%' || $1 || '%'`, late)
+	stored, err := pg.Value[int](t.Context(), v.DB, `select count(*)::integer from consent g
+		where g::text like '%' || $1 || '%'`, late)
 	if err != nil || stored != 0 {
 		t.Errorf("a code is stored as it is: %d %v", stored, err)
 	}

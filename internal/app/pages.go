@@ -12,9 +12,13 @@ import (
 
 // pages are the HTML pages, and the files that they load. They are no part of the API's document.
 func (a *App) pages() []rest.Raw {
-	link := &linkpage.Pages{Feed: a.Feed, Log: a.Log, Request: func(r *http.Request) string { return rest.RequestID(r.Context()) }}
+	link := &linkpage.Pages{
+		Feed: a.Feed, Log: a.Log,
+		Request: func(r *http.Request) string { return rest.RequestID(r.Context()) },
+	}
 	return []rest.Raw{
-		{Route: "GET /{$}", Scope: op.Open, Handler: http.RedirectHandler("/account", http.StatusSeeOther)}, // what a person types into a browser
+		// what a person types into a browser
+		{Route: "GET /{$}", Scope: op.Open, Handler: http.RedirectHandler("/account", http.StatusSeeOther)},
 		file(page.Stylesheet), file(page.Icon), file(linkpage.Script),
 		{Route: "GET /link/{token}", Scope: op.Open, Handler: http.HandlerFunc(link.Show)},
 		{Route: "POST /link/{token}", Scope: op.Open, MaxBody: linkpage.MaxBody, Handler: http.HandlerFunc(link.Act)},

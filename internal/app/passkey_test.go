@@ -62,7 +62,10 @@ func (a *authenticator) create(challenge, user string) string {
 	more = append(more, public[33:]...)
 	data := a.data(0x45, more) // present, verified, with a credential
 	object := append([]byte("\xa3\x63fmt\x64none\x67attStmt\xa0\x68authData\x58"), byte(len(data)))
-	return a.answer(map[string]string{"clientDataJSON": b64(a.client("webauthn.create", challenge)), "attestationObject": b64(append(object, data...))})
+	return a.answer(map[string]string{
+		"clientDataJSON":    b64(a.client("webauthn.create", challenge)),
+		"attestationObject": b64(append(object, data...)),
+	})
 }
 
 // get answers a sign-in.
@@ -71,11 +74,17 @@ func (a *authenticator) get(challenge string) string {
 	hash := sha256.Sum256(client)
 	sum := sha256.Sum256(append(bytes.Clone(data), hash[:]...))
 	signature, _ := ecdsa.SignASN1(rand.Reader, a.key, sum[:])
-	return a.answer(map[string]string{"clientDataJSON": b64(client), "authenticatorData": b64(data), "signature": b64(signature), "userHandle": b64([]byte(a.user))})
+	return a.answer(map[string]string{
+		"clientDataJSON": b64(client), "authenticatorData": b64(data),
+		"signature": b64(signature), "userHandle": b64([]byte(a.user)),
+	})
 }
 
 func (a *authenticator) answer(response map[string]string) string {
-	b, _ := json.Marshal(map[string]any{"id": b64(a.id), "rawId": b64(a.id), "type": "public-key", "response": response, "clientExtensionResults": map[string]any{}})
+	b, _ := json.Marshal(map[string]any{
+		"id": b64(a.id), "rawId": b64(a.id), "type": "public-key", "response": response,
+		"clientExtensionResults": map[string]any{},
+	})
 	return string(b)
 }
 
@@ -132,15 +141,18 @@ func TestPasskeys(t *testing.T) {
 	// What was begun by one member cannot be finished by another, and then is used up.
 	_, cookie := v.session(t, "member")
 	other := &visitor{world: v.world, cookie: cookie}
-	if r := other.script(t, "/account/passkeys/finish?ticket="+c.Ticket, device.create(c.Options.Challenge, string(handle))); r.code() != "FORBIDDEN" {
+	if r := other.script(t, "/account/passkeys/finish?ticket="+c.Ticket,
+		device.create(c.Options.Challenge, string(handle))); r.code() != "FORBIDDEN" {
 		t.Errorf("finished by another: %d %s", r.status, r.body)
 	}
 	c = begin(t, v, "/account/passkeys/begin")
-	if r := v.script(t, "/account/passkeys/finish?ticket="+c.Ticket, device.create("wrong", string(handle))); r.code() != "INVALID_LOGIN" {
+	if r := v.script(t, "/account/passkeys/finish?ticket="+c.Ticket,
+		device.create("wrong", string(handle))); r.code() != "INVALID_LOGIN" {
 		t.Errorf("for another challenge: %d %s", r.status, r.body)
 	}
 	c = begin(t, v, "/account/passkeys/begin")
-	if r := v.script(t, "/account/passkeys/finish?ticket="+c.Ticket, device.create(c.Options.Challenge, string(handle))); r.status != 200 {
+	if r := v.script(t, "/account/passkeys/finish?ticket="+c.Ticket,
+		device.create(c.Options.Challenge, string(handle))); r.status != 200 {
 		t.Fatalf("make one: %d %s", r.status, r.body)
 	}
 	sign := func(spoil func(*authenticator)) (*visitor, reply) {
@@ -153,7 +165,8 @@ func TestPasskeys(t *testing.T) {
 			spoil(&tool)
 		}
 		r := one.script(t, "/login/passkey/finish?next=/device&ticket="+c.Ticket, tool.get(c.Options.Challenge))
-		if again := one.script(t, "/login/passkey/finish?ticket="+c.Ticket, tool.get(c.Options.Challenge)); again.status == 200 {
+		if again := one.script(t, "/login/passkey/finish?ticket="+c.Ticket,
+			tool.get(c.Options.Challenge)); again.status == 200 {
 			t.Error("a challenge was used twice")
 		}
 		if r.status == 200 {
@@ -184,7 +197,8 @@ func TestPasskeys(t *testing.T) {
 		t.Errorf("control: %d %s", r.status, r.body)
 	}
 	page, _ := v.do(t, "GET", "/login", nil)
-	if policy := page.header.Get("Content-Security-Policy"); !strings.Contains(policy, "script-src 'self'; ") || !strings.Contains(policy, "connect-src 'self'") {
+	if policy := page.header.Get("Content-Security-Policy"); !strings.Contains(policy, "script-src 'self'; ") ||
+		!strings.Contains(policy, "connect-src 'self'") {
 		t.Errorf("the policy is %s", policy)
 	}
 }
@@ -224,12 +238,18 @@ func tripCookie(r reply) string {
 func TestIdentityProvider(t *testing.T) {
 	t.Parallel()
 	i := signintest.New(t)
-	v := &visitor{world: newWorldOn(t, pgtest.URL(t), app.Config{OIDCIssuer: i.URL, OIDCClientID: "coffer", OIDCClientSecret: seal.NewSecret("secret"), OIDCName: "Example"})}
+	v := &visitor{world: newWorldOn(t, pgtest.URL(t), app.Config{
+		OIDCIssuer: i.URL, OIDCClientID: "coffer",
+		OIDCClientSecret: seal.NewSecret("secret"), OIDCName: "Example",
+	})}
 	ticket, err := v.Auth.Issue(t.Context(), auth.SetupTicket, auth.Ticket{}, time.Hour)
 	if err != nil {
 		t.Fatal(err)
 	}
-	v.do(t, "POST", "/setup/"+ticket, url.Values{"name": {"Robin"}, "email": {"robin@example.com"}, "password": {password}})
+	v.do(t, "POST", "/setup/"+ticket, url.Values{
+		"name": {"Robin"}, "email": {"robin@example.com"},
+		"password": {password},
+	})
 	sign := func() (*visitor, reply, string) {
 		one := &visitor{world: v.world}
 		r, to := one.do(t, "GET", "/login/oidc?next=/device", nil)
@@ -241,7 +261,8 @@ func TestIdentityProvider(t *testing.T) {
 	}
 	// A member joins the account, on a page of ours that leads there.
 	r, _ := v.do(t, "POST", "/account/oidc", url.Values{})
-	to := strings.ReplaceAll(strings.SplitN(strings.SplitN(r.body, `class="button" href="`, 2)[1], `"`, 2)[0], "&amp;", "&")
+	to := strings.ReplaceAll(strings.SplitN(strings.SplitN(r.body, `class="button" href="`, 2)[1], `"`, 2)[0], "&amp;",
+		"&")
 	if back, next := v.travel(t, to, tripCookie(r)); next != "/account?done=oidc" {
 		t.Fatalf("join: %d %s", back.status, back.body)
 	}
@@ -253,7 +274,8 @@ func TestIdentityProvider(t *testing.T) {
 		t.Errorf("who came in: %s", r.body)
 	}
 	for name, spoilt := range map[string]signintest.Behaviour{
-		"another subject": {Subject: "other"}, "another nonce": {Nonce: "other"}, "another audience": {Audience: "other"}, "another key": {Forged: true}, "a change of mind": {Refuses: true},
+		"another subject": {Subject: "other"}, "another nonce": {Nonce: "other"},
+		"another audience": {Audience: "other"}, "another key": {Forged: true}, "a change of mind": {Refuses: true},
 	} {
 		i.Set(spoilt)
 		if who, r, _ := sign(); r.status != http.StatusUnauthorized || who.cookie != "" {

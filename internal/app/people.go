@@ -25,10 +25,14 @@ var adminOnly = []string{"/users", "/api-keys", "/settings", "/exports"}
 // takeAway are the ops that end what someone was let in with: that must be easy at any time.
 var takeAway = []string{"key.revoke", "session.revoke", "assistant.revoke"}
 
-// forAdmins marks the ops that of all members only admins may run, and those of them for which a session that was left open is not enough.
+// forAdmins marks the ops that of all members only admins may run, and those of them for which a
+// session that was left open is not enough.
 func forAdmins(ops []*op.Op) []*op.Op {
 	for _, o := range ops {
-		o.Admin = slices.ContainsFunc(adminOnly, func(p string) bool { return o.Path == p || strings.HasPrefix(o.Path, p+"/") })
+		o.Admin = slices.ContainsFunc(adminOnly, func(p string) bool {
+			return o.Path == p ||
+				strings.HasPrefix(o.Path, p+"/")
+		})
 		o.Proof = o.Admin && o.Writes && !slices.Contains(takeAway, o.Name)
 	}
 	return ops
@@ -52,7 +56,10 @@ func (a *App) desk() []rest.Raw {
 		if r.Name == "" && a.Desk == nil { // a page stands in no document
 			continue
 		}
-		out = append(out, rest.Raw{Route: r.Pattern, Scope: op.Open, MaxBody: deskBody, Name: r.Name, Summary: r.Summary, In: r.In, Form: r.Form, Out: r.Out, Refusals: r.Refusals, Serve: r.Serve})
+		out = append(out, rest.Raw{
+			Route: r.Pattern, Scope: op.Open, MaxBody: deskBody, Name: r.Name,
+			Summary: r.Summary, In: r.In, Form: r.Form, Out: r.Out, Refusals: r.Refusals, Serve: r.Serve,
+		})
 	}
 	return out
 }
@@ -71,11 +78,12 @@ func setupCommand(config Config, in io.Reader) *cobra.Command {
 	var admin auth.FirstAdmin
 	var link bool
 	setup := &cobra.Command{
-		Use: "setup", Short: "Make the household's first admin, who can then sign in", Args: cobra.NoArgs,
+		Use: "setup", Short: "Create the household's first admin, who can then sign in", Args: cobra.NoArgs,
 		Long: `Makes the first member who can sign in, straight on the database. What is not given as a flag is asked for;
 the password is asked for on a terminal, and else is the first line of standard input.
 With --link it prints a link instead, with which the same is done in a browser, once, within a day.`,
-		Example: "  coffer setup\n  coffer setup --name Robin --email robin@example.com < password.txt\n  coffer setup --link",
+		Example: "  coffer setup\n  coffer setup --name Robin --email robin@example.com < password.txt\n  coffer " +
+			"setup --link",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			config.LogLevel = max(config.LogLevel, 8)
 			a, err := Build(cmd.Context(), config, config.logger())
@@ -98,7 +106,8 @@ With --link it prints a link instead, with which the same is done in a browser, 
 			}
 			u, err := a.Auth.SetUp(cmd.Context(), admin, "")
 			if err == nil {
-				_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s is an admin now and signs in with %s at %s/login\n", u.Name, admin.Email, config.base())
+				_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s is now an admin and signs in with %s at %s/login\n", u.Name,
+					admin.Email, config.base())
 			}
 			return err
 		},
@@ -116,7 +125,8 @@ func askAdmin(admin *auth.FirstAdmin, in io.Reader, out io.Writer) error {
 		fmt.Fprint(out, question)
 		text, err := lines.ReadString('\n')
 		if err != nil && text == "" {
-			return "", errs.New(errs.ValidationError, "the answer is missing; give it as a flag, or the password on standard input")
+			return "", errs.New(errs.ValidationError,
+				"no answer was given; pass it as a flag, or the password on standard input")
 		}
 		return strings.TrimRight(text, "\r\n"), nil
 	}
@@ -136,7 +146,7 @@ func askAdmin(admin *auth.FirstAdmin, in io.Reader, out io.Writer) error {
 		admin.Password, err = line("")
 		return err
 	}
-	fmt.Fprintf(out, "A password of at least %d characters: ", auth.MinPassword)
+	fmt.Fprintf(out, "Password, at least %d characters: ", auth.MinPassword)
 	raw, err := term.ReadPassword(file.Fd())
 	fmt.Fprintln(out)
 	admin.Password = string(raw)

@@ -5,36 +5,90 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"strings"
 
+	"coffer/internal/bank"
 	"coffer/internal/bank/all"
 	"coffer/internal/seal"
 	"coffer/internal/setting"
 )
 
+// Providers are what the variables say about each provider, by its name and the names of its
+// fields. For a PEM field that is the path of a file.
+type Providers map[string]bank.Values
+
+// providerValues reads the variables of every provider.
+func providerValues(get func(string) string) Providers {
+	out := Providers{}
+	for _, s := range all.Specs {
+		out[s.Name] = bank.Values{}
+		for _, f := range s.Fields {
+			out[s.Name][f.Name] = get(prefix + s.Variable(f))
+		}
+	}
+	return out
+}
+
+// providerSettings lists the variables of every provider.
+func providerSettings() []Setting {
+	var out []Setting
+	for _, s := range all.Specs {
+		for _, f := range s.Fields {
+			doc := s.Title + ": " + f.Doc
+			switch {
+			case f.PEM:
+				doc += "; path of a PEM file"
+			case f.Values != nil:
+				doc += ": " + oneOf(f.Values)
+			}
+			out = append(out, Setting{prefix + s.Variable(f), f.Default(), doc})
+		}
+	}
+	return out
+}
+
+// oneOf is a list in words: a, b or c.
+func oneOf(values []string) string {
+	last := len(values) - 1
+	if last < 1 {
+		return strings.Join(values, "")
+	}
+	return strings.Join(values[:last], ", ") + " or " + values[last]
+}
+
 // environment is what the server was started with, as far as settings go.
 func (c Config) environment(ring *seal.Ring) (setting.Environment, error) {
-	e := setting.Environment{Ring: ring, PublicURL: c.PublicURL, Fields: all.Settings{
-		PlaidClientID: c.PlaidClientID, PlaidSecret: c.PlaidSecret.Reveal(), PlaidEnvironment: c.PlaidEnvironment, PlaidURL: c.PlaidURL,
-		TellerApplication: c.TellerApplication, TellerEnvironment: c.TellerEnvironment, TellerURL: c.TellerURL,
-		TellerSigningKey: c.TellerSigningKey.Reveal(), TellerWebhookSecrets: c.TellerWebhooks.Reveal(),
-	}}
-	for _, f := range []struct {
-		name, path string
-		into       *string
-	}{{"TELLER_CERTIFICATE", c.TellerCertificate, &e.Fields.TellerCertificate}, {"TELLER_PRIVATE_KEY", c.TellerKey, &e.Fields.TellerKey}, {"TELLER_CA", c.TellerCA, &e.Fields.TellerCA}} {
-		if f.path == "" {
-			continue
-		}
-		pem, err := os.ReadFile(f.path)
-		if err != nil {
-			if p, ok := errors.AsType[*fs.PathError](err); ok {
-				err = p.Err // without the path: someone may have put the key itself there
+	e := setting.Environment{Ring: ring, PublicURL: c.PublicURL, Fields: map[string]bank.Values{}}
+	for _, s := range all.Specs {
+		values := bank.Values{}
+		for _, f := range s.Fields {
+			value, err := fieldValue(s, f, c.Providers[s.Name][f.Name])
+			if err != nil {
+				return e, err
 			}
-			return e, fmt.Errorf("%s%s must name a file that coffer can read: %w", prefix, f.name, err)
+			values[f.Name] = value
 		}
-		*f.into = string(pem)
+		e.Fields[s.Name] = values
 	}
 	var err error
 	e.Providers, err = all.Configured(e.Fields)
 	return e, err
+}
+
+// fieldValue returns the value of a field whose variable is set to given.
+func fieldValue(s bank.Spec, f bank.Field, given string) (string, error) {
+	if given == "" {
+		return f.Default(), nil
+	}
+	if !f.PEM {
+		return given, nil
+	}
+	pem, err := os.ReadFile(given) //nolint:gosec // a file that the operator names in a setting
+	if err != nil {
+		if p, ok := errors.AsType[*fs.PathError](err); ok {
+			err = p.Err // without the path: someone may have put the key itself there
+		}
+		return "", fmt.Errorf("%s%s must name a file that coffer can read: %w", prefix, s.Variable(f), err)
+	}
+	return string(pem), nil
 }

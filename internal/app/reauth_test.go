@@ -10,7 +10,8 @@ import (
 	"coffer/internal/banksim"
 )
 
-// A login that broke is repaired through both providers, on the page and by whoever runs the widget alone.
+// A login that broke is repaired through both providers, on the page and by whoever runs the widget
+// alone.
 func TestReauth(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
@@ -42,7 +43,10 @@ func TestReauth(t *testing.T) {
 		}
 		broken := func() {
 			t.Helper()
-			book.Break(map[string]string{"plaid": "ITEM_LOGIN_REQUIRED", "teller": "enrollment.disconnected.credentials_invalid"}[provider])
+			book.Break(map[string]string{
+				"plaid":  "ITEM_LOGIN_REQUIRED",
+				"teller": "enrollment.disconnected.credentials_invalid",
+			}[provider])
 			d.sync(t, c)
 			if got := status(); got != "pending_reauth" {
 				t.Fatalf("%s: a broken login leaves the connection %s", provider, got)
@@ -50,11 +54,14 @@ func TestReauth(t *testing.T) {
 		}
 		broken()
 		s = d.begin(t, "/connections/"+c+"/reauth-session", ``)
-		if r := d.page(t, s); !strings.Contains(r.body, "wants you to sign in again") {
+		if r := d.page(t, s); !strings.Contains(r.body, "needs you to sign in again") {
 			t.Errorf("%s: %s", provider, r.body)
 		}
 		if provider == "plaid" {
-			if r := d.send(t, exchange{method: http.MethodPost, path: "/api/v1/connections/" + c + "/reauth-complete", key: d.key}); r.code() != "CONNECTION_NOT_SYNCABLE" {
+			if r := d.send(t, exchange{
+				method: http.MethodPost, path: "/api/v1/connections/" + c + "/reauth-complete",
+				key: d.key,
+			}); r.code() != "CONNECTION_NOT_SYNCABLE" {
 				t.Errorf("the login is still broken: %d %s", r.status, r.body)
 			}
 			d.share(t, s) // which repairs it
@@ -63,7 +70,7 @@ func TestReauth(t *testing.T) {
 			}
 		} else {
 			other := d.begin(t, "/connections/"+c+"/reauth-session", ``)
-			if r := d.post(t, other, given(d.teller.Enrol())); !strings.Contains(r.body, "another bank login") {
+			if r := d.post(t, other, given(d.teller.Enrol())); !strings.Contains(r.body, "a different bank login") {
 				t.Errorf("another enrolment repairs this one: %s", r.body)
 			}
 			book.Repair()
@@ -80,15 +87,24 @@ func TestReauth(t *testing.T) {
 		d.sync(t, c)
 		broken()
 		book.Repair()
-		if r := d.send(t, exchange{method: http.MethodPost, path: "/api/v1/connections/" + c + "/reauth-complete", key: d.key}); r.status != http.StatusOK || !strings.Contains(r.body, `"status":"active"`) {
+		if r := d.send(t, exchange{
+			method: http.MethodPost, path: "/api/v1/connections/" + c + "/reauth-complete",
+			key: d.key,
+		}); r.status != http.StatusOK || !strings.Contains(r.body, `"status":"active"`) {
 			t.Errorf("%s: %d %s", provider, r.status, r.body)
 		}
 		d.sync(t, c)
-		if r := d.send(t, exchange{method: http.MethodDelete, path: "/api/v1/connections/" + c, key: d.key}); r.status != http.StatusNoContent {
+		if r := d.send(t, exchange{
+			method: http.MethodDelete, path: "/api/v1/connections/" + c,
+			key: d.key,
+		}); r.status != http.StatusNoContent {
 			t.Fatalf("%d %s", r.status, r.body)
 		}
 		for _, path := range []string{"/reauth-session", "/reauth-complete"} {
-			if r := d.send(t, exchange{method: http.MethodPost, path: "/api/v1/connections/" + c + path, key: d.key}); r.code() != "CONNECTION_NOT_SYNCABLE" {
+			if r := d.send(t, exchange{
+				method: http.MethodPost, path: "/api/v1/connections/" + c + path,
+				key: d.key,
+			}); r.code() != "CONNECTION_NOT_SYNCABLE" {
 				t.Errorf("%s of a connection that is gone: %d %s", path, r.status, r.body)
 			}
 		}

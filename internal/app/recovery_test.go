@@ -1,6 +1,7 @@
 package app_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -11,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"coffer/internal/errs"
 	"coffer/internal/pg"
 )
 
@@ -52,7 +54,9 @@ func TestRecoveryCodes(t *testing.T) {
 			t.Errorf("a code is %s", c)
 		}
 		seen[c] = true
-		if n, err := pg.Value[int](t.Context(), v.DB, `select count(*)::integer from token x where x::text like '%' || $1 || '%' or x::text like '%' || replace($1, '-', '') || '%'`, c); err != nil || n != 0 {
+		if n, err := pg.Value[int](t.Context(), v.DB, `select count(*)::integer from token x
+			where x::text like '%' || $1 || '%'
+			or x::text like '%' || replace($1, '-', '') || '%'`, c); err != nil || n != 0 {
 			t.Errorf("a code stands in the database: %d %v", n, err)
 		}
 	}
@@ -68,7 +72,10 @@ func TestRecoveryCodes(t *testing.T) {
 	for n := range 20 {
 		all.Go(func() {
 			one := &visitor{world: v.world}
-			switch r, _ := one.recover(t, []string{codes[0], strings.ToLower(codes[0]), strings.ReplaceAll(codes[0], "-", " ")}[n%3]); {
+			switch r, _ := one.recover(t, []string{
+				codes[0], strings.ToLower(codes[0]),
+				strings.ReplaceAll(codes[0], "-", " "),
+			}[n%3]); {
 			case r.status == http.StatusSeeOther && one.cookie != "":
 				got.Add(1)
 			case r.status == http.StatusUnauthorized && one.cookie == "":
@@ -87,10 +94,12 @@ func TestRecoveryCodes(t *testing.T) {
 		t.Fatalf("with the next: %s", to)
 	}
 	page, _ := one.do(t, "GET", "/account?done=recovery", nil)
-	if !strings.Contains(page.body, "8 left") || strings.Contains(page.body, `name="old"`) || !strings.Contains(page.body, "Add a passkey") || !strings.Contains(page.body, "used up now") {
+	if !strings.Contains(page.body, "8 left") || strings.Contains(page.body, `name="old"`) ||
+		!strings.Contains(page.body, "Add a passkey") || !strings.Contains(page.body, "now used up") {
 		t.Errorf("the account: %s", page.body)
 	}
-	if _, to := one.do(t, "POST", "/account/password", url.Values{"new": {"another long password"}}); to != "/account?done=password" {
+	if _, to := one.do(t, "POST", "/account/password",
+		url.Values{"new": {"another long password"}}); to != "/account?done=password" {
 		t.Errorf("another password: %s", to)
 	}
 	if _, to := v.do(t, "GET", "/account", nil); to == "" {
@@ -98,7 +107,8 @@ func TestRecoveryCodes(t *testing.T) {
 	}
 	// A while later the code is no proof any more.
 	one.leave(t)
-	if r, _ := one.do(t, "POST", "/account/password", url.Values{"new": {"yet another password"}}); r.status != http.StatusUnauthorized {
+	if r, _ := one.do(t, "POST", "/account/password",
+		url.Values{"new": {"yet another password"}}); r.status != http.StatusUnauthorized {
 		t.Errorf("a while later: %d %s", r.status, r.body)
 	}
 	// Who leaves takes the codes along.
@@ -127,13 +137,114 @@ func TestRecoveryIsBounded(t *testing.T) {
 	if limited != 6 {
 		t.Errorf("%d of 15 guesses after one sign-in were told to wait, want 6", limited)
 	}
-	if _, err := v.DB.Exec(t.Context(), `update token set revoked_at = $1 where kind = 'recovery' and revoked_at is not null`, time.Now().Add(-25*time.Hour)); err != nil {
+	if _, err := v.DB.Exec(t.Context(), `update token set revoked_at = $1
+		where kind = 'recovery' and revoked_at is not null`, time.Now().Add(-25*time.Hour)); err != nil {
 		t.Fatal(err)
 	}
 	if err := v.Auth.Sweep(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if n, err := pg.Value[int](t.Context(), v.DB, `select count(*)::integer from token where kind = 'recovery'`); err != nil || n != 9 {
+	if n, err := pg.Value[int](t.Context(), v.DB, `select count(*)::integer from token
+		where kind = 'recovery'`); err != nil || n != 9 {
 		t.Errorf("%d codes are left, %v", n, err)
 	}
+}
+
+// Codes end with what ends a takeover: another's new password, the last sign-in method, and whoever
+// drops them. They are counted where an admin looks.
+func TestRecoveryCodesEnd(t *testing.T) {
+	t.Parallel()
+	v := settled(t)
+	kim := made(t, v, "/api/v1/users", `{"name":"Kim","email":"kim@example.com","role":"admin"}`)
+	path := "/api/v1/users/" + kim + "/login"
+	login := made(t, v, path, `{"kind":"password","password":"the first password"}`)
+	signIn := func(password string) *visitor {
+		one := &visitor{world: v.world}
+		if _, to := one.do(t, "POST", "/login", url.Values{
+			"email":    {"kim@example.com"},
+			"password": {password},
+		}); to == "" || one.cookie == "" {
+			t.Fatal("cannot sign in")
+		}
+		return one
+	}
+	left := func(want int) {
+		t.Helper()
+		if r := v.send(t, exchange{method: "GET", path: path, key: v.key}); !strings.Contains(r.body,
+			fmt.Sprintf(`"recovery_codes":%d,`, want)) {
+			t.Errorf("%d codes should be left: %s", want, r.body)
+		}
+	}
+	works := func(code string, want bool) {
+		t.Helper()
+		one := &visitor{world: v.world}
+		if r, _ := one.recover(t, code); (one.cookie != "") != want {
+			t.Errorf("a code lets in: %v, should be %v: %d", one.cookie != "", want, r.status)
+		}
+	}
+	change := func(method, path, body string, want int) {
+		t.Helper()
+		if r := v.send(t, exchange{method: method, path: path, key: v.key, body: body}); r.status != want {
+			t.Fatalf("%s %s: %d %s", method, path, r.status, r.body)
+		}
+	}
+	left(0)
+	member := signIn("the first password")
+	codes := member.codes(t)
+	left(10)
+	// A member's own change of the password leaves them.
+	if _, to := member.do(t, "POST", "/account/password",
+		url.Values{"old": {"the first password"}, "new": {"the second password"}}); to != "/account?done=password" {
+		t.Fatalf("own password: %s", to)
+	}
+	works(codes[0], true)
+	left(9)
+	// An admin's does not, and who was just coming in with one comes too late.
+	coming, err := v.Auth.Recover(t.Context(), codes[1], "192.0.2.1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	change("PATCH", path+"/"+login, `{"password":"what an admin chose"}`, 200)
+	if _, _, err := v.Auth.OpenSession(t.Context(), coming, "test"); !errs.Is(err, errs.InvalidLogin) {
+		t.Errorf("a session by a code that ended meanwhile: %v", err)
+	}
+	works(codes[2], false)
+	left(0)
+	// An admin drops them, and so does the member.
+	codes = signIn("what an admin chose").codes(t)
+	change("DELETE", "/api/v1/users/"+kim+"/recovery-codes", "", 204)
+	works(codes[0], false)
+	member = signIn("what an admin chose")
+	codes = member.codes(t)
+	if r, _ := member.do(t, "GET", "/account", nil); !strings.Contains(r.body, "Remove the recovery codes") {
+		t.Errorf("the account: %s", r.body)
+	}
+	if _, to := member.do(t, "POST", "/account/recovery/end", url.Values{}); to != "/account?done=codes" {
+		t.Errorf("own codes: %s", to)
+	}
+	works(codes[0], false)
+	left(0)
+	// They go with the last sign-in method, whoever removes it, and are not made without one.
+	codes = member.codes(t)
+	if r := (credential{session: member.cookie}).send(t, v.world, "DELETE", path+"/"+login, ""); r.status != 204 {
+		t.Fatalf("the last method: %d %s", r.status, r.body)
+	}
+	works(codes[0], false)
+	if r, _ := member.do(t, "POST", "/account/recovery", url.Values{}); r.status != http.StatusConflict {
+		t.Errorf("codes without another way: %d", r.status)
+	}
+	left(0)
+}
+
+// made makes a record with the person's key and answers its id.
+func made(t *testing.T, v *visitor, path, body string) string {
+	t.Helper()
+	r := v.send(t, exchange{method: "POST", path: path, key: v.key, body: body})
+	var record struct {
+		ID string `json:"id"`
+	}
+	if err := json.Unmarshal([]byte(r.body), &record); err != nil || r.status != 201 {
+		t.Fatalf("%s: %d %s", path, r.status, r.body)
+	}
+	return record.ID
 }

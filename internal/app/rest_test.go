@@ -23,33 +23,107 @@ func TestHTTP(t *testing.T) {
 		status int
 		code   string
 	}{
-		"unknown path":           {exchange{method: "GET", path: "/api/v1/nothing"}, 404, "NOT_FOUND"},
-		"root":                   {exchange{method: "GET", path: "/"}, 200, ""}, // the account, or signing in
-		"oauth discovery":        {exchange{method: "GET", path: "/.well-known/oauth-protected-resource"}, 404, "NOT_FOUND"},
-		"wrong method":           {exchange{method: "PUT", path: "/api/v1/tags"}, 405, "METHOD_NOT_ALLOWED"},
-		"unknown parameter":      {exchange{method: "GET", path: "/api/v1/tags?page=1"}, 400, "VALIDATION_ERROR"},
-		"parameter twice":        {exchange{method: "GET", path: "/api/v1/api-keys?limit=1&limit=2"}, 400, "VALIDATION_ERROR"},
-		"limit too large":        {exchange{method: "GET", path: "/api/v1/api-keys?limit=501"}, 400, "VALIDATION_ERROR"},
-		"limit no number":        {exchange{method: "GET", path: "/api/v1/api-keys?limit=ten"}, 400, "VALIDATION_ERROR"},
-		"body field in query":    {exchange{method: "POST", path: "/api/v1/tags?slug=a", body: `{}`}, 400, "VALIDATION_ERROR"},
-		"path variable in body":  {exchange{method: "PATCH", path: "/api/v1/tags/a", body: `{"slug":"b"}`}, 400, "VALIDATION_ERROR"},
-		"not JSON":               {exchange{method: "POST", path: "/api/v1/tags", body: `{"slug":`}, 400, "INVALID_BODY"},
-		"no object":              {exchange{method: "POST", path: "/api/v1/tags", body: `["slug"]`}, 400, "INVALID_BODY"},
-		"two objects":            {exchange{method: "POST", path: "/api/v1/tags", body: `{"slug":"a"}{"slug":"b"}`}, 400, "INVALID_BODY"},
-		"name twice":             {exchange{method: "POST", path: "/api/v1/tags", body: `{"slug":"a","slug":"b"}`}, 400, "INVALID_BODY"},
-		"other case":             {exchange{method: "POST", path: "/api/v1/tags", body: `{"Slug":"a"}`}, 400, "VALIDATION_ERROR"},
-		"too deep":               {exchange{method: "POST", path: "/api/v1/tags", body: strings.Repeat(`{"a":`, 40) + "1" + strings.Repeat("}", 40)}, 400, "INVALID_BODY"},
-		"NUL":                    {exchange{method: "POST", path: "/api/v1/tags", body: `{"slug":"a","description":"\u0000"}`}, 400, "VALIDATION_ERROR"},
-		"form instead of JSON":   {exchange{method: "POST", path: "/api/v1/tags", body: "slug=a", kind: "application/x-www-form-urlencoded"}, 415, "UNSUPPORTED_MEDIA_TYPE"},
-		"JSON instead of TSV":    {exchange{method: "POST", path: "/api/v1/categories/import", body: `{}`}, 415, "UNSUPPORTED_MEDIA_TYPE"},
-		"wants XML":              {exchange{method: "GET", path: "/api/v1/tags", header: map[string]string{"Accept": "application/xml"}}, 406, "NOT_ACCEPTABLE"},
-		"too large":              {exchange{method: "POST", path: "/api/v1/tags", body: `{"slug":"` + strings.Repeat("a", 1<<20) + `"}`, header: json}, 413, "PAYLOAD_TOO_LARGE"},
-		"body with GET":          {exchange{method: "GET", path: "/api/v1/tags", body: `{"a":1}`}, 400, "INVALID_BODY"},
-		"strange key":            {exchange{method: "GET", path: "/api/v1/tags", header: map[string]string{"X-API-Key": "x"}}, 401, "INVALID_API_KEY"},
-		"wildcard accept":        {exchange{method: "GET", path: "/api/v1/tags", header: map[string]string{"Accept": "text/html, */*;q=0.1"}}, 200, ""},
-		"health without key":     {exchange{method: "GET", path: "/api/v1/health/ready", header: map[string]string{"X-API-Key": ""}}, 200, ""},
-		"HEAD":                   {exchange{method: "HEAD", path: "/api/v1/tags"}, 200, ""},
-		"foreign page and agent": {exchange{method: "POST", path: "/mcp/key", body: `{}`, header: map[string]string{"Origin": "https://evil.example"}}, 403, "FORBIDDEN"},
+		"unknown path": {exchange{method: "GET", path: "/api/v1/nothing"}, 404, "NOT_FOUND"},
+		"root":         {exchange{method: "GET", path: "/"}, 200, ""}, // the account, or signing in
+		"oauth discovery": {
+			exchange{method: "GET", path: "/.well-known/oauth-protected-resource"},
+			404,
+			"NOT_FOUND",
+		},
+		"wrong method":      {exchange{method: "PUT", path: "/api/v1/tags"}, 405, "METHOD_NOT_ALLOWED"},
+		"unknown parameter": {exchange{method: "GET", path: "/api/v1/tags?page=1"}, 400, "VALIDATION_ERROR"},
+		"parameter twice": {
+			exchange{method: "GET", path: "/api/v1/api-keys?limit=1&limit=2"},
+			400,
+			"VALIDATION_ERROR",
+		},
+		"limit too large": {
+			exchange{method: "GET", path: "/api/v1/api-keys?limit=501"},
+			400,
+			"VALIDATION_ERROR",
+		},
+		"limit no number": {
+			exchange{method: "GET", path: "/api/v1/api-keys?limit=ten"},
+			400,
+			"VALIDATION_ERROR",
+		},
+		"body field in query": {
+			exchange{method: "POST", path: "/api/v1/tags?slug=a", body: `{}`},
+			400,
+			"VALIDATION_ERROR",
+		},
+		"path variable in body": {
+			exchange{method: "PATCH", path: "/api/v1/tags/a", body: `{"slug":"b"}`},
+			400,
+			"VALIDATION_ERROR",
+		},
+		"not JSON": {
+			exchange{method: "POST", path: "/api/v1/tags", body: `{"slug":`},
+			400,
+			"INVALID_BODY",
+		},
+		"no object": {
+			exchange{method: "POST", path: "/api/v1/tags", body: `["slug"]`},
+			400,
+			"INVALID_BODY",
+		},
+		"two objects": {
+			exchange{method: "POST", path: "/api/v1/tags", body: `{"slug":"a"}{"slug":"b"}`},
+			400, "INVALID_BODY",
+		},
+		"name twice": {
+			exchange{method: "POST", path: "/api/v1/tags", body: `{"slug":"a","slug":"b"}`},
+			400,
+			"INVALID_BODY",
+		},
+		"other case": {
+			exchange{method: "POST", path: "/api/v1/tags", body: `{"Slug":"a"}`},
+			400,
+			"VALIDATION_ERROR",
+		},
+		"too deep": {exchange{
+			method: "POST", path: "/api/v1/tags",
+			body: strings.Repeat(`{"a":`, 40) + "1" + strings.Repeat("}", 40),
+		}, 400, "INVALID_BODY"},
+		"NUL": {exchange{
+			method: "POST", path: "/api/v1/tags",
+			body: `{"slug":"a","description":"\u0000"}`,
+		}, 400, "VALIDATION_ERROR"},
+		"form instead of JSON": {exchange{
+			method: "POST", path: "/api/v1/tags", body: "slug=a",
+			kind: "application/x-www-form-urlencoded",
+		}, 415, "UNSUPPORTED_MEDIA_TYPE"},
+		"JSON instead of TSV": {
+			exchange{method: "POST", path: "/api/v1/categories/import", body: `{}`},
+			415,
+			"UNSUPPORTED_MEDIA_TYPE",
+		},
+		"wants XML": {exchange{
+			method: "GET", path: "/api/v1/tags",
+			header: map[string]string{"Accept": "application/xml"},
+		}, 406, "NOT_ACCEPTABLE"},
+		"too large": {exchange{
+			method: "POST", path: "/api/v1/tags",
+			body: `{"slug":"` + strings.Repeat("a", 1<<20) + `"}`, header: json,
+		}, 413, "PAYLOAD_TOO_LARGE"},
+		"body with GET": {exchange{method: "GET", path: "/api/v1/tags", body: `{"a":1}`}, 400, "INVALID_BODY"},
+		"strange key": {exchange{
+			method: "GET", path: "/api/v1/tags",
+			header: map[string]string{"X-API-Key": "x"},
+		}, 401, "INVALID_API_KEY"},
+		"wildcard accept": {exchange{
+			method: "GET", path: "/api/v1/tags",
+			header: map[string]string{"Accept": "text/html, */*;q=0.1"},
+		}, 200, ""},
+		"health without key": {exchange{
+			method: "GET", path: "/api/v1/health/ready",
+			header: map[string]string{"X-API-Key": ""},
+		}, 200, ""},
+		"HEAD": {exchange{method: "HEAD", path: "/api/v1/tags"}, 200, ""},
+		"foreign page and agent": {exchange{
+			method: "POST", path: "/mcp/key", body: `{}`,
+			header: map[string]string{"Origin": "https://evil.example"},
+		}, 403, "FORBIDDEN"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -80,7 +154,10 @@ func TestETags(t *testing.T) {
 	if r := w.send(t, get); r.status != http.StatusNotModified || r.body != "" {
 		t.Errorf("If-None-Match: %d %q", r.status, r.body)
 	}
-	patch := exchange{method: "PATCH", path: get.path, key: w.key, body: `{"icon":"eye-off"}`, header: map[string]string{"If-Match": tag}}
+	patch := exchange{
+		method: "PATCH", path: get.path, key: w.key, body: `{"icon":"eye-off"}`,
+		header: map[string]string{"If-Match": tag},
+	}
 	changed := w.send(t, patch)
 	if changed.status != 200 || changed.header.Get("ETag") == tag {
 		t.Errorf("If-Match: %d %s", changed.status, changed.header.Get("ETag"))
@@ -94,7 +171,8 @@ func TestETags(t *testing.T) {
 	}
 }
 
-// Whoever changes a record can make sure that nobody was faster: every PATCH and PUT honours If-Match, also the ones that are yet to come.
+// Whoever changes a record can make sure that nobody was faster: every PATCH and PUT honours
+// If-Match, also the ones that are yet to come.
 func TestEveryPatchHonoursIfMatch(t *testing.T) {
 	t.Parallel()
 	w := newWorldOn(t, pgtest.URL(t), app.Config{EncryptionKey: seal.NewSecret(testRing)})
@@ -110,29 +188,48 @@ func TestEveryPatchHonoursIfMatch(t *testing.T) {
 	}
 	transaction := name(`select short_id from transaction order by id limit 1`)
 	w.send(t, exchange{method: "POST", path: "/api/v1/counterparties", key: w.key, body: `{"name":"Acme"}`})
-	w.send(t, exchange{method: "POST", path: "/api/v1/transactions/" + transaction + "/comments", key: w.key, body: `{"content":"hm"}`})
+	w.send(t, exchange{
+		method: "POST", path: "/api/v1/transactions/" + transaction + "/comments", key: w.key,
+		body: `{"content":"hm"}`,
+	})
 	ada := name(`select short_id from member where name = 'Ada'`)
-	w.send(t, exchange{method: "POST", path: "/api/v1/users/" + ada + "/login", key: w.key, body: `{"kind":"password","identifier":"ada@example.org","password":"correct horse battery"}`})
+	w.send(t, exchange{
+		method: "POST", path: "/api/v1/users/" + ada + "/login", key: w.key,
+		body: `{"kind":"password","identifier":"ada@example.org","password":"correct horse battery"}`,
+	})
 	w.send(t, exchange{method: "POST", path: "/api/v1/reports", key: w.key, body: `{"title":"Hm","body":"hm"}`})
 	subjects := map[string][2]string{ // a record that exists, and a change that is valid
-		"tag.update":          {"/api/v1/tags/needs-review", `{"icon":"eye"}`},
-		"category.update":     {"/api/v1/categories/home", `{"icon":"house"}`},
-		"key.update":          {"/api/v1/api-keys/" + k.ShortID, `{"name":"renamed"}`},
-		"user.update":         {"/api/v1/users/" + ada, `{"name":"Ada L."}`},
-		"login-method.update": {"/api/v1/users/" + ada + "/login/" + name(`select short_id from login limit 1`), `{"identifier":"ada@example.com"}`},
-		"account.update":      {"/api/v1/accounts/" + name(`select short_id from account limit 1`), `{"hidden":true}`},
-		"counterparty.update": {"/api/v1/counterparties/" + name(`select short_id from counterparty limit 1`), `{"mcc":"5411"}`},
-		"transaction.update":  {"/api/v1/transactions/" + transaction, `{"category":"home_rent"}`},
-		"connection.update":   {"/api/v1/connections/" + name(`select short_id from connection limit 1`), `{"paused":true}`},
-		"rule.update":         {"/api/v1/rules/" + name(`select short_id from rule limit 1`), `{"enabled":false}`},
-		"account-link.update": {"/api/v1/account-links/" + name(`select short_id from account_link order by kind limit 1`), `{"confidence":"confirmed"}`},
-		"account-link.match":  {"/api/v1/account-links/" + name(`select l.short_id || '/matches/' || m.short_id from link_match m join account_link l on l.id = m.account_link_id order by l.kind desc limit 1`), `{"confidence":"confirmed"}`},
-		"setting.update":      {"/api/v1/settings", `{"household_name":"Ours"}`},
-		"agent.update":        {"/api/v1/settings/agents", `{"writes_per_day":100}`},
-		"model.set":           {"/api/v1/settings/models", `{"provider":"anthropic","base_url":"https://models.example.com"}`},
-		"provider.set":        {"/api/v1/settings/providers/plaid", `{"client_id":"client-0001","secret":"secret-0001"}`},
-		"report.read":         {"/api/v1/reports/" + name(`select short_id from report limit 1`) + "/read", ""},
-		"comment.update":      {"/api/v1/transactions/" + transaction + "/comments/" + name(`select short_id from comment limit 1`), `{"content":"well"}`},
+		"tag.update":      {"/api/v1/tags/needs-review", `{"icon":"eye"}`},
+		"category.update": {"/api/v1/categories/home", `{"icon":"house"}`},
+		"key.update":      {"/api/v1/api-keys/" + k.ShortID, `{"name":"renamed"}`},
+		"user.update":     {"/api/v1/users/" + ada, `{"name":"Ada L."}`},
+		"login-method.update": {"/api/v1/users/" + ada + "/login/" + name(`select short_id from login
+			limit 1`), `{"identifier":"ada@example.com"}`},
+		"account.update": {"/api/v1/accounts/" + name(`select short_id from account limit 1`), `{"hidden":true}`},
+		"counterparty.update": {"/api/v1/counterparties/" + name(`select short_id from counterparty
+			limit 1`), `{"mcc":"5411"}`},
+		"transaction.update": {"/api/v1/transactions/" + transaction, `{"category":"home_rent"}`},
+		"connection.update": {"/api/v1/connections/" + name(`select short_id from connection
+			limit 1`), `{"paused":true}`},
+		"rule.update": {"/api/v1/rules/" + name(`select short_id from rule limit 1`), `{"enabled":false}`},
+		"account-link.update": {"/api/v1/account-links/" + name(`select short_id from account_link
+			order by kind limit 1`), `{"confidence":"confirmed"}`},
+		"account-link.match": {"/api/v1/account-links/" + name(`select l.short_id || '/matches/' || m.short_id
+			from link_match m join account_link l on l.id = m.account_link_id
+			order by l.kind desc limit 1`), `{"confidence":"confirmed"}`},
+		"setting.update": {"/api/v1/settings", `{"household_name":"Ours"}`},
+		"agent.update":   {"/api/v1/settings/agents", `{"writes_per_day":100}`},
+		"model.set": {
+			"/api/v1/settings/models",
+			`{"provider":"anthropic","base_url":"https://models.example.com"}`,
+		},
+		"provider.set": {
+			"/api/v1/settings/providers/plaid",
+			`{"client_id":"client-0001","secret":"secret-0001"}`,
+		},
+		"report.read": {"/api/v1/reports/" + name(`select short_id from report limit 1`) + "/read", ""},
+		"comment.update": {"/api/v1/transactions/" + transaction + "/comments/" +
+			name(`select short_id from comment limit 1`), `{"content":"well"}`},
 	}
 	for _, o := range app.Menu() {
 		if o.Method != http.MethodPatch && o.Method != http.MethodPut {
@@ -143,12 +240,19 @@ func TestEveryPatchHonoursIfMatch(t *testing.T) {
 			t.Errorf("%s has no subject in this test", o.Name)
 			continue
 		}
-		x := exchange{method: o.Method, path: s[0], key: w.key, body: s[1], header: map[string]string{"If-Match": `"stale"`}}
+		x := exchange{
+			method: o.Method, path: s[0], key: w.key, body: s[1],
+			header: map[string]string{"If-Match": `"stale"`},
+		}
 		if r := w.send(t, x); r.code() != "PRECONDITION_FAILED" {
 			t.Errorf("%s with a stale If-Match: %d %s", o.Name, r.status, r.body)
 		}
-		x.header["If-Match"] = w.send(t, exchange{method: "GET", path: strings.TrimSuffix(s[0], "/read"), key: w.key}).header.Get("ETag")
-		if o.Name == "comment.update" || o.Name == "login-method.update" || o.Name == "account-link.match" { // these have no address of their own to read; a stale tag is refused all the same
+		x.header["If-Match"] = w.send(t, exchange{
+			method: "GET", path: strings.TrimSuffix(s[0], "/read"),
+			key: w.key,
+		}).header.Get("ETag")
+		// these have no address of their own to read; a stale tag is refused all the same
+		if o.Name == "comment.update" || o.Name == "login-method.update" || o.Name == "account-link.match" {
 			continue
 		}
 		if r := w.send(t, x); r.status != 200 {
@@ -183,7 +287,8 @@ func TestRateLimits(t *testing.T) {
 	if codes != "INVALID_API_KEY INVALID_API_KEY INVALID_API_KEY RATE_LIMITED RATE_LIMITED " {
 		t.Errorf("failed authentications: %s", codes)
 	}
-	if other := w.newKey(t, auth.CreateKey{Name: "other", Scope: "read_only", ActorType: "user"}); w.send(t, exchange{method: "GET", path: "/api/v1/tags", key: other.Secret}).status != 200 {
+	if other := w.newKey(t, auth.CreateKey{Name: "other", Scope: "read_only", ActorType: "user"}); w.send(t,
+		exchange{method: "GET", path: "/api/v1/tags", key: other.Secret}).status != 200 {
 		t.Error("a good key is locked out by the failures of others at its address")
 	}
 }
@@ -191,15 +296,20 @@ func TestRateLimits(t *testing.T) {
 func TestDocsNeedNothingFromElsewhere(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	for path, kind := range map[string]string{"/docs": "text/html", "/docs/style.css": "text/css", "/openapi.json": "application/json", "/openapi.yaml": "application/yaml"} {
+	for path, kind := range map[string]string{
+		"/docs": "text/html", "/docs/style.css": "text/css",
+		"/openapi.json": "application/json", "/openapi.yaml": "application/yaml",
+	} {
 		r := w.send(t, exchange{method: "GET", path: path})
 		if r.status != 200 || !strings.HasPrefix(r.header.Get("Content-Type"), kind) {
 			t.Errorf("%s: %d %s", path, r.status, r.header.Get("Content-Type"))
 		}
-		if policy := r.header.Get("Content-Security-Policy"); !strings.Contains(policy, "default-src 'none'") || strings.Contains(policy, "unsafe") {
+		if policy := r.header.Get("Content-Security-Policy"); !strings.Contains(policy, "default-src 'none'") ||
+			strings.Contains(policy, "unsafe") {
 			t.Errorf("%s: policy %q", path, policy)
 		}
-		if kind == "text/html" && (strings.Contains(r.body, "http-equiv") || strings.Contains(r.body, "<script") || strings.Contains(r.body, `src="http`) || strings.Contains(r.body, `href="http`)) {
+		if kind == "text/html" && (strings.Contains(r.body, "http-equiv") || strings.Contains(r.body, "<script") ||
+			strings.Contains(r.body, `src="http`) || strings.Contains(r.body, `href="http`)) {
 			t.Errorf("%s loads something from elsewhere", path)
 		}
 	}

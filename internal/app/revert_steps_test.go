@@ -25,7 +25,10 @@ func (r *revertRun) call(ctx context.Context, actor op.Actor, s revertStep) (op.
 	if o := r.ops[s.op]; actor.Type == op.Agent && o.Tool != "" || o.Route == "" {
 		surface = op.Tool
 	}
-	answer, err := r.Runner.Call(ctx, r.ops[s.op], op.Call{Actor: actor, Surface: surface, Args: s.args, RequestID: "test"})
+	answer, err := r.Runner.Call(ctx, r.ops[s.op], op.Call{
+		Actor: actor, Surface: surface, Args: s.args,
+		RequestID: "test",
+	})
 	line, _ := json.Marshal(s.args)
 	r.story = append(r.story, fmt.Sprintf("%d %s %s %s: %v", len(r.changes), actor.Type, s.op, line, err))
 	if e, ok := errors.AsType[*errs.Error](err); ok {
@@ -54,7 +57,8 @@ type revertAnswer struct {
 
 func (r *revertRun) revert(ctx context.Context, actor op.Actor, change string) (revertAnswer, error) {
 	var out revertAnswer
-	a, err := r.Runner.Call(ctx, r.ops["change.revert"], op.Call{Actor: actor, Surface: op.REST, Args: map[string]any{"change_id": change}, RequestID: "test"})
+	a, err := r.Runner.Call(ctx, r.ops["change.revert"],
+		op.Call{Actor: actor, Surface: op.REST, Args: map[string]any{"change_id": change}, RequestID: "test"})
 	r.story = append(r.story, fmt.Sprintf("  %s reverts %s: %v", actor.Type, change, err))
 	if err != nil {
 		return out, err
@@ -66,7 +70,8 @@ func (r *revertRun) revert(ctx context.Context, actor op.Actor, change string) (
 // look reads every field, and the entries since the last look into made.
 func (r *revertRun) look(ctx context.Context, made *revertChange) error {
 	var state, entries string
-	if err := r.DB.QueryRow(ctx, revertLookSQL, r.txs, r.prefix+"%", r.seen).Scan(&state, &entries, &r.seen); err != nil {
+	if err := r.DB.QueryRow(ctx, revertLookSQL, r.txs, r.prefix+"%", r.seen).Scan(&state, &entries,
+		&r.seen); err != nil {
 		return err
 	}
 	r.state = revertState{}
@@ -98,22 +103,39 @@ func (r *revertRun) look(ctx context.Context, made *revertChange) error {
 const revertLookSQL = `
 	with field (k, v, s) as (
 		select 'transaction/' || t.id || '/' || f.name || '/', f.v, f.s
-		from transaction t, lateral (values ('category', t.category_id::text, t.category_source), ('counterparty', t.counterparty_id::text, t.counterparty_source), ('deleted', t.deleted_at::text, t.deleted_source)) f (name, v, s)
+		from transaction t, lateral (values ('category', t.category_id::text, t.category_source),
+			('counterparty', t.counterparty_id::text, t.counterparty_source),
+			('deleted', t.deleted_at::text, t.deleted_source)) f (name, v, s)
 		where t.id = any($1::text[]::uuid[])
-		union all select 'transaction/' || transaction_id || '/tag/' || tag_id, case when present then 'present' end, source from transaction_tag where transaction_id = any($1::text[]::uuid[])
-		union all select 'transaction/' || c.transaction_id || '/comment/' || c.id, case when c.deleted_at is null then c.content end, case when e.id is null then replace(c.author_type, 'system', 'rule') else e.after_source end
-		from comment c left join lateral (select * from entry e where e.subject_id = c.transaction_id and e.field = 'comment' and e.ref = c.id order by e.id desc limit 1) e on true
+		union all select 'transaction/' || transaction_id || '/tag/' || tag_id, case
+			when present then 'present' end, source from transaction_tag where transaction_id = any($1::text[]::uuid[])
+		union all select 'transaction/' || c.transaction_id || '/comment/' || c.id, case
+			when c.deleted_at is null then c.content end, case
+			when e.id is null then replace(c.author_type, 'system', 'rule') else e.after_source end
+		from comment c left join lateral (select * from entry e
+			where e.subject_id = c.transaction_id and e.field = 'comment' and e.ref = c.id
+			order by e.id desc limit 1) e on true
 		where c.transaction_id = any($1::text[]::uuid[])
-		union all select 'tag/' || id || '/record/', (to_jsonb(d) - '{short_id,created_at,updated_at,deleted_at,is_system}'::text[])::text, null from tag d where slug like $2 and deleted_at is null
-		union all select 'category/' || id || '/record/', (to_jsonb(d) - '{short_id,created_at,updated_at,deleted_at,is_system,is_primary,parent_is_primary}'::text[])::text, null from category d where slug like $2 and deleted_at is null
-		union all select 'counterparty/' || id || '/record/', (to_jsonb(d) - '{short_id,created_at,updated_at,deleted_at}'::text[])::text, null from counterparty d where name like $2 and deleted_at is null),
+		union all select 'tag/' || id || '/record/',
+			(to_jsonb(d) - '{short_id,created_at,updated_at,deleted_at,is_system}'::text[])::text, null from tag d
+			where slug like $2 and deleted_at is null
+		union all select 'category/' || id || '/record/',
+			(to_jsonb(d) - '{short_id,created_at,updated_at,deleted_at,is_system,is_primary,parent_is_primary}'::text[])::text, null from category d where slug like $2 and deleted_at is null
+		union all select 'counterparty/' || id || '/record/',
+			(to_jsonb(d) - '{short_id,created_at,updated_at,deleted_at}'::text[])::text, null from counterparty d
+			where name like $2 and deleted_at is null),
 	fresh as (select * from entry where id > $3)
-	select (select string_agg(concat_ws(e'\x1f', k, coalesce(v, '-'), coalesce(s, '-')), e'\x1e') from field where v is not null or s is not null),
-		coalesce((select string_agg(concat_ws(e'\x1f', change_id, subject || '/' || subject_id || '/' || field || '/' || coalesce(ref::text, ''), coalesce(before, '-'),
-			case when field = 'record' then '-' else coalesce(before_source, '-') end, coalesce(after, '-'), case when field = 'record' then '-' else coalesce(after_source, '-') end), e'\x1e' order by id) from fresh), ''),
+	select (select string_agg(concat_ws(e'\x1f', k, coalesce(v, '-'), coalesce(s, '-')), e'\x1e') from field
+		where v is not null or s is not null),
+		coalesce((select string_agg(concat_ws(e'\x1f', change_id,
+			subject || '/' || subject_id || '/' || field || '/' || coalesce(ref::text, ''), coalesce(before, '-'),
+			case when field = 'record' then '-' else coalesce(before_source, '-') end, coalesce(after, '-'), case
+				when field = 'record' then '-' else coalesce(after_source, '-') end), e'\x1e' order by id)
+				from fresh), ''),
 		(select coalesce(max(id), $3) from fresh)`
 
-// hash is the canonical hash of the sequence's world, with what it was made of above it, for whoever must find a difference.
+// hash is the canonical hash of the sequence's world, with what it was made of above it, for
+// whoever must find a difference.
 func (r *revertRun) hash(ctx context.Context) (string, error) {
 	return ledgertest.Canonical(ctx, r.DB, r.txs, r.prefix+"%")
 }
@@ -145,9 +167,11 @@ func (r *revertRun) category() string {
 
 func (r *revertRun) tag() string { return r.prefix + r.one("x", "y", "z", "x", "y", "z", "v", "w") }
 
-// counterparty is one that lives, by the order of names so that both runs of a sequence choose alike.
+// counterparty is one that lives, by the order of names so that both runs of a sequence choose
+// alike.
 func (r *revertRun) counterparty(ctx context.Context) string {
-	ids, err := pg.Values[string](ctx, r.DB, `select id::text from counterparty where name like $1 and deleted_at is null order by name`, r.prefix+"%")
+	ids, err := pg.Values[string](ctx, r.DB, `select id::text from counterparty
+		where name like $1 and deleted_at is null order by name`, r.prefix+"%")
 	if err != nil || len(ids) == 0 {
 		return id.New().String()
 	}
@@ -156,7 +180,8 @@ func (r *revertRun) counterparty(ctx context.Context) string {
 
 // comment is one that lives, and its transaction.
 func (r *revertRun) comment(ctx context.Context) map[string]any {
-	rows, err := pg.Values[string](ctx, r.DB, `select transaction_id || ' ' || id from comment where transaction_id = any($1::text[]::uuid[]) and deleted_at is null order by id`, r.txs)
+	rows, err := pg.Values[string](ctx, r.DB, `select transaction_id || ' ' || id from comment
+		where transaction_id = any($1::text[]::uuid[]) and deleted_at is null order by id`, r.txs)
 	if err != nil || len(rows) == 0 {
 		return map[string]any{"transaction_id": r.txs[0], "comment_id": id.New().String()}
 	}
@@ -167,7 +192,10 @@ func (r *revertRun) comment(ctx context.Context) map[string]any {
 // edit fills an operation on a transaction with what might be asked of it.
 func (r *revertRun) edit(ctx context.Context, args map[string]any, tags bool) map[string]any {
 	args["transaction_id"] = r.one(r.txs...)
-	for _, what := range r.some([]string{"category", "category", "counterparty_id", "tags_to_add", "tags_to_remove", "comment"}, 3) {
+	for _, what := range r.some([]string{
+		"category", "category", "counterparty_id", "tags_to_add", "tags_to_remove",
+		"comment",
+	}, 3) {
 		switch what {
 		case "category":
 			args["category"] = r.category()
@@ -244,9 +272,14 @@ func (r *revertRun) plainStep(ctx context.Context, s *revertStep, fresh string) 
 	case 3:
 		s.op, s.args = "comment.delete", r.comment(ctx)
 	case 4, 5:
-		s.op, s.args = r.one("transaction.delete", "transaction.restore"), map[string]any{"transaction_id": r.one(r.txs...)}
+		s.op, s.args = r.one("transaction.delete", "transaction.restore"), map[string]any{
+			"transaction_id": r.one(r.txs...),
+		}
 	case 6:
-		s.op, s.args, s.moves = "counterparty.merge", map[string]any{"id": r.counterparty(ctx), "into": r.counterparty(ctx)}, true
+		s.op, s.args, s.moves = "counterparty.merge", map[string]any{
+			"id":   r.counterparty(ctx),
+			"into": r.counterparty(ctx),
+		}, true
 	case 7:
 		s.op, s.args = r.one("counterparty.create", "counterparty.delete"), map[string]any{}
 		if s.op == "counterparty.create" {
@@ -255,7 +288,10 @@ func (r *revertRun) plainStep(ctx context.Context, s *revertStep, fresh string) 
 			s.args["id"] = r.counterparty(ctx)
 		}
 	case 8:
-		s.op, s.args = "counterparty.update", map[string]any{"id": r.counterparty(ctx), "mcc": "541" + r.one("1", "2"), "category_id": r.category()}
+		s.op, s.args = "counterparty.update", map[string]any{
+			"id": r.counterparty(ctx), "mcc": "541" + r.one("1", "2"),
+			"category_id": r.category(),
+		}
 		if r.dice.IntN(2) == 0 {
 			s.args["name"] = r.prefix + r.one("One", "Two", "Four", "Six")
 		}
@@ -288,9 +324,11 @@ func (r *revertRun) plainStep(ctx context.Context, s *revertStep, fresh string) 
 // file is a file of categories to import.
 func (r *revertRun) file(fresh string) string {
 	if r.dice.IntN(2) == 0 {
-		return fmt.Sprintf("slug\tdisplay_name\tmerge_into\n%s\t%s\t\n%sba\tgone\t%s\n", r.prefix+r.one("a", "b", "aa", "c"), fresh, r.prefix, r.prefix+r.one("aa", "ab", "a", "ca"))
+		return fmt.Sprintf("slug\tdisplay_name\tmerge_into\n%s\t%s\t\n%sba\tgone\t%s\n",
+			r.prefix+r.one("a", "b", "aa", "c"), fresh, r.prefix, r.prefix+r.one("aa", "ab", "a", "ca"))
 	}
-	return fmt.Sprintf("slug\tdisplay_name\tparent_slug\n%sc\t%s\t\n%s\t%s\t%s\n", r.prefix, fresh, r.prefix+r.one("aa", "ab", "ba", "ca"), fresh, r.prefix+r.one("a", "b", "c"))
+	return fmt.Sprintf("slug\tdisplay_name\tparent_slug\n%sc\t%s\t\n%s\t%s\t%s\n", r.prefix, fresh,
+		r.prefix+r.one("aa", "ab", "ba", "ca"), fresh, r.prefix+r.one("a", "b", "c"))
 }
 
 // A revertTally counts what was tried and what came of it.
@@ -322,7 +360,8 @@ type revertDefinition struct {
 	CanonicalID *string `json:"canonical_id"`
 }
 
-// contradictions are what cannot be: two live things of one name, and whatever points at a thing that is gone, or that was merged, or that is no primary.
+// contradictions are what cannot be: two live things of one name, and whatever points at a thing
+// that is gone, or that was merged, or that is no primary.
 func (r *revertRun) contradictions(s revertState) []string {
 	var out []string
 	live, names := map[string]revertDefinition{}, map[string]bool{}

@@ -32,7 +32,8 @@ const (
 // A revertCell is a field's value and whose it is.
 type revertCell struct{ value, source string }
 
-// A revertState is every field of a sequence's world under subject/id/field/ref. Fields that nobody ever spoke of are left out.
+// A revertState is every field of a sequence's world under subject/id/field/ref. Fields that nobody
+// ever spoke of are left out.
 type revertState map[string]revertCell
 
 func (s revertState) at(key string) revertCell {
@@ -42,7 +43,8 @@ func (s revertState) at(key string) revertCell {
 	return revertCell{revertNone, revertNone}
 }
 
-// A revertTouch is what a change did to a field: it took it from one point of its history to another. A new change leads to a new point, a revert back to the one that its change came from.
+// A revertTouch is what a change did to a field: it took it from one point of its history to
+// another. A new change leads to a new point, a revert back to the one that its change came from.
 type revertTouch struct {
 	key           string
 	before, after revertCell
@@ -58,7 +60,8 @@ type revertChange struct {
 	undone  bool          // of a root: the last of its reverts took it back
 }
 
-// fate says of a field that the change wrote whether it can go back, or else whether it did already.
+// fate says of a field that the change wrote whether it can go back, or else whether it did
+// already.
 func (r *revertRun) fate(c *revertChange, t revertTouch) (free, undone bool) {
 	now, mark := r.points[t.key], t.to
 	if now == t.to {
@@ -73,8 +76,10 @@ func (r *revertRun) fate(c *revertChange, t revertTouch) (free, undone bool) {
 	return false, (now == mark) == c.odd
 }
 
-// TestRevert makes random sequences of changes by people, agents and the system, each twice: reverted newest first the canonical hash returns,
-// and reverted in random order every field is what a model of the rule says. All the while nobody but a person, or who forces it, changes what a person holds.
+// TestRevert makes random sequences of changes by people, agents and the system, each twice:
+// reverted newest first the canonical hash returns, and reverted in random order every field is
+// what a model of the rule says. All the while nobody but a person, or who forces it, changes what
+// a person holds.
 func TestRevert(t *testing.T) { //nolint:tparallel // the group waits for its parallel parts, so that what they counted can be held against each other
 	t.Parallel()
 	batches := 4
@@ -99,11 +104,13 @@ func TestRevert(t *testing.T) { //nolint:tparallel // the group waits for its pa
 	c := tally.counts
 	switch {
 	case t.Failed():
-	case c["hash returned, newest first"] != batches*revertBatchSize || c["random order as the model says"] != batches*revertBatchSize:
+	case c["hash returned, newest first"] != batches*revertBatchSize ||
+		c["random order as the model says"] != batches*revertBatchSize:
 		t.Error("not every sequence was checked both ways")
 	case c["control: hash differed with one revert left out"]*10 < c["control: sequences with one revert left out"]*9:
 		t.Error("the control that leaves one revert out came back to the same hash: the hash sees too little")
-	case c["control: reverts that a model without changed_since gets wrong"] == 0 || c["writes with force to what a person holds"] == 0 || c["left: held"] == 0:
+	case c["control: reverts that a model without changed_since gets wrong"] == 0 ||
+		c["writes with force to what a person holds"] == 0 || c["left: held"] == 0:
 		t.Error("the sequences do not reach what they are meant to check")
 	}
 }
@@ -135,14 +142,19 @@ func newRevertWorld(t *testing.T, tally *revertTally) *revertWorld {
 func revertSeed(t *testing.T, w *world, n int) {
 	t.Helper()
 	err := w.DB.InTx(t.Context(), func(tx pg.Tx) error {
-		accounts, err := w.Books.AddAccounts(t.Context(), tx, []ledger.NewAccount{{Provider: "plaid", ProviderID: "a", Name: text.Name("Everyday"), Type: "depository", Currency: "EUR"}})
+		accounts, err := w.Books.AddAccounts(t.Context(), tx,
+			[]ledger.NewAccount{{
+				Provider: "plaid", ProviderID: "a", Name: text.Name("Everyday"), Type: "depository",
+				Currency: "EUR",
+			}})
 		if err != nil {
 			return err
 		}
 		_, err = w.Books.Load(t.Context(), tx, func(yield func(ledger.Incoming) bool) {
 			for i := range n * revertTransactions {
 				if !yield(ledger.Incoming{
-					AccountID: accounts[0], ProviderID: fmt.Sprintf("s%03d-%d", i/revertTransactions, i%revertTransactions), Date: pg.Day(time.Now()),
+					AccountID: accounts[0], ProviderID: fmt.Sprintf("s%03d-%d", i/revertTransactions,
+						i%revertTransactions), Date: pg.Day(time.Now()),
 					Amount: money.MustParse("1.00"), Currency: "EUR", Name: text.Name("shop"),
 				}) {
 					return
@@ -161,24 +173,35 @@ func revertSeed(t *testing.T, w *world, n int) {
 }
 
 const revertSeedSQL = `
-	create temporary table s on commit drop as select n, 's' || lpad(n::text, 3, '0') || '-' as p from generate_series(0, $N) n;
+	create temporary table s on commit drop as select n, 's' || lpad(n::text, 3, '0') || '-' as p
+		from generate_series(0, $N) n;
 	insert into category (id, short_id, slug, display_name, kind)
-		select gen_random_uuid(), 'c' || p || v, p || v, v, k from s, (values ('a', 'expense'), ('b', 'income')) v (v, k);
+		select gen_random_uuid(), 'c' || p || v, p || v, v, k
+			from s, (values ('a', 'expense'), ('b', 'income')) v (v, k);
 	insert into category (id, short_id, slug, display_name, parent_id)
-		select gen_random_uuid(), 'c' || p || v, p || v, v, c.id from s, (values ('aa', 'a'), ('ab', 'a'), ('ba', 'b')) v (v, k), category c where c.slug = p || k;
-	insert into tag (id, short_id, slug, display_name) select gen_random_uuid(), 't' || p || v, p || v, v from s, (values ('x'), ('y'), ('z')) v (v);
+		select gen_random_uuid(), 'c' || p || v, p || v, v, c.id
+			from s, (values ('aa', 'a'), ('ab', 'a'), ('ba', 'b')) v (v, k), category c where c.slug = p || k;
+	insert into tag (id, short_id, slug, display_name) select gen_random_uuid(), 't' || p || v, p || v, v
+		from s, (values ('x'), ('y'), ('z')) v (v);
 	insert into counterparty (id, short_id, name, category_id)
-		select gen_random_uuid(), 'p' || p || v, p || v, case v when 'One' then c.id end from s, (values ('One'), ('Two'), ('Three')) v (v), category c where c.slug = p || 'ab';
+		select gen_random_uuid(), 'p' || p || v, p || v, case v when 'One' then c.id end
+			from s, (values ('One'), ('Two'), ('Three')) v (v), category c where c.slug = p || 'ab';
 	update transaction t set category_id = c.id, category_source = v.source
-		from s, (values ('0', 'aa', 'provider'), ('1', 'ab', 'user'), ('2', 'ba', 'agent'), ('3', 'b', 'rule')) v (t, c, source), category c where t.provider_id = p || v.t and c.slug = p || v.c;
+		from s, (values ('0', 'aa', 'provider'), ('1', 'ab', 'user'), ('2', 'ba', 'agent'), ('3', 'b', 'rule')) v (t,
+			c, source), category c where t.provider_id = p || v.t and c.slug = p || v.c;
 	update transaction t set counterparty_id = o.id, counterparty_source = v.source
-		from s, (values ('1', 'One', 'agent'), ('2', 'Two', 'user'), ('4', 'One', 'rule')) v (t, c, source), counterparty o where t.provider_id = p || v.t and o.name = p || v.c;
+		from s, (values ('1', 'One', 'agent'), ('2', 'Two', 'user'), ('4', 'One', 'rule')) v (t, c, source),
+			counterparty o where t.provider_id = p || v.t and o.name = p || v.c;
 	update transaction t set deleted_at = now(), deleted_source = 'user' from s where t.provider_id = p || '5';
 	insert into transaction_tag (transaction_id, tag_id, present, source)
-		select t.id, g.id, present, source from s, (values ('0', 'x', true, 'rule'), ('1', 'y', true, 'user'), ('2', 'y', true, 'agent'), ('3', 'z', false, 'user')) v (t, g, present, source), transaction t, tag g
+		select t.id, g.id, present, source
+			from s, (values ('0', 'x', true, 'rule'), ('1', 'y', true, 'user'), ('2', 'y', true, 'agent'),
+			('3', 'z', false, 'user')) v (t, g, present, source), transaction t, tag g
 		where t.provider_id = p || v.t and g.slug = p || v.g;
 	insert into comment (id, short_id, transaction_id, content, author_type, author_name)
-		select gen_random_uuid(), 'o' || p || who, t.id, 'said by ' || who, who, who from s, (values ('0', 'agent'), ('1', 'user'), ('2', 'system')) v (t, who), transaction t where t.provider_id = p || v.t;`
+		select gen_random_uuid(), 'o' || p || who, t.id, 'said by ' || who, who, who
+			from s, (values ('0', 'agent'), ('1', 'user'), ('2', 'system')) v (t, who), transaction t
+			where t.provider_id = p || v.t;`
 
 // A revertRun is one sequence at work.
 type revertRun struct {
@@ -196,10 +219,12 @@ type revertRun struct {
 	calls   int // also makes each new text a new one
 }
 
-// sequence runs one sequence: newest first, then in random order, and for some a third time with one revert left out.
+// sequence runs one sequence: newest first, then in random order, and for some a third time with
+// one revert left out.
 func (w *revertWorld) sequence(ctx context.Context, batch uint64, n int) (err error) {
 	r := &revertRun{revertWorld: w, prefix: fmt.Sprintf("s%03d-", n)}
-	if r.txs, err = pg.Values[string](ctx, w.DB, `select id::text from transaction where provider_id like $1 || '%' order by provider_id`, r.prefix); err != nil {
+	if r.txs, err = pg.Values[string](ctx, w.DB, `select id::text from transaction where provider_id like $1 || '%'
+		order by provider_id`, r.prefix); err != nil {
 		return err
 	}
 	defer func() {
@@ -225,16 +250,18 @@ func (w *revertWorld) sequence(ctx context.Context, batch uint64, n int) (err er
 }
 
 func (r *revertRun) begin(batch uint64, n int) {
-	r.dice, r.changes, r.points, r.parents, r.story, r.calls = rand.New(rand.NewPCG(batch, uint64(n))), nil, map[string]int{}, map[int]int{}, nil, 0
+	r.dice, r.changes, r.points, r.parents, r.story, r.calls = rand.New(rand.NewPCG(batch,
+		uint64(n))), nil, map[string]int{}, map[int]int{}, nil, 0
 }
 
-// newestFirst makes a sequence and takes it back from its end: the hash is what it was. The control leaves the newest change in place.
+// newestFirst makes a sequence and takes it back from its end: the hash is what it was. The control
+// leaves the newest change in place.
 func (r *revertRun) newestFirst(ctx context.Context, calls int, control bool) error {
 	before, err := r.hash(ctx)
 	if err != nil {
 		return err
 	}
-	last, err := pg.Value[string](ctx, r.DB, `select coalesce(max(id::text), '00000000-0000-0000-0000-000000000000') from change`)
+	last, err := pg.Value[int64](ctx, r.DB, `select coalesce(max(seq), 0) from change`)
 	if err != nil {
 		return err
 	}
@@ -243,7 +270,7 @@ func (r *revertRun) newestFirst(ctx context.Context, calls int, control bool) er
 			return err
 		}
 	}
-	changes, err := pg.Values[string](ctx, r.DB, `select id::text from change where id > $1::text::uuid order by id desc`, last)
+	changes, err := pg.Values[string](ctx, r.DB, `select id::text from change where seq > $1 order by seq desc`, last)
 	if err != nil {
 		return err
 	}
@@ -277,7 +304,8 @@ func (r *revertRun) newestFirst(ctx context.Context, calls int, control bool) er
 	return nil
 }
 
-// randomOrder makes the sequence anew, with a look at every field after every call, and takes it back in any order, by anyone, some of it to and fro.
+// randomOrder makes the sequence anew, with a look at every field after every call, and takes it
+// back in any order, by anyone, some of it to and fro.
 func (r *revertRun) randomOrder(ctx context.Context, calls int) error {
 	if err := r.look(ctx, nil); err != nil {
 		return err
@@ -310,8 +338,10 @@ func (r *revertRun) randomOrder(ctx context.Context, calls int) error {
 	return nil
 }
 
-// undo reverts a change and holds what came of it against the rule: what nobody touched since goes back; what someone touched, or a person holds against the caller, stays and is reported.
-// What would contradict the rest (a name that is taken, a thing that is gone or in use) stays too; that is checked from its end: putting it back would break something.
+// undo reverts a change and holds what came of it against the rule: what nobody touched since goes
+// back; what someone touched, or a person holds against the caller, stays and is reported. What
+// would contradict the rest (a name that is taken, a thing that is gone or in use) stays too; that
+// is checked from its end: putting it back would break something.
 func (r *revertRun) undo(ctx context.Context, actor op.Actor, i int) error {
 	c, before := r.changes[i], r.state
 	free, undone := map[string]bool{}, map[string]bool{}
@@ -346,7 +376,8 @@ func (r *revertRun) undo(ctx context.Context, actor op.Actor, i int) error {
 		switch {
 		case undone[t.key]:
 			if now != before.at(t.key) {
-				return fmt.Errorf("the revert of change %d by %s: %s was undone already and went from %v to %v", i, actor.Type, t.key, before.at(t.key), now)
+				return fmt.Errorf("the revert of change %d by %s: %s was undone already and went from %v to %v", i,
+					actor.Type, t.key, before.at(t.key), now)
 			}
 			continue
 		case !free[t.key]:
@@ -361,12 +392,14 @@ func (r *revertRun) undo(ctx context.Context, actor op.Actor, i int) error {
 			trial := maps.Clone(r.state)
 			trial[t.key] = t.before
 			if len(r.contradictions(trial)) == 0 {
-				return fmt.Errorf("the revert of change %d by %s: %s is %v, want %v again", i, actor.Type, t.key, now, t.before)
+				return fmt.Errorf("the revert of change %d by %s: %s is %v, want %v again", i, actor.Type, t.key, now,
+					t.before)
 			}
 			reason = "conflict"
 		}
 		if now != before.at(t.key) {
-			return fmt.Errorf("the revert of change %d by %s: %s (%s) went from %v to %v", i, actor.Type, t.key, reason, before.at(t.key), now)
+			return fmt.Errorf("the revert of change %d by %s: %s (%s) went from %v to %v", i, actor.Type, t.key, reason,
+				before.at(t.key), now)
 		}
 		left[strings.Join(strings.Split(t.key, "/")[:3], "/")+" "+reason]++
 		r.tally.add("left: "+reason, 1)
@@ -375,15 +408,18 @@ func (r *revertRun) undo(ctx context.Context, actor op.Actor, i int) error {
 		r.tally.add("control: reverts that a model without changed_since gets wrong", 1)
 	}
 	for _, s := range out.Skipped {
-		left[fmt.Sprintf("%s/%s/%s %s", s.Subject, s.SubjectID, s.Field, strings.Replace(s.Reason, "missing", "conflict", 1))]--
+		left[fmt.Sprintf("%s/%s/%s %s", s.Subject, s.SubjectID, s.Field,
+			strings.Replace(s.Reason, "missing", "conflict", 1))]--
 	}
 	for k, n := range left {
 		if n != 0 {
-			return fmt.Errorf("the revert of change %d by %s: %s was left %+d times more than reported: %+v", i, actor.Type, k, n, out)
+			return fmt.Errorf("the revert of change %d by %s: %s was left %+d times more than reported: %+v", i,
+				actor.Type, k, n, out)
 		}
 	}
 	if out.Reverted != went || (out.Change != nil) != (went > 0) {
-		return fmt.Errorf("the revert of change %d by %s says that %d fields went back, it was %d: %+v", i, actor.Type, out.Reverted, went, out)
+		return fmt.Errorf("the revert of change %d by %s says that %d fields went back, it was %d: %+v", i, actor.Type,
+			out.Reverted, went, out)
 	}
 	r.tally.add("reverts in random order", 1)
 	r.tally.add("fields that went back in random order", went)
@@ -395,7 +431,8 @@ func revertHeld(key string, c revertCell, a op.Actor) bool {
 	return strings.HasPrefix(key, "transaction/") && c.source == op.User && a.Type != op.User
 }
 
-// observe looks at every field after a call and holds the differences against the journal and against the holds.
+// observe looks at every field after a call and holds the differences against the journal and
+// against the holds.
 func (r *revertRun) observe(ctx context.Context, actor op.Actor, s revertStep) error {
 	before := r.state
 	made := &revertChange{}
@@ -411,7 +448,8 @@ func (r *revertRun) observe(ctx context.Context, actor op.Actor, s revertStep) e
 		told[t.key] = true
 		r.move(&made.touches[i], s.undoes)
 		if before.at(t.key) != t.before || r.state.at(t.key) != t.after {
-			return fmt.Errorf("the journal says that %s went from %v to %v, it was from %v to %v", t.key, t.before, t.after, before.at(t.key), r.state.at(t.key))
+			return fmt.Errorf("the journal says that %s went from %v to %v, it was from %v to %v", t.key, t.before,
+				t.after, before.at(t.key), r.state.at(t.key))
 		}
 	}
 	for k := range revertKeys(before, r.state) {

@@ -28,7 +28,8 @@ import (
 
 const raceTransactions = 300
 
-// A ruleRace is two servers on one database whose rules many edit, apply and pass pages through at the same time.
+// A ruleRace is two servers on one database whose rules many edit, apply and pass pages through at
+// the same time.
 type ruleRace struct {
 	t       *testing.T
 	servers []hammerServer
@@ -49,11 +50,16 @@ type ruleRace struct {
 func newRuleRace(t *testing.T, torn bool) *ruleRace {
 	t.Helper()
 	database := pgtest.URL(t) + "&synchronous_commit=off"
-	r := &ruleRace{t: t, client: hammerClient(t), torn: torn, tally: map[string]int{}, servers: []hammerServer{newHammerServer(t, database), newHammerServer(t, database)}}
+	r := &ruleRace{
+		t: t, client: hammerClient(t), torn: torn, tally: map[string]int{},
+		servers: []hammerServer{newHammerServer(t, database), newHammerServer(t, database)},
+	}
 	r.key, _ = hammerKey(t, r.servers[0].App, "race")
 	r.fill()
 	for _, name := range []string{"0", "pair a", "pair b"} {
-		body := fmt.Sprintf(`{"rules":[{"name":%q,"conditions":{},"trigger":"always","actions":[{"type":"add_tag","tag_slug":%q}]}]}`, name, "gen-0-"+name[len(name)-1:])
+		body := fmt.Sprintf(
+			`{"rules":[{"name":%q,"conditions":{},"trigger":"always","actions":[{"type":"add_tag","tag_slug":%q}]}]}`,
+			name, "gen-0-"+name[len(name)-1:])
 		reply, err := hammerSend(t.Context(), r.client, http.MethodPost, r.servers[0].URL+"/rules", r.key, body)
 		if err != nil || reply.Status != http.StatusCreated {
 			t.Fatalf("create: %d %s %v", reply.Status, reply.Body, err)
@@ -90,14 +96,19 @@ func (r *ruleRace) fill() {
 	a := r.servers[0].App
 	ctx := op.WithActor(r.t.Context(), op.Actor{Type: op.System, Name: "test"})
 	err := a.DB.InTx(ctx, func(tx pg.Tx) error {
-		accounts, err := a.Books.AddAccounts(ctx, tx, []ledger.NewAccount{{Provider: "plaid", ProviderID: "a", Name: text.Name("Everyday"), Type: "depository", Currency: "EUR"}})
+		accounts, err := a.Books.AddAccounts(ctx, tx,
+			[]ledger.NewAccount{{
+				Provider: "plaid", ProviderID: "a", Name: text.Name("Everyday"), Type: "depository",
+				Currency: "EUR",
+			}})
 		if err != nil {
 			return err
 		}
 		_, err = a.Books.Load(ctx, tx, func(yield func(ledger.Incoming) bool) {
 			for i := range raceTransactions {
 				if !yield(ledger.Incoming{
-					AccountID: accounts[0], ProviderID: strconv.Itoa(i), Date: pg.Day(time.Now()), Amount: money.MustParse("1.00"), Currency: "EUR", Name: text.Name(fmt.Sprintf("SHOP %d", i%10)),
+					AccountID: accounts[0], ProviderID: strconv.Itoa(i), Date: pg.Day(time.Now()),
+					Amount: money.MustParse("1.00"), Currency: "EUR", Name: text.Name(fmt.Sprintf("SHOP %d", i%10)),
 				}) {
 					return
 				}
@@ -120,10 +131,12 @@ func (r *ruleRace) add(what string) {
 	r.tally[what]++
 }
 
-// send makes a call on one of the servers. Whoever comes too late may be refused; a fault of the server is none.
+// send makes a call on one of the servers. Whoever comes too late may be refused; a fault of the
+// server is none.
 func (r *ruleRace) send(method, path, body string, headers ...string) (hammerReply, error) {
 	reply, err := hammerSend(r.ctx, r.client, method, r.servers[rand.N(2)].URL+path, r.key, body, headers...)
-	if err == nil && (reply.Status >= http.StatusInternalServerError || reply.Status == http.StatusUnprocessableEntity || reply.Status == http.StatusBadRequest) {
+	if err == nil && (reply.Status >= http.StatusInternalServerError ||
+		reply.Status == http.StatusUnprocessableEntity || reply.Status == http.StatusBadRequest) {
 		err = fmt.Errorf("%s %s %s: %d %s", method, path, body, reply.Status, reply.Body)
 	}
 	if err == nil {
@@ -142,7 +155,8 @@ func (r *ruleRace) count() error {
 	if err != nil {
 		return err
 	}
-	wrote, err := r.send(http.MethodPatch, "/rules/"+r.counter, fmt.Sprintf(`{"name":"%d"}`, n+1), "If-Match", read.Header.Get("ETag"))
+	wrote, err := r.send(http.MethodPatch, "/rules/"+r.counter, fmt.Sprintf(`{"name":"%d"}`, n+1), "If-Match",
+		read.Header.Get("ETag"))
 	if err == nil && wrote.Status == http.StatusOK {
 		r.counted.Add(1)
 	}
@@ -154,7 +168,10 @@ func (r *ruleRace) edit() error {
 	a, n := r.servers[rand.N(2)].App, r.generation.Add(1)
 	ctx := op.WithActor(r.ctx, op.Actor{Type: op.User, ID: id.New(), Name: "Ada", Scope: op.Full})
 	patch := func(tx pg.Tx, i int) error {
-		_, err := a.Rules.Patch(ctx, tx, rulebook.PatchRule{ID: r.pair[i], Actions: []rulebook.Action{{Type: "add_tag", TagSlug: fmt.Sprintf("gen-%d-%c", n, 'a'+i)}}})
+		_, err := a.Rules.Patch(ctx, tx, rulebook.PatchRule{
+			ID:      r.pair[i],
+			Actions: []rulebook.Action{{Type: "add_tag", TagSlug: fmt.Sprintf("gen-%d-%c", n, 'a'+i)}},
+		})
 		return err
 	}
 	r.add("pairs edited")
@@ -225,7 +242,10 @@ func (r *ruleRace) run(d time.Duration) {
 	r.ctx = ctx
 	end := time.Now().Add(d)
 	var group sync.WaitGroup
-	for _, step := range []func() error{r.count, r.count, r.count, r.count, r.edit, r.edit, r.come, r.come, r.apply, r.apply, r.page, r.page} {
+	for _, step := range []func() error{
+		r.count, r.count, r.count, r.count, r.edit, r.edit, r.come, r.come, r.apply,
+		r.apply, r.page, r.page,
+	} {
 		group.Go(func() {
 			for time.Now().Before(end) && !r.t.Failed() {
 				if err := step(); err != nil {
@@ -237,7 +257,9 @@ func (r *ruleRace) run(d time.Duration) {
 	group.Wait()
 }
 
-// halves are the changes and runs in which the pair was not of one generation: transactions that got one tag without the other, or tags of two generations, or rules of the pair that were counted differently.
+// halves are the changes and runs in which the pair was not of one generation: transactions that
+// got one tag without the other, or tags of two generations, or rules of the pair that were counted
+// differently.
 func (r *ruleRace) halves() (halves, whole int) {
 	r.t.Helper()
 	type sums struct {
@@ -246,22 +268,29 @@ func (r *ruleRace) halves() (halves, whole int) {
 	}
 	s, err := pg.One[sums](r.t.Context(), r.servers[0].App.DB, `
 		with got as (
-			select c.id, e.subject_id, count(*) as tags, count(distinct split_part(g.slug, '-', 2)) as generations, min(split_part(g.slug, '-', 2)) as generation
-			from change c join entry e on e.change_id = c.id and e.field = 'tag' and e.after is not null join tag g on g.id = e.ref
+			select c.id, e.subject_id, count(*) as tags, count(distinct split_part(g.slug, '-', 2)) as generations,
+				min(split_part(g.slug, '-', 2)) as generation
+			from change c join entry e on e.change_id = c.id and e.field = 'tag' and e.after is not null
+				join tag g on g.id = e.ref
 			where c.cause in ('rule', 'sync') and e.rule_id = any($1::text[]::uuid[]) group by c.id, e.subject_id),
-		each as (select id, bool_or(tags <> 2 or generations <> 1) or count(distinct generation) > 1 as half from got group by id),
-		run as (select run_id, count(*) filter (where rule_id = $2::text::uuid) <> count(*) filter (where rule_id = $3::text::uuid) or min(hits) <> max(hits) as half
+		each as (select id, bool_or(tags <> 2 or generations <> 1) or count(distinct generation) > 1 as half from got
+			group by id),
+		run as (select run_id,
+			count(*) filter (where rule_id = $2::text::uuid) <> count(*) filter (where rule_id = $3::text::uuid)
+			or min(hits) <> max(hits) as half
 			from rule_hit where rule_id = any($1::text[]::uuid[]) group by run_id)
 		select ((select count(*) from each where half) + (select count(*) from run where half))::int as halves,
-			((select count(*) from each where not half) + (select count(*) from run where not half))::int as whole`, r.pair[:], r.pair[0], r.pair[1])
+			((select count(*) from each where not half) + (select count(*) from run
+				where not half))::int as whole`, r.pair[:], r.pair[0], r.pair[1])
 	if err != nil {
 		r.t.Fatal(err)
 	}
 	return s.Halves, s.Whole
 }
 
-// Two servers edit, make, delete and apply rules and pass pages at the same time: no edit is lost, every application and every page sees one version of the rules, and nobody is answered with a fault.
-// The control, which edits two rules that belong together one after the other, is noticed.
+// Two servers edit, make, delete and apply rules and pass pages at the same time: no edit is lost,
+// every application and every page sees one version of the rules, and nobody is answered with a
+// fault. The control, which edits two rules that belong together one after the other, is noticed.
 func TestRulesContend(t *testing.T) {
 	t.Parallel()
 	d := 6 * time.Second
@@ -274,14 +303,16 @@ func TestRulesContend(t *testing.T) {
 		r.run(d / 2)
 	}
 	halves, whole := r.halves()
-	name, err := pg.Value[string](t.Context(), r.servers[0].App.DB, `select name from rule where id = $1::text::uuid`, r.counter)
+	name, err := pg.Value[string](t.Context(), r.servers[0].App.DB, `select name from rule
+		where id = $1::text::uuid`, r.counter)
 	if err != nil || name != fmt.Sprint(r.counted.Load()) {
 		t.Errorf("%d edits were accepted, and the rule counts %s (%v)", r.counted.Load(), name, err)
 	}
 	if halves > 0 {
 		t.Errorf("%d pages and applications saw half of an edit", halves)
 	}
-	deadlocks, err := pg.Value[int](t.Context(), r.servers[0].App.DB, `select deadlocks::int from pg_stat_database where datname = current_database()`)
+	deadlocks, err := pg.Value[int](t.Context(), r.servers[0].App.DB, `select deadlocks::int from pg_stat_database
+		where datname = current_database()`)
 	if err != nil || deadlocks > 0 {
 		t.Errorf("%d deadlocks (%v)", deadlocks, err)
 	}
@@ -299,8 +330,9 @@ func (r *ruleRace) rare() (list []string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for what, n := range map[string]int{
-		"edits counted": int(r.counted.Load()), "refused edits": r.tally["PATCH rules 412"], "pages": r.tally["pages"], "applications": r.tally["POST rules 200"],
-		"pairs": r.tally["pairs edited"], "made": r.tally["POST rules 201"],
+		"edits counted": int(r.counted.Load()), "refused edits": r.tally["PATCH rules 412"], "pages": r.tally["pages"],
+		"applications": r.tally["POST rules 200"],
+		"pairs":        r.tally["pairs edited"], "made": r.tally["POST rules 201"],
 	} {
 		if n < enough {
 			list = append(list, what)
@@ -314,6 +346,7 @@ func TestRulesContendControl(t *testing.T) {
 	r := newRuleRace(t, true)
 	r.run(2 * time.Second)
 	if halves, whole := r.halves(); halves == 0 {
-		t.Errorf("rules that are edited one after the other are never seen in between: %d pages and applications see too little", whole)
+		t.Errorf("rules that are edited one after the other are never seen in between: %d pages and applications see "+
+			"too little", whole)
 	}
 }

@@ -39,7 +39,8 @@ const (
 func sandboxCommand() *cobra.Command {
 	s := &sandbox{}
 	cmd := &cobra.Command{
-		Use: "sandbox", Short: "Run simulated banks on this machine, to link and sync with no account anywhere", Args: cobra.NoArgs,
+		Use: "sandbox", Short: "Run simulated banks on this machine, to link and sync without an account anywhere",
+		Args: cobra.NoArgs,
 		Long: `Runs a simulated Plaid and a simulated Teller on this machine until it is interrupted, and prints the
 variables with which coffer serve talks to them. Their banks hold two years of a made-up household up to today;
 while it runs, new transactions come in, pending ones are posted, and now and then one vanishes.
@@ -53,10 +54,10 @@ What is linked lasts as long as it runs.`,
 	f := cmd.Flags()
 	f.StringVar(&s.plaidAddr, "plaid", "127.0.0.1:9401", "where Plaid is to be, on the loopback")
 	f.StringVar(&s.tellerAddr, "teller", "127.0.0.1:9402", "where Teller is to be, on the loopback")
-	f.StringVar(&s.env, "env", "", "write the variables into this file too, for a shell to read")
-	f.StringVar(&s.webhooks, "webhooks", "", "tell this server what happened, by signed webhooks: http://127.0.0.1:8080")
+	f.StringVar(&s.env, "env", "", "also write the variables to this file, for a shell to read")
+	f.StringVar(&s.webhooks, "webhooks", "", "send signed webhooks to this server: http://127.0.0.1:8080")
 	f.DurationVar(&s.pace, "pace", 20*time.Second, "how often something happens at a bank; 0 for never")
-	f.Uint64Var(&s.seed, "seed", 0, "which household; another one each time if 0")
+	f.Uint64Var(&s.seed, "seed", 0, "which household; a different one each time if 0")
 	f.IntVar(&s.rows, "transactions", 4000, "how many transactions the household has")
 	return cmd
 }
@@ -67,14 +68,16 @@ func (s *sandbox) run(ctx context.Context) error {
 	}
 	defer s.plaid.Close()
 	defer s.teller.Close()
-	fmt.Fprintf(s.out, "A simulated Plaid and a simulated Teller run on this machine; no bank is behind them.\nGive these to coffer serve:\n\n%s\n", s.variables())
+	fmt.Fprintf(s.out, "A simulated Plaid and a simulated Teller are running on this machine; no real bank is "+
+		"involved.\nGive these to coffer serve:\n\n%s\n", s.variables())
 	if s.env != "" {
 		if err := os.WriteFile(s.env, []byte(s.variables()), 0o600); err != nil {
 			return errs.Wrap(err, errs.ValidationError, "the variables cannot be written to %s", s.env)
 		}
-		fmt.Fprintf(s.out, "They are in %s as well: . ./%s\n", s.env, s.env)
+		fmt.Fprintf(s.out, "They are also in %s: . ./%s\n", s.env, s.env)
 	}
-	fmt.Fprint(s.out, "Then link a bank: coffer connection link --provider plaid\n\nWhat happens at the banks follows; Ctrl-C ends it.\n")
+	fmt.Fprint(s.out, "Then link a bank: coffer connection link --provider plaid\n\nThe banks' activity follows; "+
+		"press Ctrl-C to stop.\n")
 	s.live(ctx)
 	return nil
 }
@@ -91,10 +94,16 @@ func (s *sandbox) start() error {
 	}
 	o := household.Options{Seed: s.seed, Transactions: s.rows, Years: 2, End: time.Now()}
 	var err error
-	if s.plaid, err = banksim.NewPlaid(banksim.PlaidOptions{Addr: s.plaidAddr, ClientID: sandboxSecret, Secret: sandboxSecret, Household: o}); err != nil {
+	if s.plaid, err = banksim.NewPlaid(banksim.PlaidOptions{
+		Addr: s.plaidAddr, ClientID: sandboxSecret,
+		Secret: sandboxSecret, Household: o,
+	}); err != nil {
 		return err
 	}
-	s.teller, err = banksim.NewTeller(banksim.TellerOptions{Addr: s.tellerAddr, Sandbox: true, Household: o, Secrets: []string{sandboxTeller}})
+	s.teller, err = banksim.NewTeller(banksim.TellerOptions{
+		Addr: s.tellerAddr, Sandbox: true, Household: o,
+		Secrets: []string{sandboxTeller},
+	})
 	if err != nil {
 		s.plaid.Close()
 	}
@@ -141,18 +150,20 @@ func (s *sandbox) live(ctx context.Context) {
 		if !moved {
 			continue
 		}
-		fmt.Fprintf(s.out, "%s  %-6s  %-7s  %10s %s  %s\n", time.Now().Format(time.TimeOnly), name, turn.What, turn.Row.Amount, turn.Row.Currency, turn.Row.Name.Plain())
+		fmt.Fprintf(s.out, "%s  %-6s  %-7s  %10s %s  %s\n", time.Now().Format(time.TimeOnly), name, turn.What,
+			turn.Row.Amount, turn.Row.Currency, turn.Row.Name.Plain())
 		if s.webhooks == "" {
 			continue
 		}
 		if err := happens(ctx, turn.Book.ID()); err != nil && ctx.Err() == nil {
-			fmt.Fprintf(s.out, "          the server did not take the webhook: %v\n", err)
+			fmt.Fprintf(s.out, "          the server did not accept the webhook: %v\n", err)
 		}
 	}
 }
 
 func (s *sandbox) tellPlaid(ctx context.Context, item string) error {
-	d, err := s.plaid.Webhook(item, "TRANSACTIONS", "SYNC_UPDATES_AVAILABLE", map[string]any{"initial_update_complete": true, "historical_update_complete": true})
+	d, err := s.plaid.Webhook(item, "TRANSACTIONS", "SYNC_UPDATES_AVAILABLE",
+		map[string]any{"initial_update_complete": true, "historical_update_complete": true})
 	if err != nil {
 		return err
 	}
@@ -160,7 +171,8 @@ func (s *sandbox) tellPlaid(ctx context.Context, item string) error {
 }
 
 func (s *sandbox) tellTeller(ctx context.Context, enrolment string) error {
-	d, err := s.teller.Webhook("wh_"+id.Base62(20), "transactions.processed", map[string]any{"enrollment_id": enrolment, "transactions": []any{}})
+	d, err := s.teller.Webhook("wh_"+id.Base62(20), "transactions.processed",
+		map[string]any{"enrollment_id": enrolment, "transactions": []any{}})
 	if err != nil {
 		return err
 	}

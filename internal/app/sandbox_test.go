@@ -79,22 +79,28 @@ func (x *terminal) until(pattern string) []string {
 	}
 }
 
-// A newcomer starts the sandbox and the server, links a bank through each provider from the terminal, and sees transactions with categories; then the banks move on.
+// A newcomer starts the sandbox and the server, links a bank through each provider from the
+// terminal, and sees transactions with categories; then the banks move on.
 func TestSandboxFromTheTerminal(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	binary := filepath.Join(dir, "coffer")
-	if out, err := exec.CommandContext(t.Context(), "go", "build", "-trimpath", "-o", binary, "coffer/cmd/coffer").CombinedOutput(); err != nil {
+	if out, err := exec.CommandContext(t.Context(), "go", "build", "-trimpath", "-o", binary,
+		"coffer/cmd/coffer").CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	file := filepath.Join(dir, "sandbox.env")
-	sandbox := openTerminal(t, binary, nil, "sandbox", "--plaid", "127.0.0.1:0", "--teller", "127.0.0.1:0", "--transactions", "400", "--pace", "500ms", "--env", file)
-	sandbox.until("Ctrl-C ends it")
+	sandbox := openTerminal(t, binary, nil, "sandbox", "--plaid", "127.0.0.1:0", "--teller", "127.0.0.1:0",
+		"--transactions", "400", "--pace", "500ms", "--env", file)
+	sandbox.until("press Ctrl-C to stop")
 	written, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
 	}
-	env := []string{"COFFER_DATABASE_URL=" + pgtest.URL(t), "COFFER_ENCRYPTION_KEY=" + testRing, "COFFER_LISTEN=" + freePort(t)}
+	env := []string{
+		"COFFER_DATABASE_URL=" + pgtest.URL(t), "COFFER_ENCRYPTION_KEY=" + testRing,
+		"COFFER_LISTEN=" + freePort(t),
+	}
 	teller := ""
 	for line := range strings.Lines(string(written)) {
 		variable := strings.TrimPrefix(strings.TrimSpace(line), "export ")
@@ -109,12 +115,15 @@ func TestSandboxFromTheTerminal(t *testing.T) {
 		page := link.until(`(http://\S+/link/\w+)`)[1]
 		link.until("Waiting for the sign-in")
 		if provider == "plaid" {
-			browse(t, regexp.MustCompile(`href="([^"]*/hosted/[^"]*)"`).FindStringSubmatch(browse(t, page, nil))[1], url.Values{})
+			browse(t, regexp.MustCompile(`href="([^"]*/hosted/[^"]*)"`).FindStringSubmatch(browse(t, page, nil))[1],
+				url.Values{})
 		} else {
-			told := regexp.MustCompile(`"accessToken":"([^"]*)","enrollment":\{"id":"([^"]*)"`).FindStringSubmatch(browse(t, teller+"/connect", url.Values{}))
-			browse(t, page, url.Values{"given": {`{"access_token":"` + told[1] + `","enrollment_id":"` + told[2] + `"}`}})
+			told := regexp.MustCompile(`"accessToken":"([^"]*)","enrollment":\{"id":"([^"]*)"`).FindStringSubmatch(
+				browse(t, teller+"/connect", url.Values{}))
+			browse(t, page, url.Values{"given": {`{"access_token":"` + told[1] + `","enrollment_id":"` + told[2] +
+				`"}`}})
 		}
-		counts := link.until(`(\d+) transactions are there, (\d+) of them with a category`)
+		counts := link.until(`(\d+) transactions are stored, (\d+) of them with a category`)
 		if len(counts[1]) < 2 || len(counts[2]) < 2 {
 			t.Errorf("%s: %v", provider, counts)
 		}

@@ -12,12 +12,14 @@ import (
 	"coffer/internal/text"
 )
 
-// Every search, with and without deleted transactions, in every order and beside other filters, finds what reading all names finds.
+// Every search, with and without deleted transactions, in every order and beside other filters,
+// finds what reading all names finds.
 func TestSearchesWithDeleted(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.fillBooks(t)
-	if _, err := w.DB.Exec(t.Context(), `update transaction set deleted_at = now(), deleted_source = 'user' where provider_id in ('3', '4')`); err != nil {
+	if _, err := w.DB.Exec(t.Context(), `update transaction set deleted_at = now(), deleted_source = 'user'
+		where provider_id in ('3', '4')`); err != nil {
 		t.Fatal(err)
 	}
 	type row struct {
@@ -25,7 +27,8 @@ func TestSearchesWithDeleted(t *testing.T) {
 		Text    string `db:"text"`
 		Deleted bool   `db:"deleted"`
 	}
-	rows, err := pg.All[row](t.Context(), w.DB, `select t.id::text as id, d.name || e'\n' || d.merchant_name as text, t.deleted_at is not null as deleted from transaction t join descriptor d on d.id = t.descriptor_id`)
+	rows, err := pg.All[row](t.Context(), w.DB, `select t.id::text as id, d.name || e'\n' || d.merchant_name as text,
+		t.deleted_at is not null as deleted from transaction t join descriptor d on d.id = t.descriptor_id`)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -39,13 +42,22 @@ func TestSearchesWithDeleted(t *testing.T) {
 		{url.Values{"search": {"starbucks"}}, contains("starbucks")},
 		{url.Values{"search": {"StarBucks"}, "sort_by": {"name"}}, contains("starbucks")},
 		{url.Values{"search": {"starbucks"}, "sort_by": {"amount"}, "sort_order": {"asc"}}, contains("starbucks")},
-		{url.Values{"search": {"rent,rewe"}}, func(s string) bool { return contains("rent")(s) || contains("rewe")(s) }},
-		{url.Values{"search": {"#1123 STARBUCKS"}, "search_mode": {"words"}}, func(s string) bool { return contains("#1123")(s) && contains("starbucks")(s) }},
+		{url.Values{"search": {"rent,rewe"}}, func(s string) bool {
+			return contains("rent")(s) ||
+				contains("rewe")(s)
+		}},
+		{
+			url.Values{"search": {"#1123 STARBUCKS"}, "search_mode": {"words"}},
+			func(s string) bool { return contains("#1123")(s) && contains("starbucks")(s) },
+		},
 		{url.Values{"search": {"starbuks"}, "search_mode": {"fuzzy"}}, contains("starbucks")},
 		{url.Values{"search": {"e"}, "min_amount": {"-100000"}}, contains("e")},
 		{url.Values{"search": {"nothing like it"}}, contains("nothing like it")},
 		{url.Values{"exclude_search": {"starbucks"}}, func(s string) bool { return !contains("starbucks")(s) }},
-		{url.Values{"exclude_search": {"refund"}, "search": {"starbucks"}}, func(s string) bool { return contains("starbucks")(s) && !contains("refund")(s) }},
+		{
+			url.Values{"exclude_search": {"refund"}, "search": {"starbucks"}},
+			func(s string) bool { return contains("starbucks")(s) && !contains("refund")(s) },
+		},
 	}
 	found := map[string]int{}
 	for _, c := range searches {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"slices"
 	"time"
 
 	"coffer/internal/auth"
@@ -13,6 +14,7 @@ import (
 	"coffer/internal/filing"
 	"coffer/internal/household"
 	"coffer/internal/id"
+	"coffer/internal/journal"
 	"coffer/internal/ledger"
 	"coffer/internal/op"
 	"coffer/internal/pg"
@@ -22,12 +24,19 @@ import (
 
 // devCommand holds what only developers need.
 func devCommand(config Config) *cobra.Command {
-	dev := &cobra.Command{Use: "dev", Short: "For developers: fill a database with a made-up household", Args: cobra.NoArgs, RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() }}
+	dev := &cobra.Command{
+		Use: "dev", Short: "For developers: fill a database with a made-up household",
+		Args: cobra.NoArgs, RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
 	var o household.Options
+	var end string
+	var raw bool
 	seed := &cobra.Command{
 		Use: "seed", Short: "Fill an empty database with a made-up household", Args: cobra.NoArgs,
-		Long:    "Makes up a household of two with accounts at three banks and fills the database with its transactions. The same seed gives the same household.",
-		Example: "  coffer dev seed --transactions 1000000 --years 10",
+		Long: "Generates a household of two with accounts at three banks and fills the database with its " +
+			"transactions, which go through the rules like those of a sync. " +
+			"The same seed and end date give the same household.",
+		Example: "  coffer dev seed --transactions 3000\n  coffer dev seed --transactions 1000000 --years 10 --raw",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			a, err := Build(cmd.Context(), config, config.logger())
 			if err != nil {
@@ -37,24 +46,100 @@ func devCommand(config Config) *cobra.Command {
 			if err := a.ready(cmd.Context(), patience); err != nil {
 				return err
 			}
-			return a.Seed(cmd.Context(), household.New(o), cmd.ErrOrStderr())
+			o.End = time.Now()
+			if end != "" {
+				day, err := pg.ParseDate(end)
+				if err != nil {
+					return errs.New(errs.ValidationError, "--end must be a date, such as 2026-11-15")
+				}
+				o.End = day.Time()
+			}
+			load := a.throughRules
+			if raw {
+				load = a.Books.Load
+			}
+			return a.fill(cmd.Context(), household.New(o), load, cmd.ErrOrStderr())
 		},
 	}
 	seed.Flags().IntVar(&o.Transactions, "transactions", 10_000, "how many transactions")
 	seed.Flags().IntVar(&o.Years, "years", 3, "over how many years")
 	seed.Flags().Uint64Var(&o.Seed, "seed", 1, "which household")
+	seed.Flags().StringVar(&end, "end", "", "the last day, such as 2026-11-15 (default today)")
+	seed.Flags().BoolVar(&raw, "raw", false,
+		"bypass the rules and the journal, which is faster: a million takes a minute")
 	dev.AddCommand(seed)
 	return dev
 }
 
 const seedBatch = 50_000
 
-// Seed fills an empty database with a household. Each batch commits, so that progress is real and memory flat.
+// Seed fills an empty database with a household, bypassing the rules and the journal.
 func (a *App) Seed(ctx context.Context, h *household.Household, progress io.Writer) error {
+	return a.fill(ctx, h, a.Books.Load, progress)
+}
+
+// A loader puts transactions into the books, and returns how many were new.
+type loader func(context.Context, pg.Tx, iter.Seq[ledger.Incoming]) (int64, error)
+
+// throughRules loads transactions as a sync does: one change each batch, what is new meets the
+// rules.
+func (a *App) throughRules(ctx context.Context, tx pg.Tx, rows iter.Seq[ledger.Incoming]) (int64, error) {
+	all := slices.Collect(rows)
+	m, _, err := a.Rules.Merge(ctx, tx, id.New(), all)
+	if err != nil {
+		return 0, err
+	}
+	tagged, err := a.tag(ctx, tx, all)
+	if err != nil {
+		return 0, err
+	}
+	_, err = journal.Record(ctx, tx, journal.Note{Cause: journal.Sync, Summary: "Seeded"}, append(m.Entries, tagged...))
+	return int64(len(m.Inserted)), err
+}
+
+// tag puts the tags on transactions that no rule does.
+func (a *App) tag(ctx context.Context, tx pg.Tx, rows []ledger.Incoming) ([]journal.Entry, error) {
+	var accounts []id.ID
+	var providers, slugs []string
+	for _, r := range rows {
+		for _, slug := range r.Tags {
+			if slug != "needs-review" {
+				accounts, providers, slugs = append(accounts, r.AccountID), append(providers,
+					r.ProviderID), append(slugs, slug)
+			}
+		}
+	}
+	type target struct {
+		Transaction id.ID `db:"transaction"`
+		Tag         id.ID `db:"tag"`
+	}
+	found, err := pg.All[target](ctx, tx, `
+		select t.id as transaction, g.id as tag
+			from unnest($1::uuid[], $2::text[], $3::text[]) v (account_id, provider_id, slug)
+		join transaction t on t.account_id = v.account_id and t.provider_id = v.provider_id
+			join tag g on g.slug = v.slug and g.deleted_at is null
+		order by t.id`, accounts, providers, slugs)
+	if err != nil {
+		return nil, err
+	}
+	edits := make([]ledger.Edit, len(found))
+	for i, f := range found {
+		edits[i] = ledger.Edit{
+			Transaction: f.Transaction, Field: journal.FieldTag, Tag: &f.Tag,
+			Value: new(ledger.Present),
+		}
+	}
+	_, entries, err := a.Books.Apply(ctx, tx, edits, false)
+	return entries, err
+}
+
+// fill fills an empty database with a household. Each batch commits, so that progress is real and
+// memory flat.
+func (a *App) fill(ctx context.Context, h *household.Household, load loader, progress io.Writer) error {
 	ctx = op.WithActor(ctx, op.Actor{Type: op.System, Name: "seed"})
 	if filled, err := pg.Value[bool](ctx, a.DB, `select exists (select from account)`); err != nil || filled {
 		if err == nil {
-			err = errs.New(errs.Conflict, "this database has accounts already; seed an empty one")
+			err = errs.New(errs.Conflict, "this database already has accounts; seed an empty one")
 		}
 		return err
 	}
@@ -72,14 +157,15 @@ func (a *App) Seed(ctx context.Context, h *household.Household, progress io.Writ
 	defer stop()
 	for done < h.Options.Transactions {
 		err := a.DB.InTx(ctx, func(tx pg.Tx) error {
-			n, err := a.Books.Load(ctx, tx, take(next, seedBatch))
+			n, err := load(ctx, tx, take(next, seedBatch))
 			done += int(n)
 			return err
 		})
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(progress, "\r%d of %d transactions, %s ", done, h.Options.Transactions, time.Since(start).Round(time.Second))
+		fmt.Fprintf(progress, "\r%d of %d transactions, %s ", done, h.Options.Transactions,
+			time.Since(start).Round(time.Second))
 	}
 	fmt.Fprintln(progress)
 	conn, err := a.DB.Acquire(ctx)
@@ -109,7 +195,10 @@ func (a *App) seedAccounts(ctx context.Context, tx pg.Tx, h *household.Household
 	}
 	connections := make([]feed.NewConnection, len(h.Connections))
 	for i, c := range h.Connections {
-		connections[i] = feed.NewConnection{MemberID: members[c.Member], Provider: c.Provider, Institution: c.Institution}
+		connections[i] = feed.NewConnection{
+			MemberID: members[c.Member], Provider: c.Provider,
+			Institution: c.Institution,
+		}
 	}
 	ids, err := a.Feed.AddConnections(ctx, tx, connections)
 	if err != nil {
@@ -123,8 +212,10 @@ func (a *App) seedAccounts(ctx context.Context, tx pg.Tx, h *household.Household
 	accounts := make([]ledger.NewAccount, len(h.Accounts))
 	for i, c := range h.Accounts {
 		accounts[i] = ledger.NewAccount{
-			ConnectionID: &ids[c.Connection], Provider: h.Connections[c.Connection].Provider, ProviderID: c.ProviderID, Name: c.Name, OfficialName: c.OfficialName,
-			Type: c.Type, Subtype: c.Subtype, Mask: c.Mask, Currency: c.Currency, BalanceCurrent: c.Current, BalanceAvailable: c.Available, BalanceLimit: c.Limit,
+			ConnectionID: &ids[c.Connection], Provider: h.Connections[c.Connection].Provider, ProviderID: c.ProviderID,
+			Name: c.Name, OfficialName: c.OfficialName,
+			Type: c.Type, Subtype: c.Subtype, Mask: c.Mask, Currency: c.Currency, BalanceCurrent: c.Current,
+			BalanceAvailable: c.Available, BalanceLimit: c.Limit,
 		}
 		if c.Owner != household.None {
 			accounts[i].OwnerID = &members[c.Owner]
@@ -133,7 +224,8 @@ func (a *App) seedAccounts(ctx context.Context, tx pg.Tx, h *household.Household
 	return a.Books.AddAccounts(ctx, tx, accounts)
 }
 
-// seedRows are the household's transactions as the books take them: the last month waits for review, and some carry tags.
+// seedRows are the household's transactions as the books take them: the last month waits for
+// review, and some carry tags.
 func (a *App) seedRows(h *household.Household, accounts []id.ID) iter.Seq[ledger.Incoming] {
 	review := h.Options.End.AddDate(0, -1, 0)
 	return func(yield func(ledger.Incoming) bool) {
@@ -141,8 +233,10 @@ func (a *App) seedRows(h *household.Household, accounts []id.ID) iter.Seq[ledger
 		for r := range h.Transactions() {
 			n++
 			in := ledger.Incoming{
-				AccountID: accounts[r.AccountIndex], ProviderID: r.ProviderID, Date: pg.Day(r.Date), Amount: r.Amount, Currency: r.Currency, Name: r.Name, MerchantName: r.MerchantName,
-				CategoryPrimary: r.RawPrimary, CategoryDetailed: r.RawDetailed, PaymentChannel: r.PaymentChannel, Pending: r.Pending,
+				AccountID: accounts[r.AccountIndex], ProviderID: r.ProviderID, Date: pg.Day(r.Date), Amount: r.Amount,
+				Currency: r.Currency, Name: r.Name, MerchantName: r.MerchantName,
+				CategoryPrimary: r.RawPrimary, CategoryDetailed: r.RawDetailed, PaymentChannel: r.PaymentChannel,
+				Pending: r.Pending,
 			}
 			if r.AuthorizedDate != nil {
 				in.AuthorizedDate = new(pg.Day(*r.AuthorizedDate))

@@ -52,7 +52,9 @@ func (a *App) Serve(ctx context.Context, announce func(address string)) error {
 func listen(ctx context.Context, setting, address string) (net.Listener, error) {
 	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", address)
 	if errors.Is(err, syscall.EADDRINUSE) {
-		return nil, errs.Wrap(err, errs.Unavailable, "%s is taken: another program, or another coffer, listens there; set %s to another address, such as 127.0.0.1:8081", address, setting)
+		return nil, errs.Wrap(err, errs.Unavailable,
+			"%s is in use: another program, or another coffer, listens there; set %s to another address, such as "+
+				"127.0.0.1:8081", address, setting)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", setting, err)
@@ -60,11 +62,13 @@ func listen(ctx context.Context, setting, address string) (net.Listener, error) 
 	return l, nil
 }
 
-// server bounds what a slow or silent peer can hold. Answers have no deadline here: event streams last, and calls have their own.
+// server bounds what a slow or silent peer can hold. Answers have no deadline here: event streams
+// last, and calls have their own.
 func (a *App) server(h http.Handler) *http.Server {
 	return &http.Server{
-		Handler: h, ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 60 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 32 << 10,
-		ErrorLog: slog.NewLogLogger(a.Log.Handler(), slog.LevelWarn),
+		Handler: h, ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 60 * time.Second, IdleTimeout: 2 * time.Minute,
+		MaxHeaderBytes: 32 << 10,
+		ErrorLog:       slog.NewLogLogger(a.Log.Handler(), slog.LevelWarn),
 	}
 }
 
@@ -76,19 +80,22 @@ func (a *App) greet(ctx context.Context, address string) {
 	}
 	a.Log.Info("serving", "address", address, "version", Version, "docs", docs+"/docs")
 	if a.Ring == nil {
-		a.Log.Warn("COFFER_ENCRYPTION_KEY is not set: banks cannot be linked until it is; make one with: openssl rand -base64 32")
+		a.Log.Warn("COFFER_ENCRYPTION_KEY is not set: banks cannot be linked until it is; create one with: openssl " +
+			"rand -base64 32")
 	}
 	if made, err := a.Auth.Any(ctx); err == nil && !made {
-		a.Log.Info("nobody can get in yet; make a first key on this machine with: coffer key create --name me --scope full_access")
+		a.Log.Info("nobody can sign in yet; create a first key on this machine with: coffer key create --name me " +
+			"--scope full_access")
 		if link, err := a.setupLink(ctx); err == nil {
 			fmt.Fprintf(os.Stderr, "\n  Set the household up in a browser, once, within a day:\n\n    %s\n\n", link)
 		} else {
-			a.Log.Error("no link to set the household up", "error", errs.Told(err))
+			a.Log.Error("no setup link", "error", errs.LogText(err))
 		}
 	}
 }
 
-// run serves until ctx ends or a server fails, then stops everything in order: requests first, what they left to write last.
+// run serves until ctx ends or a server fails, then stops everything in order: requests first, what
+// they left to write last.
 func (a *App) run(ctx context.Context, servers []*http.Server, listeners []net.Listener) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
@@ -103,14 +110,20 @@ func (a *App) run(ctx context.Context, servers []*http.Server, listeners []net.L
 	}
 	background, end := context.WithCancel(context.WithoutCancel(ctx))
 	behind.Go(func() {
-		a.Auth.Run(background, func(err error) { a.Log.Error("last use of keys not written", "error", errs.Told(err)) })
+		a.Auth.Run(background, func(err error) {
+			a.Log.Error("last use of keys not stored", "error",
+				errs.LogText(err))
+		})
 	})
 	behind.Go(func() { a.sweep(background) })
 	behind.Go(func() { a.sweepDue(background) })
 	behind.Go(func() { a.sweepSessions(background) })
-	behind.Go(func() { // until ctx ends: streams and waits must end before requests can, and work is handed over meanwhile
+	// until ctx ends: streams and waits must end before requests can, and work is handed over
+	// meanwhile
+	behind.Go(func() {
 		if err := a.Jobs.Run(ctx); err != nil {
-			a.Log.Error("jobs did not end cleanly; what they held is taken over when its lease runs out", "error", errs.Told(err))
+			a.Log.Error("jobs did not stop cleanly; another server takes them over when their leases expire", "error",
+				errs.LogText(err))
 		}
 	})
 	var err error
@@ -132,7 +145,8 @@ func (a *App) run(ctx context.Context, servers []*http.Server, listeners []net.L
 	return err
 }
 
-// sweep removes answers that are past their window, a batch at a time, codes and sessions that are over, and files that nobody took. Every replica may do it: they skip each other's rows.
+// sweep removes answers that are past their window, a batch at a time, codes and sessions that are
+// over, and files that nobody took. Every replica may do it: they skip each other's rows.
 func (a *App) sweep(ctx context.Context) {
 	tick := time.NewTicker(10 * time.Minute)
 	defer tick.Stop()
@@ -142,34 +156,35 @@ func (a *App) sweep(ctx context.Context) {
 			return
 		case <-tick.C:
 			if _, err := op.ForgetAnswers(ctx, a.DB); err != nil && ctx.Err() == nil {
-				a.Log.Error("old answers not removed", "error", errs.Told(err))
+				a.Log.Error("old responses not deleted", "error", errs.LogText(err))
 			}
 			if err := a.Auth.Sweep(ctx); err != nil && ctx.Err() == nil {
-				a.Log.Error("what was used up was not removed", "error", errs.Told(err))
+				a.Log.Error("expired credentials not deleted", "error", errs.LogText(err))
 			}
 			if err := a.Feed.ForgetUploads(ctx); err != nil && ctx.Err() == nil {
-				a.Log.Error("old files not removed", "error", errs.Told(err))
+				a.Log.Error("old files not deleted", "error", errs.LogText(err))
 			}
 			if err := a.Archive.Forget(ctx); err != nil && ctx.Err() == nil {
-				a.Log.Error("old exports not removed", "error", errs.Told(err))
+				a.Log.Error("old exports not deleted", "error", errs.LogText(err))
 			}
 			if err := a.Feed.ForgetSessions(ctx); err != nil && ctx.Err() == nil {
-				a.Log.Error("old link sessions not removed", "error", errs.Told(err))
+				a.Log.Error("old link sessions not deleted", "error", errs.LogText(err))
 			}
 			if err := a.Hooks.Sweep(ctx); err != nil && ctx.Err() == nil {
-				a.Log.Error("old webhook events not removed", "error", errs.Told(err))
+				a.Log.Error("old webhook events not deleted", "error", errs.LogText(err))
 			}
 			if err := a.Journal.ForgetBudgets(ctx); err != nil && ctx.Err() == nil {
-				a.Log.Error("old write budgets not removed", "error", err.Error())
+				a.Log.Error("old write counts not deleted", "error", err.Error())
 			}
 			if err := a.Feed.ForgetLogs(ctx); err != nil && ctx.Err() == nil {
-				a.Log.Error("old logs of syncs not removed", "error", err.Error())
+				a.Log.Error("old sync logs not deleted", "error", err.Error())
 			}
 		}
 	}
 }
 
-// sweepDue takes on the syncs that are due, and ends the logs of those that were broken off. Every replica looks, each in its own rhythm; the database sees to it that each is taken on once.
+// sweepDue takes on the syncs that are due, and ends the logs of those that were broken off. Every
+// replica looks, each in its own rhythm; the database sees to it that each is taken on once.
 func (a *App) sweepDue(ctx context.Context) {
 	for {
 		pause := time.NewTimer(15*time.Second + rand.N(10*time.Second)) //nolint:gosec // jitter, no secret
@@ -179,16 +194,17 @@ func (a *App) sweepDue(ctx context.Context) {
 			return
 		case <-pause.C:
 			if _, err := a.Feed.SweepDue(ctx); err != nil && ctx.Err() == nil {
-				a.Log.Error("due syncs not taken on", "error", errs.Told(err))
+				a.Log.Error("due syncs not started", "error", errs.LogText(err))
 			}
 			if err := a.Feed.EndLogs(ctx); err != nil && ctx.Err() == nil {
-				a.Log.Error("logs of syncs not ended", "error", errs.Told(err))
+				a.Log.Error("sync logs not closed", "error", errs.LogText(err))
 			}
 		}
 	}
 }
 
-// sweepSessions looks after members who are signing in at a bank. Every replica looks; they skip each other's.
+// sweepSessions looks after members who are signing in at a bank. Every replica looks; they skip
+// each other's.
 func (a *App) sweepSessions(ctx context.Context) {
 	tick := time.NewTicker(2 * time.Second)
 	defer tick.Stop()
@@ -198,7 +214,7 @@ func (a *App) sweepSessions(ctx context.Context) {
 			return
 		case <-tick.C:
 			if _, err := a.Feed.SweepSessions(ctx); err != nil && ctx.Err() == nil {
-				a.Log.Error("link sessions not looked after", "error", errs.Told(err))
+				a.Log.Error("link sessions not updated", "error", errs.LogText(err))
 			}
 		}
 	}

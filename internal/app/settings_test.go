@@ -41,45 +41,63 @@ func has(t *testing.T, r reply, status int, parts ...string) {
 	}
 }
 
-// A provider that is configured on one server is there on the others at once, with what it was configured with last, and nobody can read its secret.
+// A provider that is configured on one server is there on the others at once, with what it was
+// configured with last, and nobody can read its secret.
 func TestProvidersAreConfiguredForAllServers(t *testing.T) {
 	t.Parallel()
-	p, err := banksim.NewPlaid(banksim.PlaidOptions{Household: household.Options{Seed: 3, Transactions: 200, Years: 1}, ClientID: "client-of-the-household", Secret: "canary-of-the-household"})
+	p, err := banksim.NewPlaid(banksim.PlaidOptions{
+		Household: household.Options{Seed: 3, Transactions: 200, Years: 1},
+		ClientID:  "client-of-the-household", Secret: "canary-of-the-household",
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(p.Close)
 	database := pgtest.URL(t)
-	config := app.Config{EncryptionKey: seal.NewSecret(testRing), PlaidURL: p.URL()}
+	config := app.Config{EncryptionKey: seal.NewSecret(testRing), Providers: app.Providers{"plaid": {"url": p.URL()}}}
 	one, two := newWorldOn(t, database, config), newWorldOn(t, database, config)
 	two.work(t)
 	token, book := p.NewItem("")
 	body := fmt.Sprintf(`{"provider":"plaid","credentials":{"public_token":%q}}`, token)
-	if r := two.send(t, exchange{method: http.MethodPost, path: "/api/v1/connections", key: two.key, body: body}); r.code() != "PROVIDER_NOT_CONFIGURED" {
+	if r := two.send(t, exchange{
+		method: http.MethodPost, path: "/api/v1/connections", key: two.key,
+		body: body,
+	}); r.code() != "PROVIDER_NOT_CONFIGURED" {
 		t.Errorf("before: %d %s", r.status, r.body)
 	}
-	has(t, one.put(t, "/settings/providers/plaid", `{"client_id":"client-of-the-household","secret":"not-the-right-secret"}`), 200, `"source":"stored"`)
+	has(t, one.put(t, "/settings/providers/plaid",
+		`{"client_id":"client-of-the-household","secret":"not-the-right-secret"}`), 200, `"source":"stored"`)
 	has(t, two.post(t, "/settings/providers/plaid/test"), 200, `"ok":false`, `"code":"INVALID_API_KEYS"`)
-	has(t, one.put(t, "/settings/providers/plaid", `{"secret":"canary-of-the-household"}`), 200, `"masked":"****hold"`, `"last_test":null`)
+	has(t, one.put(t, "/settings/providers/plaid", `{"secret":"canary-of-the-household"}`), 200, `"masked":"****hold"`,
+		`"last_test":null`)
 	has(t, two.post(t, "/settings/providers/plaid/test"), 200, `"ok":true`)
-	has(t, one.send(t, exchange{method: http.MethodGet, path: "/api/v1/settings/providers", key: one.key}), 200, `"last_test":{"ok":true`)
+	has(t, one.send(t, exchange{method: http.MethodGet, path: "/api/v1/settings/providers", key: one.key}), 200,
+		`"last_test":{"ok":true`)
 	connection := two.link(t, body)
 	two.holdsBook(t, book)
 
-	has(t, one.send(t, exchange{method: http.MethodDelete, path: "/api/v1/settings/providers/plaid", key: one.key}), 204)
+	has(t, one.send(t, exchange{method: http.MethodDelete, path: "/api/v1/settings/providers/plaid", key: one.key}),
+		204)
 	has(t, two.post(t, "/settings/providers/plaid/test"), 422, "PROVIDER_NOT_CONFIGURED")
 	if got := two.sync(t, connection); !strings.Contains(got, `"state":"failed"`) {
 		t.Errorf("a sync without its provider: %s", got)
 	}
-	has(t, two.send(t, exchange{method: http.MethodGet, path: "/api/v1/connections/" + connection + "/status", key: two.key}), 200, `"status":"error"`, `"status_reason":"PROVIDER_NOT_CONFIGURED"`, `"status":"error","added"`)
+	has(t, two.send(t, exchange{
+		method: http.MethodGet, path: "/api/v1/connections/" + connection + "/status",
+		key: two.key,
+	}), 200, `"status":"error"`, `"status_reason":"PROVIDER_NOT_CONFIGURED"`,
+		`"status":"error","added"`)
 
-	has(t, one.put(t, "/settings/providers/plaid", `{"client_id":"client-of-the-household","secret":"canary-of-the-household"}`), 200)
-	sealed, err := pg.Value[[]byte](t.Context(), two.DB, `select credentials from connection where $1 in (id::text, short_id)`, connection)
+	has(t, one.put(t, "/settings/providers/plaid",
+		`{"client_id":"client-of-the-household","secret":"canary-of-the-household"}`), 200)
+	sealed, err := pg.Value[[]byte](t.Context(), two.DB, `select credentials from connection
+		where $1 in (id::text, short_id)`, connection)
 	if err != nil {
 		t.Fatal(err)
 	}
 	store := func(credentials []byte) {
-		if _, err := two.DB.Exec(t.Context(), `update connection set credentials = $2 where $1 in (id::text, short_id)`, connection, credentials); err != nil {
+		if _, err := two.DB.Exec(t.Context(), `update connection set credentials = $2
+			where $1 in (id::text, short_id)`, connection, credentials); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -87,7 +105,10 @@ func TestProvidersAreConfiguredForAllServers(t *testing.T) {
 	if got := two.sync(t, connection); !strings.Contains(got, `"state":"failed"`) {
 		t.Errorf("a sync with credentials that do not open: %s", got)
 	}
-	has(t, two.send(t, exchange{method: http.MethodGet, path: "/api/v1/connections/" + connection + "/status", key: two.key}), 200, `"status":"error"`, `"status_reason":"ENCRYPTION_KEY_REQUIRED"`)
+	has(t, two.send(t, exchange{
+		method: http.MethodGet, path: "/api/v1/connections/" + connection + "/status",
+		key: two.key,
+	}), 200, `"status":"error"`, `"status_reason":"ENCRYPTION_KEY_REQUIRED"`)
 	store(sealed)
 	if got := two.sync(t, connection); !strings.Contains(got, `"state":"succeeded"`) {
 		t.Errorf("a sync with its provider again: %s", got)
@@ -95,12 +116,15 @@ func TestProvidersAreConfiguredForAllServers(t *testing.T) {
 	two.holdsBook(t, book)
 
 	leaks, err := pg.Values[string](t.Context(), one.DB, `
-		select 'provider_setting' from provider_setting p where position('canary' in p::text) > 0 or position('canary' in encode(p.fields, 'escape')) > 0
-		union all select 'idempotency' from idempotency i where position('canary' in i::text) > 0 union all select 'job' from job j where position('canary' in j::text) > 0`)
+		select 'provider_setting' from provider_setting p where position('canary' in p::text) > 0
+			or position('canary' in encode(p.fields, 'escape')) > 0
+		union all select 'idempotency' from idempotency i where position('canary' in i::text) > 0
+			union all select 'job' from job j where position('canary' in j::text) > 0`)
 	if err != nil || len(leaks) > 0 {
 		t.Errorf("the secret can be read in %v, %v", leaks, err)
 	}
-	moved, err := pg.Value[string](t.Context(), one.DB, `insert into provider_setting (provider, fields, version) select 'teller', fields, 9 from provider_setting where provider = 'plaid' returning provider`)
+	moved, err := pg.Value[string](t.Context(), one.DB, `insert into provider_setting (provider, fields, version)
+		select 'teller', fields, 9 from provider_setting where provider = 'plaid' returning provider`)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -109,10 +133,14 @@ func TestProvidersAreConfiguredForAllServers(t *testing.T) {
 	}
 }
 
-// What the environment says wins, is marked, and cannot be changed through the API; Teller's certificate is what a test looks at.
+// What the environment says wins, is marked, and cannot be changed through the API; Teller's
+// certificate is what a test looks at.
 func TestTheEnvironmentWins(t *testing.T) {
 	t.Parallel()
-	tl, err := banksim.NewTeller(banksim.TellerOptions{Household: household.Options{Seed: 7, Transactions: 50, Years: 1}})
+	tl, err := banksim.NewTeller(banksim.TellerOptions{Household: household.Options{
+		Seed: 7, Transactions: 50,
+		Years: 1,
+	}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -126,17 +154,27 @@ func TestTheEnvironmentWins(t *testing.T) {
 		return path
 	}
 	c := app.Config{
-		EncryptionKey: seal.NewSecret(testRing), TellerApplication: "app_of_the_server", TellerEnvironment: "development", TellerURL: tl.URL(),
-		TellerCertificate: file("cert.pem", tl.Certificate()), TellerKey: file("key.pem", tl.Key()), TellerCA: file("ca.pem", tl.CA()),
+		EncryptionKey: seal.NewSecret(testRing), Providers: app.Providers{
+			"teller": {
+				"application_id": "app_of_the_server", "environment": "development", "url": tl.URL(),
+				"certificate": file("cert.pem", tl.Certificate()), "private_key": file("key.pem", tl.Key()),
+				"ca": file("ca.pem", tl.CA()),
+			},
+		},
 	}
 	w := newWorldOn(t, pgtest.URL(t), c)
-	has(t, w.send(t, exchange{method: http.MethodGet, path: "/api/v1/settings/providers/teller", key: w.key}), 200, `"source":"env"`, `"configured":true`, `"application_id":{"set":true,"masked":"****rver"}`, `"private_key":{"set":true,"masked":"****"}`)
+	has(t, w.send(t, exchange{method: http.MethodGet, path: "/api/v1/settings/providers/teller", key: w.key}), 200,
+		`"source":"env"`, `"configured":true`, `"application_id":{"set":true,"masked":"****rver"}`,
+		`"private_key":{"set":true,"masked":"****"}`)
 	has(t, w.put(t, "/settings/providers/teller", `{"application_id":"app_2"}`), 409, "COFFER_TELLER_")
 	has(t, w.post(t, "/settings/providers/teller/test"), 200, `"ok":true`)
 
-	c.TellerApplication, c.TellerCertificate, c.TellerKey = "", "", ""
+	for _, field := range []string{"application_id", "certificate", "private_key"} {
+		delete(c.Providers["teller"], field)
+	}
 	w = newWorldOn(t, pgtest.URL(t), c)
-	has(t, w.put(t, "/settings/providers/teller", `{"application_id":"app_2","environment":"production"}`), 400, "certificate")
+	has(t, w.put(t, "/settings/providers/teller", `{"application_id":"app_2","environment":"production"}`), 400,
+		"certificate")
 	has(t, w.put(t, "/settings/providers/teller", `{"application_id":"app_2"}`), 200, `"environment":"sandbox"`)
 	has(t, w.post(t, "/settings/providers/teller/test"), 200, `"ok":false`, `"code":"bad_request"`)
 }
@@ -147,10 +185,15 @@ func TestAgentsChangeNoSettings(t *testing.T) {
 	w := newWorldOn(t, pgtest.URL(t), app.Config{EncryptionKey: seal.NewSecret(testRing)})
 	agent := w.newKey(t, auth.CreateKey{Name: "agent", Scope: "full_access", ActorType: op.Agent})
 	for path, x := range map[string][2]string{
-		"/settings": {"PATCH", `{"household_name":"Mine"}`}, "/settings/agents": {"PATCH", `{"writes_per_day":null}`}, "/settings/models": {"PUT", `{"provider":"anthropic","key":"sk-1234567890"}`},
-		"/settings/providers/plaid": {"PUT", `{"client_id":"c","secret":"s"}`}, "/api-keys/" + agent.ShortID: {"PATCH", `{"max_writes_per_day":null}`},
+		"/settings": {"PATCH", `{"household_name":"Mine"}`}, "/settings/agents": {"PATCH", `{"writes_per_day":null}`},
+		"/settings/models":           {"PUT", `{"provider":"anthropic","key":"sk-1234567890"}`},
+		"/settings/providers/plaid":  {"PUT", `{"client_id":"c","secret":"s"}`},
+		"/api-keys/" + agent.ShortID: {"PATCH", `{"max_writes_per_day":null}`},
 	} {
-		if r := w.send(t, exchange{method: x[0], path: "/api/v1" + path, key: agent.Secret, body: x[1]}); r.code() != "FORBIDDEN" {
+		if r := w.send(t, exchange{
+			method: x[0], path: "/api/v1" + path, key: agent.Secret,
+			body: x[1],
+		}); r.code() != "FORBIDDEN" {
 			t.Errorf("%s %s by an agent: %d %s", x[0], path, r.status, r.body)
 		}
 		if x[1] != "" && !strings.HasPrefix(path, "/api-keys") {
@@ -159,7 +202,10 @@ func TestAgentsChangeNoSettings(t *testing.T) {
 			}
 		}
 	}
-	if r := w.send(t, exchange{method: "PATCH", path: "/api/v1/settings/agents", key: w.key, body: `{"monthly_ceiling_usd":-1}`}); r.code() != "VALIDATION_ERROR" {
+	if r := w.send(t, exchange{
+		method: "PATCH", path: "/api/v1/settings/agents", key: w.key,
+		body: `{"monthly_ceiling_usd":-1}`,
+	}); r.code() != "VALIDATION_ERROR" {
 		t.Errorf("a ceiling below zero: %d %s", r.status, r.body)
 	}
 }
@@ -187,7 +233,8 @@ func TestRotationKnowsEverySealedColumn(t *testing.T) {
 	}
 }
 
-// A key changes no more transactions in a day than it may, whoever else writes at the same time and on whichever server; what a person does is not counted.
+// A key changes no more transactions in a day than it may, whoever else writes at the same time and
+// on whichever server; what a person does is not counted.
 func TestWriteBudgets(t *testing.T) {
 	t.Parallel()
 	database := pgtest.URL(t)
@@ -198,14 +245,20 @@ func TestWriteBudgets(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	few := one.newKey(t, auth.CreateKey{Name: "few", Scope: "full_access", ActorType: op.Agent, MaxWritesPerDay: new(3)}).Secret
+	few := one.newKey(t, auth.CreateKey{
+		Name: "few", Scope: "full_access", ActorType: op.Agent,
+		MaxWritesPerDay: new(3),
+	}).Secret
 	free := one.newKey(t, auth.CreateKey{Name: "free", Scope: "full_access", ActorType: op.Agent}).Secret
 	tag := func(w *world, key string, tag string, transactions ...string) reply {
 		var ops []string
 		for _, x := range transactions {
 			ops = append(ops, fmt.Sprintf(`{"transaction_id":%q,"tags_to_add":[%q]}`, x, tag))
 		}
-		return w.send(t, exchange{method: "POST", path: "/api/v1/transactions/update", key: key, body: `{"operations":[` + strings.Join(ops, ",") + `]}`})
+		return w.send(t, exchange{
+			method: "POST", path: "/api/v1/transactions/update", key: key,
+			body: `{"operations":[` + strings.Join(ops, ",") + `]}`,
+		})
 	}
 	if r := tag(one, few, "too-many", ids[:4]...); r.code() != "RATE_LIMITED" || r.header.Get("Retry-After") == "" {
 		t.Errorf("four at once: %d %s %v", r.status, r.body, r.header)
@@ -223,15 +276,20 @@ func TestWriteBudgets(t *testing.T) {
 			t.Errorf("%d %s", r.status, r.body)
 		}
 	}
-	tagged, err := pg.Value[int](t.Context(), one.DB, `select count(*) from transaction_tag tt join tag g on g.id = tt.tag_id where g.slug in ('racing', 'too-many') and tt.present`)
+	tagged, err := pg.Value[int](t.Context(), one.DB, `select count(*) from transaction_tag tt
+		join tag g on g.id = tt.tag_id where g.slug in ('racing', 'too-many') and tt.present`)
 	if err != nil || done != 3 || tagged != 3 {
 		t.Errorf("%d calls went through and %d transactions were changed, of 3 that may be: %v", done, tagged, err)
 	}
 	if r := tag(two, few, "racing", ids[0]); r.status != 200 && r.code() != "RATE_LIMITED" {
 		t.Errorf("%d %s", r.status, r.body)
 	}
-	// What changes nothing costs nothing, and another key has a budget of its own, as far as the household lets its agents go.
-	if r := one.send(t, exchange{method: "PATCH", path: "/api/v1/settings/agents", key: one.key, body: `{"writes_per_day":5}`}); r.status != 200 {
+	// What changes nothing costs nothing, and another key has a budget of its own, as far as the
+	// household lets its agents go.
+	if r := one.send(t, exchange{
+		method: "PATCH", path: "/api/v1/settings/agents", key: one.key,
+		body: `{"writes_per_day":5}`,
+	}); r.status != 200 {
 		t.Fatalf("%d %s", r.status, r.body)
 	}
 	if r := tag(two, free, "more", ids[:2]...); r.status != 200 {
@@ -251,7 +309,8 @@ func TestWriteBudgets(t *testing.T) {
 	}
 }
 
-// An assistant that a member let in has an agent's budget of its own, whichever of its tokens it uses; another one has another.
+// An assistant that a member let in has an agent's budget of its own, whichever of its tokens it
+// uses; another one has another.
 func TestAssistantsHaveABudget(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -263,10 +322,13 @@ func TestAssistantsHaveABudget(t *testing.T) {
 	_, session := w.session(t, "admin")
 	first, consent := w.letIn(t, session, op.Full, w.OAuth.API())
 	other, _ := w.letIn(t, session, op.Full, w.OAuth.API())
-	if most, err := pg.Value[int](t.Context(), w.DB, `select max_writes_per_day from consent where id = $1`, consent); err != nil || most != 2000 {
+	if most, err := pg.Value[int](t.Context(), w.DB, `select max_writes_per_day from consent
+		where id = $1`, consent); err != nil || most != 2000 {
 		t.Errorf("it may change %d a day, %v", most, err)
 	}
-	if _, err := w.DB.Exec(t.Context(), `insert into write_budget (key_id, day, used) select c.id, (now() at time zone s.time_zone)::date, 1998 from consent c, setting s where c.id = $1`, consent); err != nil {
+	if _, err := w.DB.Exec(t.Context(), `insert into write_budget (key_id, day, used)
+		select c.id, (now() at time zone s.time_zone)::date, 1998 from consent c, setting s
+		where c.id = $1`, consent); err != nil {
 		t.Fatal(err)
 	}
 	tag := func(token string, transactions ...string) reply {
@@ -274,15 +336,22 @@ func TestAssistantsHaveABudget(t *testing.T) {
 		for _, x := range transactions {
 			ops = append(ops, fmt.Sprintf(`{"transaction_id":%q,"tags_to_add":["by-assistant"]}`, x))
 		}
-		return w.send(t, exchange{method: "POST", path: "/api/v1/transactions/update", body: `{"operations":[` + strings.Join(ops, ",") + `]}`, header: map[string]string{"Authorization": "Bearer " + token}})
+		return w.send(t, exchange{
+			method: "POST", path: "/api/v1/transactions/update",
+			body:   `{"operations":[` + strings.Join(ops, ",") + `]}`,
+			header: map[string]string{"Authorization": "Bearer " + token},
+		})
 	}
-	if r := tag(first.Access, ids[:3]...); r.code() != "RATE_LIMITED" || !strings.Contains(r.body, "this assistant may change 2000 transactions a day, 2 are left") || r.header.Get("Retry-After") == "" {
+	if r := tag(first.Access, ids[:3]...); r.code() != "RATE_LIMITED" ||
+		!strings.Contains(r.body, "this assistant may change 2000 transactions a day; 2 are left") ||
+		r.header.Get("Retry-After") == "" {
 		t.Errorf("three of two that are left: %d %s", r.status, r.body)
 	}
 	if r := tag(first.Access, ids[0]); r.status != 200 {
 		t.Errorf("the first of two: %d %s", r.status, r.body)
 	}
-	client, err := pg.Value[string](t.Context(), w.DB, `select c.name from client c join consent g on g.client_id = c.id where g.id = $1`, consent)
+	client, err := pg.Value[string](t.Context(), w.DB, `select c.name from client c
+		join consent g on g.client_id = c.id where g.id = $1`, consent)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -309,7 +378,8 @@ func TestModelKeysStayWithTheirAddress(t *testing.T) {
 	has(t, set(`"key":"canary-of-the-household"`), 200, `"masked":"****hold"`)
 	has(t, set(`"base_url":"https://elsewhere.example.com"`), 400, `"field":"key"`)
 	has(t, set(`"base_url":null,"prices":[]`), 200, `"set":true`) // where it is already
-	has(t, set(`"base_url":"https://elsewhere.example.com","key":"another-long-key"`), 200, `"masked":"****-key"`, `"base_url":"https://elsewhere.example.com"`)
+	has(t, set(`"base_url":"https://elsewhere.example.com","key":"another-long-key"`), 200, `"masked":"****-key"`,
+		`"base_url":"https://elsewhere.example.com"`)
 	has(t, set(`"base_url":"https://third.example.com","key":null`), 200, `"set":false`)
 	has(t, set(`"base_url":"https://fourth.example.com"`), 200)
 }

@@ -19,7 +19,8 @@ import (
 	"coffer/internal/pg"
 )
 
-// A visitor is a browser: it keeps the session's cookie, says where its requests come from, and follows no redirect.
+// A visitor is a browser: it keeps the session's cookie, says where its requests come from, and
+// follows no redirect.
 type visitor struct {
 	*world
 	cookie string
@@ -27,7 +28,10 @@ type visitor struct {
 
 func (v *visitor) do(t testing.TB, method, path string, form url.Values, header ...string) (reply, string) {
 	t.Helper()
-	x := exchange{method: method, path: path, header: map[string]string{"Sec-Fetch-Site": "same-origin", "User-Agent": "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0"}}
+	x := exchange{method: method, path: path, header: map[string]string{
+		"Sec-Fetch-Site": "same-origin",
+		"User-Agent":     "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0",
+	}}
 	if form != nil {
 		x.body, x.kind = form.Encode(), "application/x-www-form-urlencoded"
 	}
@@ -79,7 +83,10 @@ func settledIn(t *testing.T, w *world) *visitor {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, to := v.do(t, "POST", "/setup/"+ticket, url.Values{"name": {"Robin"}, "email": {"robin@example.com"}, "password": {password}})
+	r, to := v.do(t, "POST", "/setup/"+ticket, url.Values{
+		"name": {"Robin"}, "email": {"robin@example.com"},
+		"password": {password},
+	})
 	if r.status != http.StatusSeeOther || to != "/account?done=welcome" || v.cookie == "" {
 		t.Fatalf("set up: %d %s %s", r.status, to, r.body)
 	}
@@ -100,7 +107,11 @@ func TestSetupHappensOnce(t *testing.T) {
 	if r, _ := v.do(t, "GET", "/setup/"+strings.Repeat("A", 43), nil); r.status != 404 {
 		t.Errorf("another token: %d", r.status)
 	}
-	if r, _ := v.do(t, "POST", "/setup/"+ticket, url.Values{"name": {"Robin"}, "email": {"robin@example.com"}, "password": {"short"}}); r.status != 400 || !strings.Contains(r.body, "at least 12") || !strings.Contains(r.body, "robin@example.com") {
+	if r, _ := v.do(t, "POST", "/setup/"+ticket, url.Values{
+		"name": {"Robin"}, "email": {"robin@example.com"},
+		"password": {"short"},
+	}); r.status != 400 || !strings.Contains(r.body, "at least 12") ||
+		!strings.Contains(r.body, "robin@example.com") {
 		t.Errorf("a short password: %d %s", r.status, r.body)
 	}
 	var all sync.WaitGroup
@@ -108,7 +119,11 @@ func TestSetupHappensOnce(t *testing.T) {
 	for n := range 6 {
 		all.Go(func() {
 			one := &visitor{world: w}
-			if r, _ := one.do(t, "POST", "/setup/"+ticket, url.Values{"name": {"Robin"}, "email": {fmt.Sprintf("robin%d@example.com", n)}, "password": {password}}); r.status == http.StatusSeeOther {
+			if r, _ := one.do(t, "POST", "/setup/"+ticket,
+				url.Values{
+					"name": {"Robin"}, "email": {fmt.Sprintf("robin%d@example.com", n)},
+					"password": {password},
+				}); r.status == http.StatusSeeOther {
 				made.Add(1)
 			}
 		})
@@ -117,14 +132,18 @@ func TestSetupHappensOnce(t *testing.T) {
 	if made.Load() != 1 {
 		t.Errorf("%d of 6 set the household up", made.Load())
 	}
-	if n, err := pg.Value[string](t.Context(), w.DB, `select string_agg(name, ',') from member where deleted_at is null`); err != nil || n != "Robin" {
+	if n, err := pg.Value[string](t.Context(), w.DB, `select string_agg(name, ',') from member
+		where deleted_at is null`); err != nil || n != "Robin" {
 		t.Errorf("the members are %s, %v", n, err)
 	}
 	again, err := w.Auth.Issue(t.Context(), auth.SetupTicket, auth.Ticket{}, time.Hour)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r, _ := v.do(t, "POST", "/setup/"+again, url.Values{"name": {"Eve"}, "email": {"eve@example.com"}, "password": {password}}); r.status != http.StatusConflict {
+	if r, _ := v.do(t, "POST", "/setup/"+again, url.Values{
+		"name": {"Eve"}, "email": {"eve@example.com"},
+		"password": {password},
+	}); r.status != http.StatusConflict {
 		t.Errorf("set up again: %d %s", r.status, r.body)
 	}
 }
@@ -138,7 +157,11 @@ func TestSigningIn(t *testing.T) {
 		if r.status != http.StatusUnsupportedMediaType {
 			t.Errorf("without a body: %d", r.status)
 		}
-		x := exchange{method: "POST", path: "/auth/login", body: fmt.Sprintf(`{"email":"ROBIN@example.com","password":%q}`, password), header: map[string]string{"Sec-Fetch-Site": site, "Cookie": auth.SessionCookie + "=" + v.cookie}}
+		x := exchange{
+			method: "POST", path: "/auth/login",
+			body:   fmt.Sprintf(`{"email":"ROBIN@example.com","password":%q}`, password),
+			header: map[string]string{"Sec-Fetch-Site": site, "Cookie": auth.SessionCookie + "=" + v.cookie},
+		}
 		r = v.send(t, x)
 		validateResponse(t, x, r)
 		return r
@@ -151,7 +174,8 @@ func TestSigningIn(t *testing.T) {
 	}
 	r := sign("same-origin", password)
 	set := r.header.Get("Set-Cookie")
-	if r.status != 200 || !regexp.MustCompile(`^__Host-coffer=[0-9A-Za-z]{43}; Path=/; Max-Age=1209600; HttpOnly; Secure; SameSite=Lax$`).MatchString(set) {
+	if r.status != 200 || !regexp.MustCompile(
+		`^__Host-coffer=[0-9A-Za-z]{43}; Path=/; Max-Age=1209600; HttpOnly; Secure; SameSite=Lax$`).MatchString(set) {
 		t.Fatalf("%d %s %s", r.status, r.body, set)
 	}
 	v.cookie = strings.TrimPrefix(strings.SplitN(set, ";", 2)[0], auth.SessionCookie+"=")
@@ -169,13 +193,21 @@ func TestSigningIn(t *testing.T) {
 	validateResponse(t, exchange{method: "GET", path: "/auth/session"}, r)
 	// A session works in place of a key; what changes something must come from a page of ours.
 	post := func(header ...string) reply {
-		x := exchange{method: "POST", path: "/api/v1/tags", body: `{"slug":"by-hand"}`, header: map[string]string{"Cookie": auth.SessionCookie + "=" + v.cookie}}
+		x := exchange{
+			method: "POST", path: "/api/v1/tags", body: `{"slug":"by-hand"}`,
+			header: map[string]string{"Cookie": auth.SessionCookie + "=" + v.cookie},
+		}
 		for i := 0; i < len(header); i += 2 {
 			x.header[header[i]] = header[i+1]
 		}
 		return v.send(t, x)
 	}
-	for _, foreign := range [][]string{{"Sec-Fetch-Site", "cross-site"}, {"Sec-Fetch-Site", "same-site"}, {"Origin", "https://evil.example"}, {"Origin", "null"}} {
+	for _, foreign := range [][]string{
+		{"Sec-Fetch-Site", "cross-site"},
+		{"Sec-Fetch-Site", "same-site"},
+		{"Origin", "https://evil.example"},
+		{"Origin", "null"},
+	} {
 		if r := post(foreign...); r.code() != "FORBIDDEN" {
 			t.Errorf("%v: %d %s", foreign, r.status, r.body)
 		}
@@ -183,15 +215,20 @@ func TestSigningIn(t *testing.T) {
 	if r := post("Sec-Fetch-Site", "same-origin"); r.status != 201 {
 		t.Errorf("from a page of ours: %d %s", r.status, r.body)
 	}
-	if r := v.send(t, exchange{method: "POST", path: "/api/v1/tags", key: v.key, body: `{"slug":"by-key"}`, header: map[string]string{"Sec-Fetch-Site": "cross-site"}}); r.status != 201 {
+	if r := v.send(t, exchange{
+		method: "POST", path: "/api/v1/tags", key: v.key, body: `{"slug":"by-key"}`,
+		header: map[string]string{"Sec-Fetch-Site": "cross-site"},
+	}); r.status != 201 {
 		t.Errorf("a key needs no page: %d %s", r.status, r.body)
 	}
-	by, err := pg.Value[string](t.Context(), v.DB, `select actor_type || ' ' || actor_name || ' ' || (actor_id = (select id from member where name = 'Robin')) from change order by id limit 1`)
+	by, err := pg.Value[string](t.Context(), v.DB,
+		`select actor_type || ' ' || actor_name || ' ' || (actor_id = (select id from member where name = 'Robin')) from change order by id limit 1`)
 	if err != nil || by != "user Robin true" {
 		t.Errorf("the change was made by %s, %v", by, err)
 	}
 	// The same Idempotency-Key in another session is another call.
-	if a, b := post("Idempotency-Key", "k"), post("Idempotency-Key", "k"); a.status != 409 || b.header.Get("Idempotency-Replayed") != "true" {
+	if a, b := post("Idempotency-Key", "k"), post("Idempotency-Key", "k"); a.status != 409 ||
+		b.header.Get("Idempotency-Replayed") != "true" {
 		t.Errorf("repeated: %d, then %d %s", a.status, b.status, b.header.Get("Idempotency-Replayed"))
 	}
 	sign("same-origin", password)
@@ -208,10 +245,15 @@ func TestNextStaysInside(t *testing.T) {
 	t.Parallel()
 	v := settled(t)
 	for next, want := range map[string]string{
-		"/device?user_code=A": "/device?user_code=A", "": "/account", "https://evil.example": "/account", "//evil.example": "/account", "/\\evil.example": "/account",
-		"javascript:alert(1)": "/account", "///evil.example": "/account", "/%09/evil.example": "/%09/evil.example", "http:evil": "/account", "evil": "/account",
+		"/device?user_code=A": "/device?user_code=A", "": "/account", "https://evil.example": "/account",
+		"//evil.example": "/account", "/\\evil.example": "/account",
+		"javascript:alert(1)": "/account", "///evil.example": "/account", "/%09/evil.example": "/%09/evil.example",
+		"http:evil": "/account", "evil": "/account",
 	} {
-		_, to := v.do(t, "POST", "/login", url.Values{"email": {"robin@example.com"}, "password": {password}, "next": {next}})
+		_, to := v.do(t, "POST", "/login", url.Values{
+			"email": {"robin@example.com"}, "password": {password},
+			"next": {next},
+		})
 		if to != want {
 			t.Errorf("next %q leads to %q", next, to)
 		}
@@ -230,26 +272,42 @@ func TestPages(t *testing.T) {
 		t.Fatal(err)
 	}
 	inline := regexp.MustCompile(`(?i)<style|style=|<script>|<script src="http|\son[a-z]+=|javascript:|http-equiv`)
-	for _, path := range []string{"/login", "/login?next=/device", "/account", "/account?done=%3Cscript%3E", "/setup/" + ticket, "/setup/wrong", "/device", "/device?user_code=" + asking.UserCode, "/device?user_code=%3Cb%3E"} {
+	for _, path := range []string{
+		"/login", "/login?next=/device", "/account", "/account?done=%3Cscript%3E",
+		"/setup/" + ticket, "/setup/wrong", "/device", "/device?user_code=" + asking.UserCode,
+		"/device?user_code=%3Cb%3E",
+	} {
 		r, _ := v.do(t, "GET", path, nil)
 		policy := r.header.Get("Content-Security-Policy")
-		if !strings.HasPrefix(policy, "default-src 'none'") || strings.Contains(policy, "unsafe") || !strings.Contains(policy, "frame-ancestors 'none'") || !strings.Contains(policy, "form-action 'self'") {
+		if !strings.HasPrefix(policy, "default-src 'none'") || strings.Contains(policy, "unsafe") ||
+			!strings.Contains(policy, "frame-ancestors 'none'") || !strings.Contains(policy, "form-action 'self'") {
 			t.Errorf("%s: policy %q", path, policy)
 		}
-		if found := inline.FindString(r.body); found != "" || r.header.Get("Cache-Control") != "no-store" || !strings.HasPrefix(r.header.Get("Content-Type"), "text/html") {
+		if found := inline.FindString(r.body); found != "" || r.header.Get("Cache-Control") != "no-store" ||
+			!strings.HasPrefix(r.header.Get("Content-Type"), "text/html") {
 			t.Errorf("%s: %q in the page, %v", path, found, r.header)
 		}
 	}
-	if r, _ := v.do(t, "POST", "/login", url.Values{"email": {`"><script>`}, "password": {"x"}}); r.status != http.StatusUnauthorized || inline.MatchString(r.body) || !strings.Contains(r.body, "wrong.") {
+	if r, _ := v.do(t, "POST", "/login", url.Values{
+		"email":    {`"><script>`},
+		"password": {"x"},
+	}); r.status != http.StatusUnauthorized || inline.MatchString(r.body) ||
+		!strings.Contains(r.body, "wrong.") {
 		t.Errorf("a wrong login: %d %s", r.status, r.body)
 	}
 	// The password is changed by who knows it; other sessions end.
 	other := &visitor{world: v.world}
 	other.do(t, "POST", "/login", url.Values{"email": {"robin@example.com"}, "password": {password}})
-	if r, _ := v.do(t, "POST", "/account/password", url.Values{"old": {"not it, surely"}, "new": {"another long password"}}); r.status != http.StatusUnauthorized {
+	if r, _ := v.do(t, "POST", "/account/password", url.Values{
+		"old": {"not it, surely"},
+		"new": {"another long password"},
+	}); r.status != http.StatusUnauthorized {
 		t.Errorf("with a wrong password: %d %s", r.status, r.body)
 	}
-	if r, to := v.do(t, "POST", "/account/password", url.Values{"old": {password}, "new": {"another long password"}}); to != "/account?done=password" {
+	if r, to := v.do(t, "POST", "/account/password", url.Values{
+		"old": {password},
+		"new": {"another long password"},
+	}); to != "/account?done=password" {
 		t.Errorf("change: %d %s", r.status, r.body)
 	}
 	if _, to := other.do(t, "GET", "/account", nil); to != "/login?next=%2Faccount" {
@@ -261,7 +319,8 @@ func TestPages(t *testing.T) {
 	if session == nil {
 		t.Fatalf("the other session is not shown: %s", page.body)
 	}
-	if _, to := v.do(t, "POST", "/account/sessions/end", url.Values{"session": {session[1]}}); to != "/account?done=session" {
+	if _, to := v.do(t, "POST", "/account/sessions/end",
+		url.Values{"session": {session[1]}}); to != "/account?done=session" {
 		t.Errorf("end the other: %q", to)
 	}
 	if _, to := other.do(t, "GET", "/account", nil); to == "" {
@@ -276,9 +335,15 @@ func TestFormsTakeOnlyText(t *testing.T) {
 	c := newClient(t, v)
 	for _, strange := range []string{"\x00", "a\x00b", "\xff\xfe", strings.Repeat("é", 30_000)} {
 		forms := map[string]url.Values{
-			"POST /login": {"email": {strange}, "password": {strange}, "next": {strange}}, "POST /account/password": {"old": {strange}, "new": {strange}}, "POST /account/sessions/end": {"session": {strange}},
-			"POST /account/assistants/end": {"assistant": {strange}}, "POST /device": {"user_code": {strange}, "decision": {"grant"}}, "POST /setup/x": {"name": {strange}, "email": {strange}, "password": {strange}},
-			"POST /oauth/device_authorization": {"client_id": {strange}}, "POST /oauth/revoke": {"token": {strange}}, "POST /oauth/authorize": {"client_id": {strange}}, "POST /oauth/token": {"grant_type": {"authorization_code"}, "client_id": {strange}, "code": {strange}},
+			"POST /login":                      {"email": {strange}, "password": {strange}, "next": {strange}},
+			"POST /account/password":           {"old": {strange}, "new": {strange}},
+			"POST /account/sessions/end":       {"session": {strange}},
+			"POST /account/assistants/end":     {"assistant": {strange}},
+			"POST /device":                     {"user_code": {strange}, "decision": {"grant"}},
+			"POST /setup/x":                    {"name": {strange}, "email": {strange}, "password": {strange}},
+			"POST /oauth/device_authorization": {"client_id": {strange}}, "POST /oauth/revoke": {"token": {strange}},
+			"POST /oauth/authorize": {"client_id": {strange}},
+			"POST /oauth/token":     {"grant_type": {"authorization_code"}, "client_id": {strange}, "code": {strange}},
 		}
 		for _, name := range []string{"client_id", "redirect_uri", "scope", "state", "code_challenge", "resource"} {
 			ask := c.asks(v, "read")
@@ -295,11 +360,19 @@ func TestFormsTakeOnlyText(t *testing.T) {
 			}
 		}
 		body, _ := json.Marshal(map[string]string{"email": strange, "password": strange})
-		if r := v.send(t, exchange{method: "POST", path: "/auth/login", body: string(body), header: map[string]string{"Sec-Fetch-Site": "same-origin"}}); r.status >= 500 {
+		if r := v.send(t, exchange{
+			method: "POST", path: "/auth/login", body: string(body),
+			header: map[string]string{"Sec-Fetch-Site": "same-origin"},
+		}); r.status >= 500 {
 			t.Errorf("/auth/login with %.10q: %d %s", strange, r.status, r.body)
 		}
 	}
-	if r := v.send(t, exchange{method: "POST", path: "/oauth/token", body: "grant_type=refresh_token&refresh_token=x", kind: "application/x-www-form-urlencoded", header: map[string]string{"Authorization": "Basic " + base64.StdEncoding.EncodeToString([]byte("%00:"))}}); r.status != 401 {
+	if r := v.send(t, exchange{
+		method: "POST", path: "/oauth/token", body: "grant_type=refresh_token&refresh_token=x",
+		kind: "application/x-www-form-urlencoded",
+		header: map[string]string{"Authorization": "Basic " +
+			base64.StdEncoding.EncodeToString([]byte("%00:"))},
+	}); r.status != 401 {
 		t.Errorf("a client's name that is no text: %d %s", r.status, r.body)
 	}
 }
@@ -310,9 +383,11 @@ func TestTooManySignInsOnThePage(t *testing.T) {
 	v := settled(t)
 	var last reply
 	for range 12 {
-		last, _ = (&visitor{world: v.world}).do(t, "POST", "/login", url.Values{"email": {"robin@example.com"}, "password": {"not the password"}})
+		last, _ = (&visitor{world: v.world}).do(t, "POST", "/login",
+			url.Values{"email": {"robin@example.com"}, "password": {"not the password"}})
 	}
-	if after, err := strconv.Atoi(last.header.Get("Retry-After")); last.status != http.StatusTooManyRequests || err != nil || after < 1 || !strings.Contains(last.body, `role="alert"`) {
+	if after, err := strconv.Atoi(last.header.Get("Retry-After")); last.status != http.StatusTooManyRequests ||
+		err != nil || after < 1 || !strings.Contains(last.body, `role="alert"`) {
 		t.Errorf("%d, Retry-After %q: %s", last.status, last.header.Get("Retry-After"), last.body)
 	}
 }

@@ -7,9 +7,11 @@ import (
 	"runtime"
 	"time"
 
+	"coffer/internal/bank/all"
 	"coffer/internal/op"
 	"coffer/internal/pg"
 	"coffer/internal/rest"
+	"coffer/internal/setting"
 )
 
 // system is what the service says about itself.
@@ -17,28 +19,37 @@ type system struct{ app *App }
 
 func (s *system) ops() []*op.Op {
 	return []*op.Op{
-		op.Reading(op.Spec{Name: "version.show", Route: "GET /version", Summary: "Shows which build of the service this is."}, s.version),
-		op.Reading(op.Spec{Name: "setup.show", Route: "GET /headless/bootstrap", Scope: op.Open, Summary: "Shows what a new installation still lacks; nothing once it is set up."}, s.bootstrap),
+		op.Reading(op.Spec{
+			Name: "version.show", Route: "GET /version",
+			Summary: "Shows which build of the service this is.",
+		}, s.version),
+		op.Reading(op.Spec{
+			Name: "setup.show", Route: "GET /headless/bootstrap", Scope: op.Open,
+			Summary: "Shows what a new installation still needs; empty once it is set up.",
+		}, s.bootstrap),
 	}
 }
 
 func (s *system) raw() []rest.Raw {
 	out := op.SchemaOf[Health]()
 	route := func(path, name, summary string, ready bool) rest.Raw {
-		return rest.Raw{Route: "GET " + rest.Prefix + path, Scope: op.Open, Name: name, Summary: summary, Out: out, Handler: s.health(ready)}
+		return rest.Raw{
+			Route: "GET " + rest.Prefix + path, Scope: op.Open, NoQuery: true,
+			Name: name, Summary: summary, Out: out, Handler: s.health(ready),
+		}
 	}
 	return []rest.Raw{
-		route("/health", "health.show", "Says whether the service can work, and what it found.", true),
-		route("/health/live", "health.live", "Says that the process runs.", false),
-		route("/health/ready", "health.ready", "Says whether the service can take requests.", true),
+		route("/health", "health.show", "Reports whether the service is working, and what it checked.", true),
+		route("/health/live", "health.live", "Reports that the process is running.", false),
+		route("/health/ready", "health.ready", "Reports whether the service can accept requests.", true),
 	}
 }
 
-// A VersionInfo says which build of the service this is.
+// A VersionInfo describes the build of the service.
 type VersionInfo struct {
 	Version         string `json:"version"`
 	Commit          string `json:"commit"`
-	BuiltAt         string `json:"built_at" doc:"Empty for a build that does not say"`
+	BuiltAt         string `json:"built_at" doc:"Empty if the build does not state it"`
 	ContractVersion string `json:"contract_version"`
 	GoVersion       string `json:"go_version"`
 }
@@ -47,36 +58,53 @@ func (s *system) version(context.Context, pg.Querier, op.None) (VersionInfo, err
 	return VersionInfo{Version, Commit, BuiltAt, rest.ContractVersion, runtime.Version()}, nil
 }
 
-// A Bootstrap says what a new installation lacks. Once it is set up it says nothing more, because anyone may ask.
+// A Bootstrap says what a new installation still needs. Once the installation is set up it is
+// empty, because anyone may call it.
 type Bootstrap struct {
-	SetupRequired bool      `json:"setup_required" doc:"No login and no API key exists yet"`
+	SetupRequired bool      `json:"setup_required" doc:"Whether neither a login nor an API key exists yet"`
 	Database      string    `json:"database,omitempty" doc:"ok"`
 	Migrations    string    `json:"migrations,omitempty" doc:"current or pending"`
-	EncryptionKey string    `json:"encryption_key,omitempty" doc:"set or missing; without it no bank can be linked"`
-	Providers     *[]string `json:"providers,omitempty" doc:"Bank providers that are configured"`
+	EncryptionKey string    `json:"encryption_key,omitempty" doc:"set or missing; banks cannot be linked without it"`
+	Providers     *[]string `json:"providers,omitempty" doc:"The configured bank providers"`
 }
 
-func (s *system) bootstrap(ctx context.Context, _ pg.Querier, _ op.None) (Bootstrap, error) {
+func (s *system) bootstrap(ctx context.Context, q pg.Querier, _ op.None) (Bootstrap, error) {
 	made, err := s.app.Auth.Any(ctx)
 	if err != nil || made {
 		return Bootstrap{}, err
 	}
-	b := Bootstrap{SetupRequired: true, Database: "ok", Migrations: "current", EncryptionKey: "missing", Providers: &[]string{}}
+	b := Bootstrap{
+		SetupRequired: true, Database: "ok", Migrations: "current", EncryptionKey: "missing",
+		Providers: &[]string{},
+	}
 	if s.app.Ring != nil {
 		b.EncryptionKey = "set"
 	}
 	at, err := s.app.DB.SchemaVersion(ctx)
+	if err != nil {
+		return Bootstrap{}, err
+	}
 	if at != pg.Newest() {
 		b.Migrations = "pending"
+		return b, nil
 	}
-	return b, err
+	for _, name := range all.Remote("").Enum() {
+		p, err := s.app.Setting.ProviderSetting(ctx, q, setting.ProviderRef{Provider: all.Remote(name)})
+		if err != nil {
+			return Bootstrap{}, err
+		}
+		if p.Source != "none" { // without an encryption key nothing can be linked through it, which is said above
+			*b.Providers = append(*b.Providers, name)
+		}
+	}
+	return b, nil
 }
 
-// A Health is what the probes answer.
+// A Health is the response of the probes.
 type Health struct {
 	Status  string            `json:"status" enum:"ok,unavailable"`
 	Version string            `json:"version"`
-	Checks  map[string]string `json:"checks" doc:"What was looked at: ok, or what is wrong"`
+	Checks  map[string]string `json:"checks" doc:"What was checked: ok, or what is wrong"`
 }
 
 func (s *system) health(ready bool) http.Handler {
@@ -86,10 +114,10 @@ func (s *system) health(ready bool) http.Handler {
 		if ready {
 			ctx, cancel := context.WithTimeout(r.Context(), 2*time.Second)
 			defer cancel()
-			at, err := s.app.DB.SchemaVersion(ctx)
+			at, err := s.app.DB.Reserved().SchemaVersion(ctx)
 			switch {
 			case err != nil:
-				h.Checks["database"] = "does not answer"
+				h.Checks["database"] = "does not respond"
 			case at < pg.Newest():
 				h.Checks["database"], h.Checks["migrations"] = "ok", "pending"
 			default:

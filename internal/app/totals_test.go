@@ -7,12 +7,14 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"net/url"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
 	"time"
 
+	"coffer/internal/id"
 	"coffer/internal/ledger"
 	"coffer/internal/money"
 	"coffer/internal/op"
@@ -21,7 +23,10 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-var totalsGroupings = []string{"category", "primary_category", "counterparty", "merchant", "account", "user", "tag", "month", "week", "day"}
+var totalsGroupings = []string{
+	"category", "primary_category", "counterparty", "merchant", "account", "user", "tag",
+	"month", "week", "day",
+}
 
 // A totalsRow is a transaction with all that a summary may cut it by.
 type totalsRow struct {
@@ -38,6 +43,18 @@ type totalsRow struct {
 	Tags         []string  `db:"tags"`
 	Excluded     bool      `db:"excluded"`
 	Hidden       bool      `db:"hidden"`
+
+	CounterpartyID *id.ID `db:"counterparty_id"`
+	AccountID      id.ID  `db:"account_id"`
+	UserID         *id.ID `db:"user_id"`
+}
+
+// totalsWho names somebody by name and identity: names are not unique.
+func totalsWho(name *string, who *id.ID) *string {
+	if who == nil {
+		return name
+	}
+	return new(*name + " " + who.Short())
 }
 
 // keys are the groups of that grouping that the row is in: several only for tags.
@@ -49,13 +66,13 @@ func (r totalsRow) keys(grouping string) []*string {
 	case "primary_category":
 		return one(r.Primary)
 	case "counterparty":
-		return one(r.Counterparty)
+		return one(totalsWho(r.Counterparty, r.CounterpartyID))
 	case "merchant":
 		return one(&r.Merchant)
 	case "account":
-		return one(&r.Account)
+		return one(totalsWho(&r.Account, &r.AccountID))
 	case "user":
-		return one(r.User)
+		return one(totalsWho(r.User, r.UserID))
 	case "month":
 		return one(new(r.Date.Format("2006-01")))
 	case "week":
@@ -101,7 +118,9 @@ func totalsCents(t testing.TB, s string) int64 {
 }
 
 // totalsSum adds rows up in cents.
-func totalsSum(t testing.TB, rows []totalsRow, by, include []string, currency func(string) string) map[string]totalsSums {
+func totalsSum(t testing.TB, rows []totalsRow, by, include []string,
+	currency func(string) string,
+) map[string]totalsSums {
 	t.Helper()
 	out := map[string]totalsSums{}
 	for _, r := range rows {
@@ -135,6 +154,7 @@ func totalsRead(t testing.TB, body []byte, by []string) map[string]totalsSums {
 	var answer struct {
 		Groups []struct {
 			Keys     map[string]*string `json:"keys"`
+			IDs      map[string]*string `json:"ids"`
 			Currency string             `json:"iso_currency_code"`
 			In       json.Number        `json:"money_in"`
 			Out      json.Number        `json:"money_out"`
@@ -149,28 +169,46 @@ func totalsRead(t testing.TB, body []byte, by []string) map[string]totalsSums {
 	for _, g := range answer.Groups {
 		keys := []*string{}
 		for _, name := range by {
-			keys = append(keys, g.Keys[name])
+			k := g.Keys[name]
+			if who := g.IDs[name]; who != nil {
+				k = new(*k + " " + *who)
+				if u, err := id.Parse(*who); err == nil { // over REST; a tool says the short one
+					k = totalsWho(g.Keys[name], &u)
+				}
+			}
+			keys = append(keys, k)
 		}
 		key := totalsKey(keys, g.Currency)
 		if _, twice := out[key]; twice || len(g.Keys) != len(by) {
 			t.Fatalf("group %s comes twice, or with other keys: %v", key, g.Keys)
 		}
-		out[key] = totalsSums{totalsCents(t, g.In.String()), totalsCents(t, g.Out.String()), totalsCents(t, g.Net.String()), g.Count}
+		out[key] = totalsSums{
+			totalsCents(t, g.In.String()), totalsCents(t, g.Out.String()),
+			totalsCents(t, g.Net.String()), g.Count,
+		}
 	}
 	return out
 }
 
-// No summary adds two currencies: for every grouping and pair of groupings and whatever is put back, over REST and as a tool, the totals are those of sums in whole cents over the rows themselves.
+// No summary adds two currencies: for every grouping and pair of groupings and whatever is put
+// back, over REST and as a tool, the totals are those of sums in whole cents over the rows
+// themselves.
 func TestTotalsNeverMixCurrencies(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.totalsSeed(t)
 	rows, err := pg.All[totalsRow](t.Context(), w.DB, `
-		select t.amount::text as amount, t.currency, t.date, c.slug as category, coalesce(p.slug, c.slug) as primary_category, coalesce(p.kind, c.kind) as kind, o.name as counterparty,
-			case when d.merchant_name = '' then d.name else d.merchant_name end as merchant, coalesce(a.display_name, a.name) as account, m.name as user,
-			array(select g.slug from transaction_tag k join tag g on g.id = k.tag_id where k.transaction_id = t.id and k.present and g.deleted_at is null) as tags, t.excluded, a.hidden
-		from transaction t join account a on a.id = t.account_id join descriptor d on d.id = t.descriptor_id left join connection n on n.id = a.connection_id
-		left join member m on m.id = coalesce(a.owner_id, n.member_id) left join category c on c.id = t.category_id left join category p on p.id = c.parent_id
+		select t.amount::text as amount, t.currency, t.date, c.slug as category,
+			coalesce(p.slug, c.slug) as primary_category, coalesce(p.kind, c.kind) as kind, o.name as counterparty,
+			case when d.merchant_name = '' then d.name else d.merchant_name end as merchant,
+				coalesce(a.display_name, a.name) as account, m.name as user,
+			array(select g.slug from transaction_tag k join tag g on g.id = k.tag_id
+				where k.transaction_id = t.id and k.present and g.deleted_at is null) as tags, t.excluded, a.hidden,
+			t.counterparty_id, t.account_id, m.id as user_id
+		from transaction t join account a on a.id = t.account_id join descriptor d on d.id = t.descriptor_id left
+			join connection n on n.id = a.connection_id
+		left join member m on m.id = coalesce(a.owner_id, n.member_id) left join category c on c.id = t.category_id
+			left join category p on p.id = c.parent_id
 		left join counterparty o on o.id = t.counterparty_id where t.deleted_at is null`)
 	if err != nil {
 		t.Fatal(err)
@@ -196,7 +234,10 @@ func TestTotalsNeverMixCurrencies(t *testing.T) {
 				continue // the ways to include do not depend on the grouping: each with a quarter of them is enough
 			}
 			query := url.Values{"group_by": by, "include": include}
-			res := w.send(t, exchange{method: http.MethodGet, path: "/api/v1/transactions/summary?" + query.Encode(), key: w.key})
+			res := w.send(t, exchange{
+				method: http.MethodGet, path: "/api/v1/transactions/summary?" + query.Encode(),
+				key: w.key,
+			})
 			if res.status != http.StatusOK {
 				t.Fatalf("%v %v: %d %s", by, include, res.status, res.body)
 			}
@@ -207,13 +248,16 @@ func TestTotalsNeverMixCurrencies(t *testing.T) {
 			if !maps.Equal(got, totalsSum(t, rows, by, include, mixed)) {
 				noticed++
 			}
-			answer, err := w.call(t.Context(), summary, op.Tool, map[string]any{"group_by": toAny(by), "include": toAny(include)})
+			answer, err := w.call(t.Context(), summary, op.Tool,
+				map[string]any{"group_by": toAny(by), "include": toAny(include)})
 			if err != nil || !maps.Equal(totalsRead(t, answer.Body, by), want) {
-				t.Errorf("the tool, %v with %v: %v %s", by, include, err, totalsDifference(totalsRead(t, answer.Body, by), want))
+				t.Errorf("the tool, %v with %v: %v %s", by, include, err,
+					totalsDifference(totalsRead(t, answer.Body, by), want))
 			}
 		}
 	}
-	// The controls: had currencies been added, every single comparison would have failed; and what is put back counts.
+	// The controls: had currencies been added, every single comparison would have failed; and what
+	// is put back counts.
 	if want := len(combinations)*2 + (len(includes)-2)*((len(combinations)+3)/4); noticed != want {
 		t.Errorf("adding currencies would be noticed in %d of %d comparisons", noticed, want)
 	}
@@ -221,6 +265,13 @@ func TestTotalsNeverMixCurrencies(t *testing.T) {
 		if maps.Equal(totalsSum(t, rows, nil, include, same), totalsSum(t, rows, nil, nil, same)) {
 			t.Errorf("including %v changes nothing: the test is blind", include)
 		}
+	}
+	names := map[string]bool{}
+	for key := range totalsSum(t, rows, []string{"account"}, all, same) {
+		names[regexp.MustCompile(` \w{8}"`).ReplaceAllString(key, `"`)] = true
+	}
+	if len(names) >= len(totalsSum(t, rows, []string{"account"}, all, same)) {
+		t.Error("no two accounts of one currency have one name: the test is blind")
 	}
 	var tagged int64
 	for _, s := range totalsSum(t, rows, []string{"tag"}, all, same) {
@@ -248,7 +299,8 @@ func totalsDifference(got, want map[string]totalsSums) string {
 	return fmt.Sprintf("%d groups, want %d", len(got), len(want))
 }
 
-// totalsSeed makes books in which currencies meet wherever they can: accounts of one name and of one person, and an account with rows in three of them.
+// totalsSeed makes books in which currencies meet wherever they can: accounts of one name and of
+// one person, and an account with rows in three of them.
 func (w *world) totalsSeed(t testing.TB) {
 	t.Helper()
 	ctx := op.WithActor(t.Context(), op.Actor{Type: op.System, Name: "test"})
@@ -256,10 +308,14 @@ func (w *world) totalsSeed(t testing.TB) {
 	dice := rand.New(rand.NewPCG(1, 2))
 	err := w.DB.InTx(ctx, func(tx pg.Tx) error {
 		named := func(provider, name string, currency money.Currency) ledger.NewAccount {
-			return ledger.NewAccount{Provider: "csv", ProviderID: provider, Name: text.Name(name), Type: "depository", Currency: currency}
+			return ledger.NewAccount{
+				Provider: "csv", ProviderID: provider, Name: text.Name(name), Type: "depository",
+				Currency: currency,
+			}
 		}
 		ids, err := w.Books.AddAccounts(ctx, tx, []ledger.NewAccount{
-			named("t1", "Everyday", "USD"), named("t2", "Everyday", "JPY"), named("t3", "Mixed", "EUR"), named("t4", "Hidden", "EUR"), named("t5", "Dollars", "EUR"),
+			named("t1", "Everyday", "USD"), named("t2", "Everyday", "JPY"), named("t3", "Mixed", "EUR"),
+			named("t4", "Hidden", "EUR"), named("t5", "Dollars", "EUR"),
 		})
 		if err != nil {
 			return err
@@ -276,8 +332,11 @@ func (w *world) totalsSeed(t testing.TB) {
 				}
 				day := pg.Day(time.Date(2025, 11, 20+dice.IntN(90), 0, 0, 0, 0, time.UTC))
 				if !yield(ledger.Incoming{
-					AccountID: ids[i%len(ids)], ProviderID: fmt.Sprint("t", i), Date: day, Amount: amount, Currency: []money.Currency{"EUR", "USD", "JPY"}[dice.IntN(3)],
-					Name: text.Name(fmt.Sprint("shop ", dice.IntN(5))), MerchantName: text.Name([]string{"", "Merchant", "shop 1"}[dice.IntN(3)]), PaymentChannel: "online",
+					AccountID: ids[i%len(ids)], ProviderID: fmt.Sprint("t", i), Date: day, Amount: amount,
+					Currency:       []money.Currency{"EUR", "USD", "JPY"}[dice.IntN(3)],
+					Name:           text.Name(fmt.Sprint("shop ", dice.IntN(5))),
+					MerchantName:   text.Name([]string{"", "Merchant", "shop 1"}[dice.IntN(3)]),
+					PaymentChannel: "online",
 				}) {
 					return
 				}
@@ -298,14 +357,21 @@ const totalsSeedSQL = `
 	update account set hidden = true where name = 'Hidden';
 	update account set owner_id = (select id from member where name = 'Ada') where provider_id in ('t1', 't3');
 	update account set owner_id = (select id from member where name = 'Household') where provider_id in ('t2', 't4');
-	insert into counterparty (id, short_id, name) values (gen_random_uuid(), 'p1', 'One'), (gen_random_uuid(), 'p2', 'Two');
-	insert into tag (id, short_id, slug, display_name) values (gen_random_uuid(), 'g1', 'one', 'One'), (gen_random_uuid(), 'g2', 'two', 'Two'), (gen_random_uuid(), 'g3', 'gone', 'Gone');
-	update transaction t set excluded = hashtext(provider_id) % 11 = 0, deleted_at = case when hashtext(provider_id) % 13 = 0 then now() end,
-		category_id = (select id from category where slug = (array['food_and_drink_groceries', 'food_and_drink', 'transfers_investments', 'transfers', 'income_salary', 'no_such'])[1 + abs(hashtext(provider_id || 'c')) % 6]),
-		counterparty_id = (select id from counterparty where name = (array['One', 'Two', 'none'])[1 + abs(hashtext(provider_id || 'p')) % 3])
+	insert into counterparty (id, short_id, name) values (gen_random_uuid(), 'p1', 'One'),
+		(gen_random_uuid(), 'p2', 'Two');
+	insert into tag (id, short_id, slug, display_name) values (gen_random_uuid(), 'g1', 'one', 'One'),
+		(gen_random_uuid(), 'g2', 'two', 'Two'), (gen_random_uuid(), 'g3', 'gone', 'Gone');
+	update transaction t set excluded = hashtext(provider_id) % 11 = 0, deleted_at = case
+		when hashtext(provider_id) % 13 = 0 then now() end,
+		category_id = (select id from category
+			where slug = (array['food_and_drink_groceries', 'food_and_drink', 'transfers_investments', 'transfers',
+			'income_salary', 'no_such'])[1 + abs(hashtext(provider_id || 'c')) % 6]),
+		counterparty_id = (select id from counterparty
+			where name = (array['One', 'Two', 'none'])[1 + abs(hashtext(provider_id || 'p')) % 3])
 		where provider_id like 't%';
 	insert into transaction_tag (transaction_id, tag_id, present, source)
-		select t.id, g.id, hashtext(t.provider_id || 'present') % 5 <> 0, 'rule' from transaction t, tag g where hashtext(t.provider_id || g.slug) % 2 = 0;
+		select t.id, g.id, hashtext(t.provider_id || 'present') % 5 <> 0, 'rule' from transaction t, tag g
+			where hashtext(t.provider_id || g.slug) % 2 = 0;
 	update tag set deleted_at = now() where slug = 'gone';`
 
 // A million amounts are in JSON and in NUMERIC what they were in Go, and come back the same.
@@ -329,13 +395,15 @@ func TestAMillionAmountsComeBack(t *testing.T) {
 		}
 	}
 	err := w.DB.InTx(t.Context(), func(tx pg.Tx) error {
-		if _, err := tx.Exec(t.Context(), `create temporary table amounts (n int, amount numeric(12,2), json json) on commit drop`); err != nil {
+		if _, err := tx.Exec(t.Context(), `create temporary table amounts (n int, amount numeric(12,2),
+			json json) on commit drop`); err != nil {
 			return err
 		}
-		_, err := tx.CopyFrom(t.Context(), pgx.Identifier{"amounts"}, []string{"n", "amount", "json"}, pgx.CopyFromSlice(million, func(i int) ([]any, error) {
-			b, err := amounts[i].MarshalJSON()
-			return []any{i, amounts[i], json.RawMessage(b)}, err
-		}))
+		_, err := tx.CopyFrom(t.Context(), pgx.Identifier{"amounts"}, []string{"n", "amount", "json"},
+			pgx.CopyFromSlice(million, func(i int) ([]any, error) {
+				b, err := amounts[i].MarshalJSON()
+				return []any{i, amounts[i], json.RawMessage(b)}, err
+			}))
 		if err != nil {
 			return err
 		}

@@ -39,7 +39,8 @@ func printed(body []byte) []byte {
 	return b
 }
 
-// flip changes one character of a text so that it still can be decoded, be it hexadecimal or base 64.
+// flip changes one character of a text so that it still can be decoded, be it hexadecimal or base
+// 64.
 func flip(s string, at int) string {
 	b := []byte(s)
 	if b[at] == '1' {
@@ -57,9 +58,11 @@ func (b *bankWorld) forgers(t *testing.T, stranger *banksim.Plaid, otherTeller *
 		return b.plaid.Webhook(b.books[0].ID(), "TRANSACTIONS", "SYNC_UPDATES_AVAILABLE", map[string]any{"n": n})
 	}
 	told := func(n int) (banksim.Delivery, error) {
-		return b.teller.Webhook(fmt.Sprintf("wh_forged_%d", n), "transactions.processed", map[string]any{"enrollment_id": b.books[1].ID()})
+		return b.teller.Webhook(fmt.Sprintf("wh_forged_%d", n), "transactions.processed",
+			map[string]any{"enrollment_id": b.books[1].ID()})
 	}
-	bend := func(first func(int) (banksim.Delivery, error), change func(*banksim.Delivery)) func(int) (banksim.Delivery, error) {
+	bend := func(first func(int) (banksim.Delivery, error), change func(*banksim.Delivery)) func(int) (banksim.Delivery,
+		error) {
 		return func(n int) (banksim.Delivery, error) {
 			d, err := first(n)
 			if err == nil {
@@ -71,7 +74,8 @@ func (b *bankWorld) forgers(t *testing.T, stranger *banksim.Plaid, otherTeller *
 	}
 	token := func(change func(parts []string) []string) func(*banksim.Delivery) {
 		return func(d *banksim.Delivery) {
-			d.Header.Set("Plaid-Verification", strings.Join(change(strings.Split(d.Header.Get("Plaid-Verification"), ".")), "."))
+			d.Header.Set("Plaid-Verification",
+				strings.Join(change(strings.Split(d.Header.Get("Plaid-Verification"), ".")), "."))
 		}
 	}
 	claims := func(edit func(map[string]any)) func(parts []string) []string {
@@ -92,7 +96,9 @@ func (b *bankWorld) forgers(t *testing.T, stranger *banksim.Plaid, otherTeller *
 	}
 	const plaid, teller = "Plaid-Verification", "Teller-Signature"
 	var clock sync.Mutex // the simulator's, which all who sign share
-	at := func(skew time.Duration, advance func(time.Duration), first func(int) (banksim.Delivery, error)) func(int) (banksim.Delivery, error) {
+	at := func(skew time.Duration, advance func(time.Duration),
+		first func(int) (banksim.Delivery, error),
+	) func(int) (banksim.Delivery, error) {
 		return func(n int) (banksim.Delivery, error) {
 			clock.Lock()
 			defer clock.Unlock()
@@ -106,35 +112,49 @@ func (b *bankWorld) forgers(t *testing.T, stranger *banksim.Plaid, otherTeller *
 	none := base64.RawURLEncoding.EncodeToString([]byte(`{"alg":"none","kid":"x"}`))
 	return []forger{
 		{"plaid", "printed anew", bend(early, func(d *banksim.Delivery) { d.Body = printed(d.Body) })},
-		{"plaid", "another body", bend(early, func(d *banksim.Delivery) { d.Body = bytes.Replace(d.Body, []byte("SYNC"), []byte("SINC"), 1) })},
+		{"plaid", "another body", bend(early, func(d *banksim.Delivery) {
+			d.Body = bytes.Replace(d.Body, []byte("SYNC"),
+				[]byte("SINC"), 1)
+		})},
 		{"plaid", "no signature", bend(early, func(d *banksim.Delivery) { d.Header.Del(plaid) })},
-		{"plaid", "two signatures", bend(early, func(d *banksim.Delivery) { d.Header.Add(plaid, d.Header.Get(plaid)) })},
-		{"plaid", "a bent signature", bend(early, token(func(p []string) []string { p[2] = flip(p[2], 20); return p }))},
+		{"plaid", "two signatures", bend(early, func(d *banksim.Delivery) {
+			d.Header.Add(plaid,
+				d.Header.Get(plaid))
+		})},
+		{"plaid", "a bent signature", bend(early,
+			token(func(p []string) []string { p[2] = flip(p[2], 20); return p }))},
 		{"plaid", "a cut signature", bend(early, token(func(p []string) []string { p[2] = p[2][:40]; return p }))},
 		{"plaid", "no algorithm", bend(early, token(func(p []string) []string { p[0] = none; return p }))},
-		{"plaid", "a bent moment", bend(early, token(claims(func(v map[string]any) { v["iat"] = time.Now().Unix() - 7 })))},
+		{"plaid", "a bent moment", bend(early,
+			token(claims(func(v map[string]any) { v["iat"] = time.Now().Unix() - 7 })))},
 		{"plaid", "stale", at(-6*time.Minute, b.plaid.Advance, news)},
 		{"plaid", "of the future", at(5*time.Minute, b.plaid.Advance, news)},
 		{"plaid", "a stranger's key", func(n int) (banksim.Delivery, error) {
 			return stranger.Webhook(b.books[0].ID(), "TRANSACTIONS", "SYNC_UPDATES_AVAILABLE", map[string]any{"n": n})
 		}},
 		{"teller", "printed anew", bend(earlyTold, func(d *banksim.Delivery) { d.Body = printed(d.Body) })},
-		{"teller", "another body", bend(earlyTold, func(d *banksim.Delivery) { d.Body = bytes.Replace(d.Body, []byte("processed"), []byte("processeD"), 1) })},
+		{"teller", "another body", bend(earlyTold,
+			func(d *banksim.Delivery) { d.Body = bytes.Replace(d.Body, []byte("processed"), []byte("processeD"), 1) })},
 		{"teller", "no signature", bend(earlyTold, func(d *banksim.Delivery) { d.Header.Del(teller) })},
-		{"teller", "two headers", bend(earlyTold, func(d *banksim.Delivery) { d.Header.Add(teller, d.Header.Get(teller)) })},
+		{"teller", "two headers", bend(earlyTold,
+			func(d *banksim.Delivery) { d.Header.Add(teller, d.Header.Get(teller)) })},
 		{"teller", "two moments", bend(earlyTold, seal(func(s string) string { return "t=1," + s }))},
-		{"teller", "another moment", bend(earlyTold, seal(func(s string) string { return strings.Replace(s, "t=1", "t=2", 1) }))},
+		{"teller", "another moment", bend(earlyTold,
+			seal(func(s string) string { return strings.Replace(s, "t=1", "t=2", 1) }))},
 		{"teller", "a bent signature", bend(earlyTold, seal(func(s string) string { return flip(s, len(s)-9) }))},
-		{"teller", "Plaid's words", bend(earlyTold, func(d *banksim.Delivery) { d.Header = http.Header{plaid: {"a.b.c"}} })},
+		{"teller", "Plaid's words", bend(earlyTold,
+			func(d *banksim.Delivery) { d.Header = http.Header{plaid: {"a.b.c"}} })},
 		{"teller", "stale", at(-4*time.Minute, b.teller.Advance, told)},
 		{"teller", "of the future", at(3*time.Minute, b.teller.Advance, told)},
 		{"teller", "another secret", func(n int) (banksim.Delivery, error) {
-			return otherTeller.Webhook(fmt.Sprintf("wh_forged_%d", n), "transactions.processed", map[string]any{"enrollment_id": b.books[1].ID()})
+			return otherTeller.Webhook(fmt.Sprintf("wh_forged_%d", n), "transactions.processed",
+				map[string]any{"enrollment_id": b.books[1].ID()})
 		}},
 	}
 }
 
-// TestForgedDeliveries sends ten thousand deliveries that are forged, stale or printed anew. None is accepted and nothing is stored; the true ones between them are.
+// TestForgedDeliveries sends ten thousand deliveries that are forged, stale or printed anew. None
+// is accepted and nothing is stored; the true ones between them are.
 func TestForgedDeliveries(t *testing.T) {
 	t.Parallel()
 	const forged, between = 10_000, 500
@@ -167,19 +187,23 @@ func TestForgedDeliveries(t *testing.T) {
 					return
 				}
 				status, body, err := deliver(t.Context(), client, b.url+"/webhooks/"+f.provider, d)
-				later := f.how == "a stranger's key" && status == http.StatusServiceUnavailable // questions about unknown keys are rationed
-				if err != nil || !later && (status != http.StatusUnauthorized || !strings.Contains(body, "INVALID_SIGNATURE")) {
+				// questions about unknown keys are rationed
+				later := f.how == "a stranger's key" && status == http.StatusServiceUnavailable
+				if err != nil || !later && (status != http.StatusUnauthorized ||
+					!strings.Contains(body, "INVALID_SIGNATURE")) {
 					t.Errorf("%s, %s: %d %s %v", f.provider, f.how, status, body, err)
 				}
 				count, _ := answers.LoadOrStore(status, new(atomic.Int64))
 				count.(*atomic.Int64).Add(1)
 				if n%between == 0 { // the control: the same bytes as they were signed are taken
-					d, err := b.teller.Webhook(fmt.Sprintf("wh_true_%d", n), "transactions.processed", map[string]any{"enrollment_id": "nobody"})
+					d, err := b.teller.Webhook(fmt.Sprintf("wh_true_%d", n), "transactions.processed",
+						map[string]any{"enrollment_id": "nobody"})
 					if err != nil {
 						t.Error(err)
 						return
 					}
-					if status, body, err := deliver(t.Context(), client, b.url+"/webhooks/teller", d); err != nil || status != http.StatusOK {
+					if status, body, err := deliver(t.Context(), client, b.url+"/webhooks/teller", d); err != nil ||
+						status != http.StatusOK {
 						t.Errorf("a true one: %d %s %v", status, body, err)
 					}
 					good.Add(1)
@@ -202,5 +226,6 @@ func TestForgedDeliveries(t *testing.T) {
 		}
 		return 0
 	}
-	t.Logf("%d forged in %.1f s: %d refused, %d told to come again; %d true ones stored", forged, time.Since(began).Seconds(), refused(401), refused(503), good.Load())
+	t.Logf("%d forged in %.1f s: %d refused, %d told to come again; %d true ones stored", forged,
+		time.Since(began).Seconds(), refused(401), refused(503), good.Load())
 }

@@ -23,7 +23,9 @@ func (b *bankWorld) twin(t *testing.T) *world {
 	return newWorldOn(t, b.DB.Config().ConnString(), b.config)
 }
 
-// TestRedeliveries delivers each event three times, out of order, to two servers at once: every delivery is answered 200, and each event is stored and done once. It measures how long an answer takes.
+// TestRedeliveries delivers each event three times, out of order, to two servers at once: every
+// delivery is answered 200, and each event is stored and done once. It measures how long an answer
+// takes.
 func TestRedeliveries(t *testing.T) {
 	t.Parallel()
 	const events, senders = 400, 8
@@ -43,7 +45,8 @@ func TestRedeliveries(t *testing.T) {
 		if n%2 == 1 {
 			var err error
 			provider = "teller"
-			if d, err = b.teller.Webhook(fmt.Sprintf("wh_%d", n), "transactions.processed", map[string]any{"enrollment_id": b.books[1].ID()}); err != nil {
+			if d, err = b.teller.Webhook(fmt.Sprintf("wh_%d", n), "transactions.processed",
+				map[string]any{"enrollment_id": b.books[1].ID()}); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -63,7 +66,8 @@ func TestRedeliveries(t *testing.T) {
 		group.Go(func() {
 			for n := next.Add(1) - 1; int(n) < len(all); n = next.Add(1) - 1 {
 				began := time.Now()
-				status, body, err := deliver(t.Context(), client, worlds[rand.N(2)].url+"/webhooks/"+all[n].provider, all[n].Delivery)
+				status, body, err := deliver(t.Context(), client, worlds[rand.N(2)].url+"/webhooks/"+all[n].provider,
+					all[n].Delivery)
 				took[n] = time.Since(began)
 				if err != nil || status != http.StatusOK {
 					t.Errorf("%s: %d %s %v", all[n].provider, status, body, err)
@@ -81,9 +85,13 @@ func TestRedeliveries(t *testing.T) {
 		Logs      int `db:"logs"`
 	}
 	n, err := pg.One[count](t.Context(), b.DB, `
-		select (select count(*) from webhook_event) as events, (select count(*) from webhook_event where status = 'processed') as processed,
-			(select count(*) from job where kind = 'webhook.process') as jobs, (select count(*) from job where kind = 'feed.sync') as syncs, (select count(*) from sync_log where status = 'success') as logs`)
-	if err != nil || n.Events != events || n.Processed != events || n.Jobs != events || n.Syncs != n.Logs || n.Syncs > events+4 {
+		select (select count(*) from webhook_event) as events,
+			(select count(*) from webhook_event where status = 'processed') as processed,
+			(select count(*) from job where kind = 'webhook.process') as jobs,
+				(select count(*) from job where kind = 'feed.sync') as syncs,
+				(select count(*) from sync_log where status = 'success') as logs`)
+	if err != nil || n.Events != events || n.Processed != events || n.Jobs != events || n.Syncs != n.Logs ||
+		n.Syncs > events+4 {
 		t.Errorf("%d events: %+v (%v)", events, n, err)
 	}
 	slices.Sort(took)
@@ -91,7 +99,8 @@ func TestRedeliveries(t *testing.T) {
 	if p(99) > 2*time.Second { // the goal is 50 ms on a machine that does nothing else; this one may do much else
 		t.Errorf("99 of 100 answers took up to %v", p(99))
 	}
-	t.Logf("%d deliveries of %d events by %d senders to two servers that synced %d times meanwhile: p50 %v, p90 %v, p99 %v, max %v", len(all), events, senders, n.Syncs, p(50), p(90), p(99), took[len(took)-1])
+	t.Logf("%d deliveries of %d events by %d senders to two servers that synced %d times meanwhile: p50 %v, p90 %v, "+
+		"p99 %v, max %v", len(all), events, senders, n.Syncs, p(50), p(90), p(99), took[len(took)-1])
 }
 
 // A replicas is two servers on one database, several banks, and whatever may ask for a sync.
@@ -119,15 +128,17 @@ func newReplicas(t *testing.T, banks int) *replicas {
 	return r
 }
 
-// news lets a bank move on and tells of it: three deliveries, some later than others, to either server.
+// news lets a bank move on and tells of it: three deliveries, some later than others, to either
+// server.
 func (r *replicas) news(t *testing.T, n int, group *sync.WaitGroup) {
 	t.Helper()
 	at := rand.N(len(r.all))
 	book := r.all[at]
 	accounts := book.Accounts()
 	book.Add(banksim.Row{
-		AccountID: accounts[n%len(accounts)].ID, Date: time.Now().UTC().Truncate(24 * time.Hour), Amount: money.MustParse(fmt.Sprintf("%d.%02d", 1+n, n%100)),
-		Name: text.Name(fmt.Sprintf("SHOP %d", n)), Primary: text.Name("general"), Channel: "online", Pending: n%5 == 0,
+		AccountID: accounts[n%len(accounts)].ID, Date: time.Now().UTC().Truncate(24 * time.Hour),
+		Amount: money.MustParse(fmt.Sprintf("%d.%02d", 1+n, n%100)),
+		Name:   text.Name(fmt.Sprintf("SHOP %d", n)), Primary: text.Name("general"), Channel: "online", Pending: n%5 == 0,
 	})
 	if pending := book.Pending(); len(pending) > 0 && n%3 == 0 {
 		book.Post(pending[0].ID, nil)
@@ -136,7 +147,8 @@ func (r *replicas) news(t *testing.T, n int, group *sync.WaitGroup) {
 	d, err := r.plaid.Webhook(book.ID(), "TRANSACTIONS", "SYNC_UPDATES_AVAILABLE", map[string]any{"n": n})
 	if at%2 == 1 {
 		provider = "teller"
-		d, err = r.teller.Webhook(fmt.Sprintf("wh_%d", n), "transactions.processed", map[string]any{"enrollment_id": book.ID()})
+		d, err = r.teller.Webhook(fmt.Sprintf("wh_%d", n), "transactions.processed",
+			map[string]any{"enrollment_id": book.ID()})
 	}
 	if err != nil {
 		t.Error(err)
@@ -146,15 +158,18 @@ func (r *replicas) news(t *testing.T, n int, group *sync.WaitGroup) {
 	for range 3 {
 		group.Go(func() {
 			time.Sleep(rand.N(1500 * time.Millisecond))
-			if status, body, err := deliver(t.Context(), r.client, r.worlds[rand.N(2)].url+"/webhooks/"+provider, d); err != nil || status != http.StatusOK {
+			if status, body, err := deliver(t.Context(), r.client, r.worlds[rand.N(2)].url+"/webhooks/"+provider,
+				d); err != nil || status != http.StatusOK {
 				t.Errorf("%s: %d %s %v", provider, status, body, err)
 			}
 		})
 	}
 }
 
-// TestTwoReplicas lets two servers go on for a while with schedules, webhooks and syncs by hand, all about the same few connections. Each effect comes once:
-// no two syncs of a connection at a time, every event done, every sync asked for by someone, every piece of news read by a sync that began after it was told, and the books as the banks have them.
+// TestTwoReplicas lets two servers go on for a while with schedules, webhooks and syncs by hand,
+// all about the same few connections. Each effect comes once: no two syncs of a connection at a
+// time, every event done, every sync asked for by someone, every piece of news read by a sync that
+// began after it was told, and the books as the banks have them.
 func TestTwoReplicas(t *testing.T) {
 	t.Parallel()
 	events, lasts := 500, 60*time.Second
@@ -168,7 +183,8 @@ func TestTwoReplicas(t *testing.T) {
 	for _, w := range r.worlds {
 		group.Go(func() { // schedules: each server looks for what is due, and something always is
 			for time.Now().Before(until) {
-				if _, err := w.DB.Exec(t.Context(), `update connection set next_sync_at = clock_timestamp() where next_sync_at is not null and random() < 0.1`); err != nil {
+				if _, err := w.DB.Exec(t.Context(), `update connection set next_sync_at = clock_timestamp()
+					where next_sync_at is not null and random() < 0.1`); err != nil {
 					t.Error(err)
 				}
 				n, err := w.Feed.SweepDue(t.Context())
@@ -181,7 +197,10 @@ func TestTwoReplicas(t *testing.T) {
 		})
 		group.Go(func() { // people
 			for time.Now().Before(until) {
-				x := exchange{method: http.MethodPost, path: "/api/v1/connections/" + r.connections[rand.N(len(r.connections))] + "/sync", key: w.key}
+				x := exchange{
+					method: http.MethodPost,
+					path:   "/api/v1/connections/" + r.connections[rand.N(len(r.connections))] + "/sync", key: w.key,
+				}
 				if rand.N(3) == 0 {
 					x.path = "/api/v1/sync"
 				}
@@ -207,7 +226,8 @@ func TestTwoReplicas(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Logf("%v: %d events × 3, %d due syncs, %d calls by hand, %d syncs", lasts, r.told.Load(), swept.Load(), asked.Load(), syncs)
+	t.Logf("%v: %d events × 3, %d due syncs, %d calls by hand, %d syncs", lasts, r.told.Load(), swept.Load(),
+		asked.Load(), syncs)
 	if r.told.Load() != int64(events) || swept.Load() < 5 || asked.Load() < 5 {
 		t.Error("too little happened")
 	}
@@ -217,16 +237,23 @@ func (r *replicas) check(t *testing.T) {
 	t.Helper()
 	for what, sql := range map[string]string{
 		"syncs of one connection at a time": `
-			select count(*) from sync_log a join sync_log b on a.connection_id = b.connection_id and a.id < b.id and a.started_at < b.finished_at and b.started_at < a.finished_at`,
-		"syncs that did not end well":                 `select count(*) from sync_log where status <> 'success'`,
-		"syncs without a log of their own":            `select count(*) from job j where j.kind = 'feed.sync' and (select count(*) from sync_log l where l.job_id = j.id) <> 1`,
-		"jobs that did not end well":                  `select count(*) from job where state <> 'succeeded'`,
-		"events that are not done":                    `select count(*) from webhook_event where status <> 'processed'`,
-		"events without a job of their own":           `select count(*) from webhook_event e where (select count(*) from job j where j.kind = 'webhook.process' and j.unique_key = e.id::text) <> 1`,
-		"events that no sync has read":                `select count(*) from webhook_event e where not exists (select from sync_log l where l.connection_id = e.connection_id and l.started_at > e.created_at)`,
-		"syncs by webhook without an event":           `select greatest(0, (select count(*) from sync_log where trigger = 'webhook') - (select count(*) from webhook_event))`,
-		"jobs that are still to be followed":          `select count(*) from job where again is not null`,
-		"transactions that were added more than once": `select count(*) from (select from transaction where deleted_at is null group by account_id, provider_id having count(*) > 1) x`,
+			select count(*) from sync_log a join sync_log b on a.connection_id = b.connection_id and a.id < b.id
+				and a.started_at < b.finished_at and b.started_at < a.finished_at`,
+		"syncs that did not end well": `select count(*) from sync_log where status <> 'success'`,
+		"syncs without a log of their own": `select count(*) from job j
+			where j.kind = 'feed.sync' and (select count(*) from sync_log l where l.job_id = j.id) <> 1`,
+		"jobs that did not end well": `select count(*) from job where state <> 'succeeded'`,
+		"events that are not done":   `select count(*) from webhook_event where status <> 'processed'`,
+		"events without a job of their own": `select count(*) from webhook_event e
+			where (select count(*) from job j where j.kind = 'webhook.process' and j.unique_key = e.id::text) <> 1`,
+		"events that no sync has read": `select count(*) from webhook_event e
+			where not exists (select from sync_log l where l.connection_id = e.connection_id
+			and l.started_at > e.created_at)`,
+		"syncs by webhook without an event": `select greatest(0, (select count(*) from sync_log
+			where trigger = 'webhook') - (select count(*) from webhook_event))`,
+		"jobs that are still to be followed": `select count(*) from job where again is not null`,
+		"transactions that were added more than once": `select count(*) from (select from transaction
+			where deleted_at is null group by account_id, provider_id having count(*) > 1) x`,
 	} {
 		n, err := pg.Value[int64](t.Context(), r.DB, sql)
 		if err != nil || n != 0 {

@@ -1,16 +1,23 @@
 package app
 
 import (
+	"coffer/internal/bank/all"
 	"coffer/internal/op"
 	"coffer/internal/rest"
 	"coffer/internal/webhook"
 )
 
-// deliveries are where providers send their webhooks. Who calls is told by the signature, so nobody needs a key; they are no part of the API, so the document leaves them out.
+// deliveries returns the routes to which providers send their webhooks. The signature identifies
+// the caller, so no key is needed. They are not part of the API, and the document leaves them out.
 func (a *App) deliveries() []rest.Raw {
-	routes := make([]rest.Raw, len(webhook.Providers))
-	for i, p := range webhook.Providers {
-		routes[i] = rest.Raw{Route: "POST /webhooks/" + p, Scope: op.Open, MaxBody: webhook.MaxBody, Serve: a.Hooks.Receive(p)}
+	var routes []rest.Raw
+	for _, s := range all.Specs {
+		if s.Webhooks() {
+			routes = append(routes, rest.Raw{
+				Route: "POST /webhooks/" + s.Name, Scope: op.Open, MaxBody: webhook.MaxBody,
+				Serve: a.Hooks.Receive(s.Name),
+			})
+		}
 	}
 	return routes
 }

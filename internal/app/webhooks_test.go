@@ -26,8 +26,10 @@ func (w *world) told(t testing.TB, provider, kind, effect, status, message strin
 	t.Helper()
 	made := id.New()
 	_, err := w.DB.Exec(t.Context(), `
-		insert into webhook_event (id, short_id, provider, identity, event_type, effect, connection_id, about, account, code, advice, payload_hash, status, error_message)
-		values ($1, $2, $3, $1::uuid::text, $4, $5, (select id from connection where provider = $3 order by id limit 1), 'item-1', '', '', '', repeat('ab', 32), $6, $7)`,
+		insert into webhook_event (id, short_id, provider, identity, event_type, effect, connection_id, about,
+			account, code, advice, payload_hash, status, error_message)
+		values ($1, $2, $3, $1::uuid::text, $4, $5, (select id from connection where provider = $3
+			order by id limit 1), 'item-1', '', '', '', repeat('ab', 32), $6, $7)`,
 		made, made.Short(), provider, kind, effect, status, message)
 	if err != nil {
 		t.Fatal(err)
@@ -43,7 +45,8 @@ func (w *world) fillHooks(t testing.TB) {
 	}
 	w.told(t, "plaid", "TRANSACTIONS.SYNC_UPDATES_AVAILABLE", "sync", "processed", "")
 	w.told(t, "plaid", "ITEM.NEW_ACCOUNTS_AVAILABLE", "new_accounts", "processed", "")
-	w.told(t, "teller", "transactions.processed", "sync", "error", "no connection here is known to the provider by that name; once the bank is linked the event can be replayed")
+	w.told(t, "teller", "transactions.processed", "sync", "error",
+		"no connection matches the id in this event; once the bank is linked, the event can be replayed")
 }
 
 // A bankWorld is a world with both providers behind it, each with one bank linked.
@@ -69,8 +72,13 @@ func newBankWorld(t *testing.T, rows int) *bankWorld {
 	}
 	t.Cleanup(tl.Close)
 	b := &bankWorld{plaid: p, teller: tl, config: app.Config{
-		EncryptionKey: seal.NewSecret(testRing), PlaidClientID: "client", PlaidSecret: seal.NewSecret("secret"), PlaidEnvironment: "sandbox", PlaidURL: p.URL(),
-		TellerApplication: "app_1", TellerEnvironment: "sandbox", TellerURL: tl.URL(), TellerWebhooks: seal.NewSecret("old,teller-webhook-secret"),
+		EncryptionKey: seal.NewSecret(testRing), Providers: app.Providers{
+			"plaid": {"client_id": "client", "secret": "secret", "environment": "sandbox", "url": p.URL()},
+			"teller": {
+				"application_id": "app_1", "environment": "sandbox", "url": tl.URL(),
+				"webhook_secrets": "old,teller-webhook-secret",
+			},
+		},
 	}}
 	b.world = newWorldOn(t, pgtest.URL(t), b.config)
 	return b
@@ -83,7 +91,8 @@ func (b *bankWorld) linkBoth(t *testing.T) (plaid, teller string) {
 	e := b.teller.Enrol()
 	b.books = []*banksim.Book{book, e.Book}
 	return b.link(t, fmt.Sprintf(`{"provider":"plaid","credentials":{"public_token":%q}}`, token)),
-		b.link(t, fmt.Sprintf(`{"provider":"teller","credentials":{"access_token":%q,"enrollment_id":%q}}`, e.AccessToken, e.ID))
+		b.link(t, fmt.Sprintf(`{"provider":"teller","credentials":{"access_token":%q,"enrollment_id":%q}}`,
+			e.AccessToken, e.ID))
 }
 
 // deliver sends a delivery and answers the status and the body.
@@ -124,7 +133,8 @@ func (b *bankWorld) signed(t testing.TB, item, kind, code string, more map[strin
 func (w *world) idle(t testing.TB, patience time.Duration) {
 	t.Helper()
 	for deadline := time.Now().Add(patience); ; time.Sleep(20 * time.Millisecond) {
-		live, err := pg.Values[string](t.Context(), w.DB, `select kind || ' ' || state || ' ' || args::text from job where finished_at is null`)
+		live, err := pg.Values[string](t.Context(), w.DB, `select kind || ' ' || state || ' ' || args::text from job
+			where finished_at is null`)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -150,7 +160,8 @@ func (w *world) hooks(t testing.TB, query string) []map[string]any {
 	return page.Events
 }
 
-// News of both providers comes in signed, is answered, synced, and can be replayed; each provider's doings show in the connection.
+// News of both providers comes in signed, is answered, synced, and can be replayed; each provider's
+// doings show in the connection.
 func TestWebhooksOverHTTP(t *testing.T) {
 	t.Parallel()
 	b := newBankWorld(t, 60)
@@ -179,32 +190,42 @@ func TestWebhooksOverHTTP(t *testing.T) {
 	}
 	b.idle(t, time.Minute)
 	b.holdsBooks(t, b.books...)
-	logs, err := pg.Value[int](t.Context(), b.DB, `select count(*) from sync_log where trigger = 'webhook' and status = 'success'`)
+	logs, err := pg.Value[int](t.Context(), b.DB, `select count(*) from sync_log
+		where trigger = 'webhook' and status = 'success'`)
 	if err != nil || logs != 2 {
 		t.Errorf("%d syncs by webhook (%v), want 2", logs, err)
 	}
 	seen := b.hooks(t, "")
-	if len(seen) != 2 || seen[0]["connection_id"] != teller || seen[1]["connection_id"] != plaid || seen[1]["status"] != "processed" || len(seen[1]["raw_payload_hash"].(string)) != 64 || seen[1]["institution_name"] == "" {
+	if len(seen) != 2 || seen[0]["connection_id"] != teller || seen[1]["connection_id"] != plaid ||
+		seen[1]["status"] != "processed" || len(seen[1]["raw_payload_hash"].(string)) != 64 ||
+		seen[1]["institution_name"] == "" {
 		t.Errorf("%v", seen)
 	}
-	if leak, err := pg.Value[bool](t.Context(), b.DB, `select exists (select from webhook_event e where e::text like '%webhook_code%')`); err != nil || leak {
+	if leak, err := pg.Value[bool](t.Context(), b.DB, `select exists (select from webhook_event e
+		where e::text like '%webhook_code%')`); err != nil || leak {
 		t.Errorf("a body is kept (%v)", err)
 	}
-	r := b.send(t, exchange{method: http.MethodPost, path: fmt.Sprintf("/api/v1/webhook-events/%s/replay", seen[0]["short_id"]), key: b.key})
+	r := b.send(t, exchange{method: http.MethodPost, path: fmt.Sprintf("/api/v1/webhook-events/%s/replay",
+		seen[0]["short_id"]), key: b.key})
 	if r.status != http.StatusOK || !strings.Contains(r.body, `"triggered":true`) {
 		t.Errorf("%d %s", r.status, r.body)
 	}
 	b.idle(t, time.Minute)
-	b.deliver(t, "plaid", b.signed(t, item, "ITEM", "PENDING_EXPIRATION", map[string]any{"consent_expiration_time": "2099-07-01T00:00:00Z"}))
+	b.deliver(t, "plaid", b.signed(t, item, "ITEM", "PENDING_EXPIRATION",
+		map[string]any{"consent_expiration_time": "2099-07-01T00:00:00Z"}))
 	b.deliver(t, "plaid", b.signed(t, item, "ITEM", "NEW_ACCOUNTS_AVAILABLE", nil))
-	gone, err := b.teller.Webhook("wh_2", "enrollment.disconnected", map[string]any{"enrollment_id": enrolment, "reason": "disconnected.credentials_invalid"})
+	gone, err := b.teller.Webhook("wh_2", "enrollment.disconnected",
+		map[string]any{"enrollment_id": enrolment, "reason": "disconnected.credentials_invalid"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	b.deliver(t, "teller", gone)
 	b.idle(t, time.Minute)
 	for connection, want := range map[string][]string{
-		plaid:  {`"status":"active"`, `"status_reason":"CONSENT_EXPIRING"`, `"consent_expires_at":"2099-07-01T00:00:00.000000Z"`, `"new_accounts_available":true`},
+		plaid: {
+			`"status":"active"`, `"status_reason":"CONSENT_EXPIRING"`,
+			`"consent_expires_at":"2099-07-01T00:00:00.000000Z"`, `"new_accounts_available":true`,
+		},
 		teller: {`"status":"pending_reauth"`, `"next_sync_at":null`},
 	} {
 		r := b.send(t, exchange{method: http.MethodGet, path: "/api/v1/connections/" + connection, key: b.key})
@@ -217,17 +238,20 @@ func TestWebhooksOverHTTP(t *testing.T) {
 	b.deliver(t, "plaid", b.signed(t, item, "ITEM", "USER_PERMISSION_REVOKED", nil))
 	b.deliver(t, "plaid", b.signed(t, "stranger", "TRANSACTIONS", "SYNC_UPDATES_AVAILABLE", nil))
 	b.idle(t, time.Minute)
-	if wrong := b.hooks(t, "status=error"); len(wrong) != 1 || wrong[0]["error_message"] == "" || wrong[0]["connection_id"] != "" {
+	if wrong := b.hooks(t, "status=error"); len(wrong) != 1 || wrong[0]["error_message"] == "" ||
+		wrong[0]["connection_id"] != "" {
 		t.Errorf("%v", wrong)
 	}
-	if ended, err := pg.Value[bool](t.Context(), b.DB, `select status = 'disconnected' and credentials is null from connection where id = $1`, plaid); err != nil || !ended {
+	if ended, err := pg.Value[bool](t.Context(), b.DB, `select status = 'disconnected' and credentials is null
+		from connection where id = $1`, plaid); err != nil || !ended {
 		t.Errorf("access was revoked, and the connection is not disconnected (%v)", err)
 	}
 	large := banksim.Delivery{Header: http.Header{}, Body: bytes.Repeat([]byte("x"), 256<<10+1)}
 	if status, _ := b.deliver(t, "plaid", large); status != http.StatusRequestEntityTooLarge {
 		t.Errorf("a large body: %d", status)
 	}
-	if status, body := newWorld(t).deliver(t, "plaid", b.signed(t, item, "ITEM", "ERROR", nil)); status != http.StatusUnprocessableEntity {
+	if status, body := newWorld(t).deliver(t, "plaid", b.signed(t, item, "ITEM", "ERROR",
+		nil)); status != http.StatusUnprocessableEntity {
 		t.Errorf("a provider that is not configured: %d %s", status, body)
 	}
 }
@@ -237,14 +261,16 @@ func (w *world) holdsBooks(t testing.TB, books ...*banksim.Book) {
 	t.Helper()
 	for _, book := range books {
 		stored, err := pg.Values[string](t.Context(), w.DB, `
-			select t.provider_id || ' ' || t.date || ' ' || t.amount || ' ' || t.currency || ' ' || t.pending from connection c join account a on a.connection_id = c.id join transaction t on t.account_id = a.id
+			select t.provider_id || ' ' || t.date || ' ' || t.amount || ' ' || t.currency || ' ' || t.pending
+				from connection c join account a on a.connection_id = c.id join transaction t on t.account_id = a.id
 			where c.provider_id = $1 and t.deleted_at is null`, book.ID())
 		if err != nil {
 			t.Fatal(err)
 		}
 		var want []string
 		for _, r := range book.Rows() {
-			want = append(want, fmt.Sprintf("%s %s %s %s %t", r.ID, r.Date.Format("2006-01-02"), r.Amount, r.Currency, r.Pending))
+			want = append(want, fmt.Sprintf("%s %s %s %s %t", r.ID, r.Date.Format("2006-01-02"), r.Amount, r.Currency,
+				r.Pending))
 		}
 		slices.Sort(stored)
 		slices.Sort(want)
@@ -254,7 +280,8 @@ func (w *world) holdsBooks(t testing.TB, books ...*banksim.Book) {
 	}
 }
 
-// Plaid tells that a member is through on its own page: the session ends and its bank syncs, though nobody looks at the page or sweeps.
+// Plaid tells that a member is through on its own page: the session ends and its bank syncs, though
+// nobody looks at the page or sweeps.
 func TestWebhookEndsALinkSession(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
@@ -262,7 +289,8 @@ func TestWebhookEndsALinkSession(t *testing.T) {
 	d.share(t, s)
 	name := fmt.Sprint(s.ProviderConfig["token"])
 	for range 2 { // twice is harmless
-		told, err := d.plaid.Webhook("", "LINK", "SESSION_FINISHED", map[string]any{"link_token": name, "status": "SUCCESS"})
+		told, err := d.plaid.Webhook("", "LINK", "SESSION_FINISHED",
+			map[string]any{"link_token": name, "status": "SUCCESS"})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -271,13 +299,15 @@ func TestWebhookEndsALinkSession(t *testing.T) {
 		}
 		d.idle(t, time.Minute)
 	}
-	if n := d.count(t, `select count(*) from link_session s join connection c on c.id = s.connection_id where s.state = 'done' and c.last_sync_at is not null`); n != 1 {
+	if n := d.count(t, `select count(*) from link_session s join connection c on c.id = s.connection_id
+		where s.state = 'done' and c.last_sync_at is not null`); n != 1 {
 		t.Errorf("%d sessions are done", n)
 	}
 	if n := d.count(t, `select count(*) from connection`); n != 1 {
 		t.Errorf("%d connections", n)
 	}
-	if n := d.count(t, `select count(*) from webhook_event where status <> 'processed' or webhook_event::text like '%' || $1 || '%'`, name); n != 0 {
+	if n := d.count(t, `select count(*) from webhook_event where status <> 'processed'
+		or webhook_event::text like '%' || $1 || '%'`, name); n != 0 {
 		t.Errorf("%d events are not done, or show the session's name", n)
 	}
 }

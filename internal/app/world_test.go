@@ -46,7 +46,8 @@ func newWorldOn(t testing.TB, database string, c app.Config) *world {
 	return newWorldAt(t, database, c, httptest.NewUnstartedServer(nil))
 }
 
-// newWorldAt is newWorldOn with a server that has an address already, which the service may then be told.
+// newWorldAt is newWorldOn with a server that has an address already, which the service may then be
+// told.
 func newWorldAt(t testing.TB, database string, c app.Config, server *httptest.Server) *world {
 	t.Helper()
 	c.DatabaseURL, c.DatabaseMaxConns = seal.NewSecret(database), 8
@@ -173,7 +174,8 @@ func golden(t testing.TB, path, got string) {
 		t.Fatalf("%v; make update writes it", err)
 	}
 	if string(want) != got {
-		t.Errorf("%s is not what the code says; if the change is meant, run make update and review the diff\n%s", path, firstDifference(string(want), got))
+		t.Errorf("%s is not what the code says; if the change is meant, run make update and review the diff\n%s", path,
+			firstDifference(string(want), got))
 	}
 }
 
@@ -192,7 +194,8 @@ func itoa(n int) string {
 	return string(b)
 }
 
-// fillBooks gives the world a small household: two accounts at one bank, six transactions, two currencies.
+// fillBooks gives the world a small household: two accounts at one bank, six transactions, two
+// currencies.
 func (w *world) fillBooks(t testing.TB) {
 	t.Helper()
 	ctx := op.WithActor(t.Context(), op.Actor{Type: op.System, Name: "test"})
@@ -208,29 +211,40 @@ func (w *world) fillBooks(t testing.TB) {
 		if err != nil {
 			return err
 		}
-		connections, err := w.Feed.AddConnections(ctx, tx, []feed.NewConnection{{MemberID: owner.ID, Provider: "plaid", Institution: text.Name("First Bank")}})
+		connections, err := w.Feed.AddConnections(ctx, tx,
+			[]feed.NewConnection{{MemberID: owner.ID, Provider: "plaid", Institution: text.Name("First Bank")}})
 		if err != nil {
 			return err
 		}
 		accounts, err := w.Books.AddAccounts(ctx, tx, []ledger.NewAccount{
-			{ConnectionID: &connections[0], Provider: "plaid", ProviderID: "acc-1", Name: text.Name("Everyday"), Type: "depository", Currency: "EUR", BalanceCurrent: new(money.MustParse("1200.50"))},
-			{ConnectionID: &connections[0], Provider: "plaid", ProviderID: "acc-2", Name: text.Name("Dollars"), Type: "depository", Currency: "USD"},
+			{
+				ConnectionID: &connections[0], Provider: "plaid", ProviderID: "acc-1", Name: text.Name("Everyday"),
+				Type: "depository", Currency: "EUR", BalanceCurrent: new(money.MustParse("1200.50")),
+			},
+			{
+				ConnectionID: &connections[0], Provider: "plaid", ProviderID: "acc-2", Name: text.Name("Dollars"),
+				Type: "depository", Currency: "USD",
+			},
 		})
 		if err != nil {
 			return err
 		}
 		row := func(n, account int, date, amount, name, merchant, primary, detailed string) ledger.Incoming {
 			return ledger.Incoming{
-				AccountID: accounts[account], ProviderID: itoa(n), Date: day(date), Amount: money.MustParse(amount), Currency: []money.Currency{"EUR", "USD"}[account],
-				Name: text.Name(name), MerchantName: text.Name(merchant), CategoryPrimary: text.Name(primary), CategoryDetailed: text.Name(detailed), PaymentChannel: "in store",
+				AccountID: accounts[account], ProviderID: itoa(n), Date: day(date), Amount: money.MustParse(amount),
+				Currency: []money.Currency{"EUR", "USD"}[account],
+				Name:     text.Name(name), MerchantName: text.Name(merchant), CategoryPrimary: text.Name(primary),
+				CategoryDetailed: text.Name(detailed), PaymentChannel: "in store",
 			}
 		}
 		_, err = w.Books.Load(ctx, tx, slices.Values([]ledger.Incoming{
 			row(1, 0, "2026-03-01", "-3200.00", "SALARY ACME LTD", "", "INCOME", "INCOME_SALARY"),
-			row(2, 0, "2026-03-02", "54.20", "REWE SAGT DANKE 1123", "REWE", "FOOD_AND_DRINK", "FOOD_AND_DRINK_GROCERIES"),
+			row(2, 0, "2026-03-02", "54.20", "REWE SAGT DANKE 1123", "REWE", "FOOD_AND_DRINK",
+				"FOOD_AND_DRINK_GROCERIES"),
 			row(3, 0, "2026-03-05", "4.80", "STARBUCKS #1123", "Starbucks", "FOOD_AND_DRINK", "FOOD_AND_DRINK_COFFEE"),
 			row(4, 0, "2026-04-01", "980.00", "RENT APRIL", "", "RENT_AND_UTILITIES", "RENT_AND_UTILITIES_RENT"),
-			row(5, 1, "2026-04-03", "12.00", "AMZN Mktp US*2K4RT1", "Amazon", "GENERAL_MERCHANDISE", "GENERAL_MERCHANDISE_ONLINE_MARKETPLACES"),
+			row(5, 1, "2026-04-03", "12.00", "AMZN Mktp US*2K4RT1", "Amazon", "GENERAL_MERCHANDISE",
+				"GENERAL_MERCHANDISE_ONLINE_MARKETPLACES"),
 			row(6, 0, "2026-04-04", "-4.80", "STARBUCKS #1123 REFUND", "Starbucks", "", ""),
 		}))
 		return err
@@ -238,7 +252,8 @@ func (w *world) fillBooks(t testing.TB) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// Rows made in one transaction share a moment; one apart from the other, stories read the same each time.
+	// Rows made in one transaction share a moment; one apart from the other, stories read the same
+	// each time.
 	if _, err := w.DB.Exec(ctx, `update account_balance set day = '2026-04-04'`); err != nil {
 		t.Fatal(err)
 	}
@@ -247,7 +262,8 @@ func (w *world) fillBooks(t testing.TB) {
 // seededMember is the short id of the member that every household begins with.
 const seededMember = "00000001"
 
-// loggedIn gives a member a passkey, as far as a database knows one, a session, and a program that the member let in.
+// loggedIn gives a member a passkey, as far as a database knows one, a session, and a program that
+// the member let in.
 func (w *world) loggedIn(t testing.TB, member string) (login id.ID) {
 	t.Helper()
 	u, err := w.Auth.FindUser(t.Context(), w.DB, member)
@@ -256,10 +272,12 @@ func (w *world) loggedIn(t testing.TB, member string) (login id.ID) {
 	}
 	login = id.New()
 	if _, err := w.DB.Exec(t.Context(), `
-		insert into login (id, short_id, member_id, kind, identifier, proof, credential) values ($1, $2, $3, 'passkey', 'a phone', '{}', $4)`, login, login.Short(), u.ID, []byte(login.String())); err != nil {
+		insert into login (id, short_id, member_id, kind, identifier, proof, credential)
+			values ($1, $2, $3, 'passkey', 'a phone', '{}',
+			$4)`, login, login.Short(), u.ID, []byte(login.String())); err != nil {
 		t.Fatal(err)
 	}
-	_, session, err := w.Auth.OpenSession(t.Context(), auth.Entry{User: u}, "Firefox on Linux")
+	_, session, err := w.Auth.OpenSession(t.Context(), auth.SignIn{User: u}, "Firefox on Linux")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -271,7 +289,8 @@ func (w *world) loggedIn(t testing.TB, member string) (login id.ID) {
 func (w *world) synced(t testing.TB) id.ID {
 	t.Helper()
 	made := id.New()
-	_, err := w.DB.Exec(t.Context(), `insert into sync_log (id, short_id, connection_id, trigger, job_id) select $1, $2, id, 'manual', $1 from connection limit 1`, made, made.Short())
+	_, err := w.DB.Exec(t.Context(), `insert into sync_log (id, short_id, connection_id, trigger, job_id)
+		select $1, $2, id, 'manual', $1 from connection limit 1`, made, made.Short())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -282,7 +301,8 @@ func (w *world) synced(t testing.TB) id.ID {
 func (w *world) quarantined(t testing.TB) id.ID {
 	t.Helper()
 	made := id.New()
-	_, err := w.DB.Exec(t.Context(), `insert into quarantine (id, short_id, connection_id, provider_id, reason) select $1, $2, id, $2, 'amount' from connection limit 1`, made, made.Short())
+	_, err := w.DB.Exec(t.Context(), `insert into quarantine (id, short_id, connection_id, provider_id, reason)
+		select $1, $2, id, $2, 'amount' from connection limit 1`, made, made.Short())
 	if err != nil {
 		t.Fatal(err)
 	}

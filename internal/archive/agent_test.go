@@ -13,7 +13,9 @@ import (
 func TestAgentsEraseNobody(t *testing.T) {
 	t.Parallel()
 	a := house(t, pgtest.URL(t))
-	_, err := a.DB.Exec(t.Context(), `insert into member (id, short_id, name, role, deleted_at) values ('00000000-0000-7000-8000-00000000ca02', 'ca000002', 'Gone', 'member', now()), ('00000000-0000-7000-8000-00000000ca03', 'ca000003', 'There', 'member', null)`)
+	_, err := a.DB.Exec(t.Context(), `insert into member (id, short_id, name, role, deleted_at)
+		values ('00000000-0000-7000-8000-00000000ca02', 'ca000002', 'Gone', 'member', now()),
+		('00000000-0000-7000-8000-00000000ca03', 'ca000003', 'There', 'member', null)`)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -23,7 +25,8 @@ func TestAgentsEraseNobody(t *testing.T) {
 				continue
 			}
 			_, err := a.Runner.Call(t.Context(), o, op.Call{
-				Actor: op.Actor{Type: op.Agent, ID: id.New(), Name: "agent", Scope: op.Full}, Surface: op.REST, Args: map[string]any{"id": member}, RequestID: "test",
+				Actor: op.Actor{Type: op.Agent, ID: id.New(), Name: "agent", Scope: op.Full}, Surface: op.REST,
+				Args: map[string]any{"id": member}, RequestID: "test",
 			})
 			if !errs.Is(err, errs.Forbidden) {
 				t.Errorf("%s: %v", member, err)

@@ -29,7 +29,10 @@ const sealKey = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8="
 // house is the service on that database, without a server.
 func house(t testing.TB, database string) *app.App {
 	t.Helper()
-	a, err := app.Build(t.Context(), app.Config{DatabaseURL: seal.NewSecret(database), DatabaseMaxConns: 8, EncryptionKey: seal.NewSecret(sealKey)}, slog.New(slog.DiscardHandler))
+	a, err := app.Build(t.Context(), app.Config{
+		DatabaseURL: seal.NewSecret(database), DatabaseMaxConns: 8,
+		EncryptionKey: seal.NewSecret(sealKey),
+	}, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -37,11 +40,13 @@ func house(t testing.TB, database string) *app.App {
 	return a
 }
 
-// lived is a household with so many transactions, and something in every table that people and agents fill.
+// lived is a household with so many transactions, and something in every table that people and
+// agents fill.
 func lived(t testing.TB, transactions int) *app.App {
 	t.Helper()
 	a := house(t, pgtest.URL(t))
-	if err := a.Seed(t.Context(), household.New(household.Options{Transactions: transactions, Years: 3, Seed: 7}), io.Discard); err != nil {
+	if err := a.Seed(t.Context(), household.New(household.Options{Transactions: transactions, Years: 3, Seed: 7}),
+		io.Discard); err != nil {
 		t.Fatal(err)
 	}
 	for _, s := range furnishing {
@@ -54,26 +59,50 @@ func lived(t testing.TB, transactions int) *app.App {
 
 // furnishing is what a generated household does not have by itself.
 var furnishing = []string{
-	`insert into counterparty (id, short_id, name, category_id) select gen_random_uuid(), 'cp' || lpad(n::text, 6, '0'), E'Größe "' || n || E'" \\ ☕', (select id from category where slug like '%' order by id limit 1) from generate_series(1, 20) n`,
-	`update counterparty set canonical_id = (select id from counterparty where short_id = 'cp000001') where short_id = 'cp000020'`,
-	`update transaction set counterparty_id = (select id from counterparty where short_id = 'cp000003'), counterparty_source = 'user' where id in (select id from transaction order by id limit 50)`,
-	`update transaction set category_source = 'user', category_id = (select id from category order by id desc limit 1) where id in (select id from transaction order by id offset 20 limit 30)`,
-	`update transaction set deleted_at = now(), deleted_source = 'user' where id in (select id from transaction order by id offset 60 limit 5)`,
-	`update transaction set linked_id = (select id from transaction order by id offset 71 limit 1), excluded = true where id = (select id from transaction order by id offset 70 limit 1)`,
+	`insert into counterparty (id, short_id, name, category_id)
+		select gen_random_uuid(), 'cp' || lpad(n::text, 6, '0'), E'Größe "' || n || E'" \\ ☕',
+		(select id from category where slug like '%' order by id limit 1) from generate_series(1, 20) n`,
+	`update counterparty set canonical_id = (select id from counterparty where short_id = 'cp000001')
+		where short_id = 'cp000020'`,
+	`update transaction set counterparty_id = (select id from counterparty where short_id = 'cp000003'),
+		counterparty_source = 'user' where id in (select id from transaction order by id limit 50)`,
+	`update transaction set category_source = 'user', category_id = (select id from category
+		order by id desc limit 1) where id in (select id from transaction order by id offset 20 limit 30)`,
+	`update transaction set deleted_at = now(), deleted_source = 'user'
+		where id in (select id from transaction order by id offset 60 limit 5)`,
+	`update transaction set linked_id = (select id from transaction order by id offset 71 limit 1), excluded = true
+		where id = (select id from transaction order by id offset 70 limit 1)`,
 	`update transaction set transfer = true where id in (select id from transaction order by id offset 80 limit 4)`,
-	`insert into account (id, short_id, connection_id, provider, provider_id, name, type, currency, balance_current, balance_as_of) select gen_random_uuid(), 'ac000001', id, provider, 'depot', 'Depot', 'investment', 'EUR', 123456.78, '2020-02-02' from connection order by id limit 1`,
-	`insert into comment (id, short_id, transaction_id, content, author_type, author_name) select gen_random_uuid(), 'cm' || lpad(n::text, 6, '0'), (select id from transaction order by id offset n limit 1), E'=cmd|'' /C calc''!A0\n"quoted" \\ ' || n, 'user', 'me' from generate_series(1, 30) n`,
-	`insert into change (id, short_id, cause, summary, actor_type, actor_name, transactions, entries) select gen_random_uuid(), 'ch' || lpad(n::text, 6, '0'), 'api', 'x', 'user', 'me', 1, 1 from generate_series(1, 10) n`,
+	`insert into account (id, short_id, connection_id, provider, provider_id, name, type, currency, balance_current,
+		balance_as_of) select gen_random_uuid(), 'ac000001', id, provider, 'depot', 'Depot', 'investment', 'EUR',
+		123456.78, '2020-02-02' from connection order by id limit 1`,
+	`insert into comment (id, short_id, transaction_id, content, author_type, author_name)
+		select gen_random_uuid(), 'cm' || lpad(n::text, 6, '0'),
+		(select id from transaction order by id offset n limit 1), E'=cmd|'' /C calc''!A0\n"quoted" \\ ' || n, 'user',
+		'me' from generate_series(1, 30) n`,
+	`insert into change (id, short_id, cause, summary, actor_type, actor_name, transactions, entries)
+		select gen_random_uuid(), 'ch' || lpad(n::text, 6, '0'), 'api', 'x', 'user', 'me', 1, 1
+		from generate_series(1, 10) n`,
 	`update change set reverts = (select id from change where short_id = 'ch000001') where short_id = 'ch000002'`,
-	`insert into entry (change_id, subject, subject_id, field, before, after) select (select id from change where short_id = 'ch000003'), 'transaction', t.id, 'category', null, 'groceries' from transaction t order by t.id limit 100`,
-	`insert into entry (change_id, subject, subject_id, field, after) select c.id, 'tag', t.id, 'record', '{}' from change c, tag t where c.short_id <> 'ch000003' and t.slug = 'needs-review'`,
+	`insert into entry (change_id, subject, subject_id, field, before, after)
+		select (select id from change where short_id = 'ch000003'), 'transaction', t.id, 'category', null,
+		'groceries' from transaction t order by t.id limit 100`,
+	`insert into entry (change_id, subject, subject_id, field, after) select c.id, 'tag', t.id, 'record', '{}'
+		from change c, tag t where c.short_id <> 'ch000003' and t.slug = 'needs-review'`,
 	`insert into rule_hit (rule_id, run_id, hits, hit_at) select id, gen_random_uuid(), 3, now() from rule`,
 	`update connection set credentials = '\x0102'::bytea, cursor = 'c' where provider <> 'csv'`,
-	`insert into quarantine (id, short_id, connection_id, provider_id, reason, raw) select gen_random_uuid(), 'qu000001', id, 'x', 'no date', '\x01'::bytea from connection order by id limit 1`,
-	`insert into sync_log (id, short_id, connection_id, trigger, job_id) select gen_random_uuid(), 'sl000001', id, 'manual', gen_random_uuid() from connection order by id limit 1`,
-	`insert into account_link (id, short_id, primary_id, mirror_id, kind, confidence) select gen_random_uuid(), 'al000001', (array_agg(id order by id))[1], (array_agg(id order by id))[2], 'mirror', 'confirmed' from account`,
-	`insert into link_match (id, short_id, account_link_id, primary_id, mirror_id, day_difference) select gen_random_uuid(), 'lm000001', (select id from account_link), (array_agg(id order by id))[1], (array_agg(id order by id))[2], 1 from transaction`,
-	`insert into transaction_alias (account_id, provider_id, transaction_id) select account_id, 'old', id from transaction order by id limit 1`,
+	`insert into quarantine (id, short_id, connection_id, provider_id, reason, raw)
+		select gen_random_uuid(), 'qu000001', id, 'x', 'no date', '\x01'::bytea from connection order by id limit 1`,
+	`insert into sync_log (id, short_id, connection_id, trigger, job_id)
+		select gen_random_uuid(), 'sl000001', id, 'manual', gen_random_uuid() from connection order by id limit 1`,
+	`insert into account_link (id, short_id, primary_id, mirror_id, kind, confidence)
+		select gen_random_uuid(), 'al000001', (array_agg(id order by id))[1], (array_agg(id order by id))[2],
+		'mirror', 'confirmed' from account`,
+	`insert into link_match (id, short_id, account_link_id, primary_id, mirror_id, day_difference)
+		select gen_random_uuid(), 'lm000001', (select id from account_link), (array_agg(id order by id))[1],
+		(array_agg(id order by id))[2], 1 from transaction`,
+	`insert into transaction_alias (account_id, provider_id, transaction_id) select account_id, 'old', id
+		from transaction order by id limit 1`,
 }
 
 func canonical(t testing.TB, db *pg.DB) string {
@@ -99,7 +128,8 @@ func load(ctx context.Context, a *app.App, file []byte) error {
 	return err
 }
 
-// What is exported comes back as it was: the same canonical hash, and the same rows in every table that is exported. Without its secrets.
+// What is exported comes back as it was: the same canonical hash, and the same rows in every table
+// that is exported. Without its secrets.
 func TestExportAndImport(t *testing.T) {
 	t.Parallel()
 	n := 3000
@@ -121,19 +151,23 @@ func TestExportAndImport(t *testing.T) {
 	first, second := contents(t, file), contents(t, written(t, to, "archive"))
 	for name, text := range first {
 		same := second[name] == text
-		if changed := name == "manifest.json" || name == "SHA256SUMS" || name == "data/connection.ndjson"; same == changed && name != "SHA256SUMS" {
+		if changed := name == "manifest.json" || name == "SHA256SUMS" ||
+			name == "data/connection.ndjson"; same == changed && name != "SHA256SUMS" {
 			t.Errorf("%s: the same is %v", name, same)
 		}
 	}
-	live, err := pg.Value[int](t.Context(), to.DB, `select count(*) from connection where provider <> 'csv' and status <> 'disconnected' or credentials is not null`)
+	live, err := pg.Value[int](t.Context(), to.DB, `select count(*) from connection
+		where provider <> 'csv' and status <> 'disconnected' or credentials is not null`)
 	if err != nil || live > 0 {
 		t.Errorf("%d connections look alive: %v", live, err)
 	}
-	if strings.Contains(first["data/connection.ndjson"], "credentials") || strings.Contains(first["data/quarantine.ndjson"], "raw") || first["data/token.ndjson"] != "" {
+	if strings.Contains(first["data/connection.ndjson"], "credentials") ||
+		strings.Contains(first["data/quarantine.ndjson"], "raw") || first["data/token.ndjson"] != "" {
 		t.Error("secrets are in the export")
 	}
 	// What comes next finds its place behind what was imported, and the references are back.
-	next, err := pg.Value[bool](t.Context(), to.DB, `select nextval(pg_get_serial_sequence('entry', 'id')) > max(id) from entry`)
+	next, err := pg.Value[bool](t.Context(), to.DB, `select nextval(pg_get_serial_sequence('entry', 'id')) > max(id)
+		from entry`)
 	if err != nil || !next {
 		t.Errorf("the sequence of entries stands before the last one: %v", err)
 	}
@@ -188,7 +222,8 @@ func zipped(t testing.TB, files map[string]string) []byte {
 	return b.Bytes()
 }
 
-// An archive that someone changed with a zip program, whose checksums are therefore right, is refused; and nothing of it stays.
+// An archive that someone changed with a zip program, whose checksums are therefore right, is
+// refused; and nothing of it stays.
 func TestImportRefuses(t *testing.T) {
 	t.Parallel()
 	from := lived(t, 300)
@@ -210,6 +245,20 @@ func TestImportRefuses(t *testing.T) {
 			resum(t, f, &m)
 		})
 	}
+	stranger := func(table string) []byte {
+		return change(func(f map[string]string) {
+			file := "data/" + table + ".ndjson"
+			if !strings.Contains(f[file], `"plaid"`) {
+				t.Fatalf("%s has no row of plaid", table)
+			}
+			f[file] = strings.Replace(f[file], `"plaid"`, `"nobody"`, 1)
+			var m archive.Manifest
+			if err := json.Unmarshal([]byte(f["manifest.json"]), &m); err != nil {
+				t.Fatal(err)
+			}
+			resum(t, f, &m)
+		})
+	}
 	for name, file := range map[string][]byte{
 		"no zip": []byte("hello"),
 		"a changed amount": change(func(f map[string]string) {
@@ -221,9 +270,12 @@ func TestImportRefuses(t *testing.T) {
 		"a changed manifest": change(func(f map[string]string) {
 			f["manifest.json"] = strings.Replace(f["manifest.json"], `"export"`, `"backup"`, 1)
 		}),
-		"a newer schema":       manifest(func(m *archive.Manifest) { m.Schema = 99999 }),
-		"a backup":             manifest(func(m *archive.Manifest) { m.Kind = archive.Backup }),
-		"an unknown column":    manifest(func(m *archive.Manifest) { m.Tables[0].Columns = append(m.Tables[0].Columns, "shoe_size") }),
+		"a newer schema": manifest(func(m *archive.Manifest) { m.Schema = 99999 }),
+		"a backup":       manifest(func(m *archive.Manifest) { m.Kind = archive.Backup }),
+		"an unknown column": manifest(func(m *archive.Manifest) {
+			m.Tables[0].Columns = append(m.Tables[0].Columns,
+				"shoe_size")
+		}),
 		"fewer rows than said": manifest(func(m *archive.Manifest) { m.Tables[0].Rows++ }),
 		"a dangling reference": change(func(f map[string]string) {
 			f["data/category.ndjson"] = ""
@@ -235,6 +287,9 @@ func TestImportRefuses(t *testing.T) {
 			m.Tables[i].Rows = 0
 			resum(t, f, &m)
 		}),
+		"a connection of an unknown provider": stranger("connection"),
+		"an account of an unknown provider":   stranger("account"),
+		"categories of an unknown provider":   stranger("category_mapping"),
 	} {
 		if err := load(t.Context(), to, file); err == nil {
 			t.Errorf("%s: taken in", name)
@@ -244,6 +299,11 @@ func TestImportRefuses(t *testing.T) {
 		if canonical(t, to.DB) != before {
 			t.Fatalf("%s: something stayed", name)
 		}
+	}
+	// A development version's schema was numbered higher than the first release's.
+	development := manifest(func(m *archive.Manifest) { m.Version, m.Schema = 1, 28 })
+	if err := load(t.Context(), house(t, pgtest.URL(t)), development); err != nil {
+		t.Errorf("an archive of a development version: %v", err)
 	}
 	if err := load(t.Context(), to, manifest(func(*archive.Manifest) {})); err != nil {
 		t.Errorf("the control, with nothing changed: %v", err)
@@ -266,7 +326,8 @@ func resum(t testing.TB, f map[string]string, m *archive.Manifest) {
 	f["SHA256SUMS"] = sums.String() + sum(string(b)) + "  manifest.json\n"
 }
 
-// A backup comes back as it was, in every table; without its key it does not open, and of corruptions every one is noticed.
+// A backup comes back as it was, in every table; without its key it does not open, and of
+// corruptions every one is noticed.
 func TestBackupAndRestore(t *testing.T) {
 	t.Parallel()
 	from := lived(t, 2000)
@@ -297,7 +358,8 @@ func TestBackupAndRestore(t *testing.T) {
 	if canonical(t, to.DB) != canonical(t, from.DB) {
 		t.Error("the canonical hash is another one")
 	}
-	tables, err := pg.Values[string](t.Context(), from.DB, `select tablename::text from pg_tables where schemaname = 'public' and tablename not in ('goose_db_version', 'export', 'export_part') order by 1`)
+	tables, err := pg.Values[string](t.Context(), from.DB, `select tablename::text from pg_tables
+		where schemaname = 'public' and tablename not in ('schema_version', 'export', 'export_part') order by 1`)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -321,7 +383,8 @@ func TestBackupForRecipients(t *testing.T) {
 		t.Fatal(err)
 	}
 	path := filepath.Join(dir, "coffer.age")
-	if _, err := from.Archive.Backup(t.Context(), path, archive.Lock{Recipients: []string{recipient}}, nil); err != nil {
+	if _, err := from.Archive.Backup(t.Context(), path, archive.Lock{Recipients: []string{recipient}},
+		nil); err != nil {
 		t.Fatal(err)
 	}
 	to := house(t, pgtest.URL(t))
@@ -339,7 +402,10 @@ func TestBackupForRecipients(t *testing.T) {
 	if canonical(t, to.DB) != canonical(t, from.DB) {
 		t.Error("the canonical hash is another one")
 	}
-	for name, lock := range map[string]archive.Lock{"nothing": {}, "short": {Passphrase: "short"}, "both": {Passphrase: "x", Recipients: []string{recipient}}, "nonsense": {Recipients: []string{"age1x"}}} {
+	for name, lock := range map[string]archive.Lock{
+		"nothing": {}, "short": {Passphrase: "short"},
+		"both": {Passphrase: "x", Recipients: []string{recipient}}, "nonsense": {Recipients: []string{"age1x"}},
+	} {
 		if _, err := from.Archive.Backup(t.Context(), filepath.Join(dir, "no.age"), lock, nil); err == nil {
 			t.Errorf("written with %s to lock it", name)
 		}
@@ -350,7 +416,8 @@ func TestBackupForRecipients(t *testing.T) {
 	}
 }
 
-// A way into the new household as a member whom the archive does not have, or has as deleted, would lead nowhere: it is refused and nothing is changed. Of a member whom it has, it stays.
+// A way into the new household as a member whom the archive does not have, or has as deleted, would
+// lead nowhere: it is refused and nothing is changed. Of a member whom it has, it stays.
 func TestImportKeepsWaysIn(t *testing.T) {
 	t.Parallel()
 	const seeded = "019a3c5e-4000-7000-8000-000000000001"
@@ -368,14 +435,17 @@ func TestImportKeepsWaysIn(t *testing.T) {
 			if _, err := from.DB.Exec(t.Context(), c.before, seeded); err != nil {
 				t.Fatal(err)
 			}
-			if _, err := to.DB.Exec(t.Context(), `insert into login (id, short_id, member_id, kind, identifier, proof) values (gen_random_uuid(), 'login001', $1, 'password', 'ada@example.com', 'x')`, seeded); err != nil {
+			if _, err := to.DB.Exec(t.Context(), `insert into login (id, short_id, member_id, kind, identifier,
+				proof) values (gen_random_uuid(), 'login001', $1, 'password', 'ada@example.com',
+				'x')`, seeded); err != nil {
 				t.Fatal(err)
 			}
 			err := load(t.Context(), to, written(t, from, "archive"))
 			if errs.Is(err, errs.Conflict) != c.refused || !c.refused && err != nil {
 				t.Errorf("%v", err)
 			}
-			ways, err := pg.Value[int](t.Context(), to.DB, `select count(*) from login join member m on m.id = member_id where m.deleted_at is null`)
+			ways, err := pg.Value[int](t.Context(), to.DB, `select count(*) from login
+				join member m on m.id = member_id where m.deleted_at is null`)
 			if err != nil || ways != 1 {
 				t.Errorf("%d ways in, %v", ways, err)
 			}

@@ -13,7 +13,8 @@ import (
 	"filippo.io/age"
 )
 
-// A Lock is what a backup is encrypted for: a passphrase, or the public keys of those who may open it.
+// A Lock is what a backup is encrypted with: a passphrase, or the public keys of those who may open
+// it.
 type Lock struct {
 	Passphrase string
 	Recipients []string // age1…
@@ -23,17 +24,21 @@ type Lock struct {
 // minPassphrase is how many characters a passphrase has at least.
 const minPassphrase = 12
 
-// scryptWork is how hard a passphrase is to guess: 2^17 costs 128 MiB and some tenths of a second, once a backup.
+// scryptWork is how hard a passphrase is to guess: 2^17 costs 128 MiB and some tenths of a second,
+// once a backup.
 const scryptWork = 17
 
-// recipients are who can open the backup, and spare opens it for the check after writing. Where public keys are given nobody here could open it,
-// so a key that lives as long as the call is added to them.
+// recipients are who can open the backup, and spare opens it for the check after writing. Where
+// public keys are given nobody here could open it, so a key that lives as long as the call is added
+// to them.
 func (l Lock) recipients() (to []age.Recipient, spare age.Identity, err error) {
 	switch {
 	case l.Passphrase != "" && len(l.Recipients) > 0:
-		return nil, nil, errs.New(errs.ValidationError, "give a passphrase or recipients, not both")
+		return nil, nil, errs.New(errs.ValidationError, "give either a passphrase or recipients, not both")
 	case l.Passphrase != "" && utf8.RuneCountInString(l.Passphrase) < minPassphrase:
-		return nil, nil, errs.New(errs.ValidationError, "whoever gets hold of the backup can guess without end: make the passphrase at least %d characters long; five words picked by chance are good", minPassphrase)
+		return nil, nil, errs.New(errs.ValidationError,
+			"anyone who gets the backup can try passphrases without limit: use at least %d characters; five random "+
+				"words are good", minPassphrase)
 	case l.Passphrase != "":
 		to, err := age.NewScryptRecipient(l.Passphrase)
 		if err != nil {
@@ -43,18 +48,21 @@ func (l Lock) recipients() (to []age.Recipient, spare age.Identity, err error) {
 		spare, err := age.NewScryptIdentity(l.Passphrase)
 		return []age.Recipient{to}, spare, err
 	case len(l.Recipients) == 0:
-		return nil, nil, errs.New(errs.ValidationError, "a backup is always encrypted: set COFFER_BACKUP_PASSPHRASE, or say with --recipient for whom (age-keygen makes a pair of keys)")
+		return nil, nil, errs.New(errs.ValidationError,
+			"a backup is always encrypted: set COFFER_BACKUP_PASSPHRASE, or give a public key with --recipient "+
+				"(age-keygen creates a key pair)")
 	}
 	for _, text := range l.Recipients {
 		r, err := age.ParseX25519Recipient(text)
 		if err != nil {
-			return nil, nil, errs.New(errs.ValidationError, "a recipient is the public key that age-keygen prints; it begins with age1")
+			return nil, nil, errs.New(errs.ValidationError,
+				"a recipient is the public key that age-keygen prints; it begins with age1")
 		}
 		to = append(to, r)
 	}
 	once, err := age.GenerateX25519Identity()
 	if err != nil {
-		return nil, nil, fmt.Errorf("make a key: %w", err)
+		return nil, nil, fmt.Errorf("create a key: %w", err)
 	}
 	return append(to, once.Recipient()), once, nil
 }
@@ -74,7 +82,9 @@ func (l Lock) identities() ([]age.Identity, error) {
 		return found, nil
 	}
 	if l.Passphrase == "" {
-		return nil, errs.New(errs.ValidationError, "say how the backup is opened: set COFFER_BACKUP_PASSPHRASE, or name the file of age-keygen with --identity")
+		return nil, errs.New(errs.ValidationError,
+			"a passphrase or an identity is needed to open the backup: set COFFER_BACKUP_PASSPHRASE, or name the "+
+				"file of age-keygen with --identity")
 	}
 	one, err := age.NewScryptIdentity(l.Passphrase)
 	if err != nil {
@@ -83,7 +93,8 @@ func (l Lock) identities() ([]age.Identity, error) {
 	return []age.Identity{one}, nil
 }
 
-// Backup writes the whole database into a new file, encrypted, and reads it back: decrypted, every hash compared. Only then does the file get its name; a backup that failed leaves none.
+// Backup writes the whole database to a new encrypted file and reads it back: it decrypts the file
+// and compares every hash. Only then does the file get its name; a failed backup leaves no file.
 func (a *Archive) Backup(ctx context.Context, path string, lock Lock, moved progress) (Manifest, error) {
 	to, spare, err := lock.recipients()
 	if err != nil {
@@ -103,7 +114,7 @@ func (a *Archive) Backup(ctx context.Context, path string, lock Lock, moved prog
 		}
 		debug.FreeOSMemory() // a passphrase's first use holds 128 MiB, and the check needs as much
 		if err := verify(f, spare); err != nil {
-			return fmt.Errorf("the backup was written, but reads back wrong; is the disk all right? %w", err)
+			return fmt.Errorf("the backup was written but could not be read back; check the disk: %w", err)
 		}
 		return nil
 	})
@@ -133,16 +144,18 @@ func decrypt(f *os.File, identities ...age.Identity) (io.ReaderAt, int64, error)
 		return nil, 0, fmt.Errorf("read backup: %w", err)
 	}
 	if string(head) != ageMark {
-		return nil, 0, errs.New(errs.ValidationError, "this file is no backup, which coffer backup writes; what coffer export writes is read by coffer import")
+		return nil, 0, errs.New(errs.ValidationError,
+			"this file is not a backup made by coffer backup; for a file made by coffer export use coffer import")
 	}
 	plain, size, err := age.DecryptReaderAt(f, info.Size(), identities...)
 	if err != nil {
-		return nil, 0, errs.Wrap(err, errs.ValidationError, "the backup does not open: the passphrase or identity is another one, or the file is damaged")
+		return nil, 0, errs.Wrap(err, errs.ValidationError,
+			"the backup cannot be opened: the passphrase or identity is wrong, or the file is damaged")
 	}
 	return plain, size, nil
 }
 
-// Restore brings a backup into an empty database. It is there whole or not at all.
+// Restore restores a backup into an empty database, completely or not at all.
 func (a *Archive) Restore(ctx context.Context, path string, lock Lock, moved progress) (Manifest, error) {
 	identities, err := lock.identities()
 	if err != nil {

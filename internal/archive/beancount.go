@@ -7,12 +7,14 @@ import (
 	"unicode"
 )
 
-// beancount writes a ledger that Beancount reads. At its end it asserts every account's balance, so that bean-check also checks ours.
+// beancount writes a ledger that Beancount reads. At its end it asserts every account's balance, so
+// that bean-check also checks ours.
 type beancount struct{}
 
 var beancountRoots = roots{"Assets", "Liabilities", "Expenses", "Income", "Equity"}
 
-// beancountPart is a part of an account's name: it begins with a capital or a digit, and goes on with letters, digits and dashes.
+// beancountPart is a part of an account's name: it begins with a capital or a digit, and goes on
+// with letters, digits and dashes.
 func beancountPart(s string) string {
 	words := strings.FieldsFunc(s, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.Is(unicode.Nd, r) })
 	name := []rune(strings.Join(words, "-"))
@@ -32,7 +34,9 @@ func beancountText(s string) string { return `"` + beancountEscape.Replace(plain
 
 func (beancount) head(w *bufio.Writer, b *book) {
 	b.name(beancountRoots, beancountPart)
-	fmt.Fprint(w, "; Written by coffer. Amounts are the accounts': money in is positive, what is owed negative.\n; Pending transactions carry !, which the banks' balances do not count.\noption \"title\" \"coffer\"\n")
+	fmt.Fprint(w, "; Written by coffer. Amounts are from the accounts' view: money in is positive, money owed is "+
+		"negative.\n; Pending transactions are marked !; the banks' balances do not include them.\noption \"title\" "+
+		"\"coffer\"\n")
 	for _, c := range b.currencies {
 		fmt.Fprintf(w, "option \"operating_currency\" \"%s\"\n", c)
 	}
@@ -45,7 +49,8 @@ func (beancount) head(w *bufio.Writer, b *book) {
 	}
 	for _, a := range b.accounts {
 		if a.Opening != nil {
-			fmt.Fprintf(w, "\n%s * \"opening balance\"\n  %s  %s %s\n  %s\n", a.Before, a.path, *a.Opening, a.Currency, beancountRoots.equity+":"+beancountPart("opening"))
+			fmt.Fprintf(w, "\n%s * \"opening balance\"\n  %s  %s %s\n  %s\n", a.Before, a.path, *a.Opening, a.Currency,
+				beancountRoots.equity+":"+beancountPart("opening"))
 		}
 	}
 }
@@ -59,7 +64,8 @@ func (beancount) entry(w *bufio.Writer, b *book, e *entry) {
 	for _, tag := range e.Tags {
 		fmt.Fprintf(w, " #%s", strings.ReplaceAll(tag, ":", "/"))
 	}
-	fmt.Fprintf(w, "\n  coffer: \"%s\"\n  %s  %s %s\n  %s  %s %s\n", e.ShortID, b.account[e.AccountID].path, e.In, e.Currency, b.other(beancountRoots, beancountPart, e), e.Out, e.Currency)
+	fmt.Fprintf(w, "\n  coffer: \"%s\"\n  %s  %s %s\n  %s  %s %s\n", e.ShortID, b.account[e.AccountID].path, e.In,
+		e.Currency, b.other(beancountRoots, beancountPart, e), e.Out, e.Currency)
 }
 
 func (beancount) tail(w *bufio.Writer, b *book) {

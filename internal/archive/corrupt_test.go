@@ -34,7 +34,8 @@ func TestCorruptedBackups(t *testing.T) {
 	if err := os.WriteFile(key, []byte(identity), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := from.Archive.Backup(t.Context(), path, archive.Lock{Recipients: []string{recipient}}, nil); err != nil {
+	if _, err := from.Archive.Backup(t.Context(), path, archive.Lock{Recipients: []string{recipient}},
+		nil); err != nil {
 		t.Fatal(err)
 	}
 	whole, err := os.ReadFile(path)

@@ -23,7 +23,11 @@ func (a *Archive) writeCSV(ctx context.Context, w io.Writer, moved progress) err
 			return err
 		}
 		out := csv.NewWriter(w)
-		if err := out.Write([]string{"id", "date", "amount", "iso_currency_code", "account_id", "account", "name", "merchant_name", "counterparty", "category", "primary_category", "tags", "pending", "excluded", "transfer"}); err != nil {
+		if err := out.Write([]string{
+			"id", "date", "amount", "iso_currency_code", "account_id", "account", "name",
+			"merchant_name", "counterparty", "category", "primary_category", "tags", "pending", "excluded",
+			"transfer",
+		}); err != nil {
 			return fmt.Errorf("write csv: %w", err)
 		}
 		err = each(ctx, tx, moved, func(e *entry) error {
@@ -39,8 +43,10 @@ func (a *Archive) writeCSV(ctx context.Context, w io.Writer, moved progress) err
 				other = *e.Counterparty
 			}
 			return out.Write([]string{
-				e.ShortID, e.Date.String(), e.Out, e.Currency, owner.ID.Short(), cell(owner.Name), cell(e.Name), cell(e.Merchant), cell(other), cell(filed), cell(primary),
-				cell(strings.Join(e.Tags, " ")), strconv.FormatBool(e.Pending), strconv.FormatBool(e.Excluded), strconv.FormatBool(e.Transfer),
+				e.ShortID, e.Date.String(), e.Out, e.Currency, owner.ID.Short(), cell(owner.Name), cell(e.Name),
+				cell(e.Merchant), cell(other), cell(filed), cell(primary),
+				cell(strings.Join(e.Tags, " ")), strconv.FormatBool(e.Pending), strconv.FormatBool(e.Excluded),
+				strconv.FormatBool(e.Transfer),
 			})
 		})
 		if err != nil {

@@ -9,27 +9,26 @@ import (
 
 	"coffer/internal/id"
 	"coffer/internal/job"
-	"coffer/internal/op"
 	"coffer/internal/pg"
 )
 
 // Erase is the input of Erase.
 type Erase struct {
-	ID     string `json:"id" minLength:"1" doc:"The member's UUID or short id; one that was deleted earlier can be erased too"`
-	DryRun bool   `json:"dry_run,omitempty" doc:"Only show what would go"`
+	ID     string `json:"id" minLength:"1" doc:"The member's UUID or short id; a member who was deleted earlier can be erased too"`
+	DryRun bool   `json:"dry_run,omitempty" doc:"Only show what would be erased"`
 }
 
-// An Erasure is what goes, or would go.
+// An Erasure lists what is erased, or would be.
 type Erasure struct {
 	UserID   id.ID  `json:"user_id"`
-	DryRun   bool   `json:"dry_run" doc:"Nothing was erased yet"`
-	Erased   []Gone `json:"erased" doc:"What belongs to the member and goes for good"`
-	Unnamed  []Gone `json:"unnamed" doc:"What stays and loses the member's name"`
-	Released int64  `json:"released_accounts" doc:"Accounts of the member at another's connection: they stay, as that one's"`
-	JobID    *id.ID `json:"job_id" doc:"The job that goes on after the call where there is much to erase: GET /api/v1/jobs/{job_id} says how far it is. Null where everything is gone already"`
+	DryRun   bool   `json:"dry_run" doc:"True if nothing was erased yet"`
+	Erased   []Gone `json:"erased" doc:"What belongs to the member and is erased permanently"`
+	Unnamed  []Gone `json:"unnamed" doc:"What is kept, without the member's name"`
+	Released int64  `json:"released_accounts" doc:"The member's accounts at another member's connection: they are kept and belong to that member"`
+	JobID    *id.ID `json:"job_id" doc:"The job that continues after the call if there is a lot to erase; poll GET /api/v1/jobs/{job_id}. Null if everything is already erased"`
 }
 
-// Gone is how many rows of a table are erased or changed.
+// Gone is the number of rows of a table that are erased or changed.
 type Gone struct {
 	Table string `json:"table"`
 	Rows  int64  `json:"rows"`
@@ -38,7 +37,8 @@ type Gone struct {
 const (
 	eraseKind  = "archive.erase"
 	erasedName = "erased member"
-	// eraseMost is how many rows a call erases itself. More would outlast it, and keep others waiting.
+	// eraseMost is how many rows a call erases itself. More would outlast it, and keep others
+	// waiting.
 	eraseMost = 20_000
 )
 
@@ -52,7 +52,10 @@ type target struct {
 
 // args are what every statement of an erasure may name.
 func (t target) args() pg.Args {
-	return pg.Args{"member": t.Member, "actors": t.Actors, "connections": t.Connections, "accounts": t.Accounts, "most": batchSize, "erased": erasedName}
+	return pg.Args{
+		"member": t.Member, "actors": t.Actors, "connections": t.Connections, "accounts": t.Accounts,
+		"most": batchSize, "erased": erasedName,
+	}
 }
 
 // A person is a member who is there, or whose name is.
@@ -61,19 +64,18 @@ type person struct {
 	Deleted bool  `db:"deleted"`
 }
 
-// whom is the member that a caller named. One that was deleted can still be erased: their name is in the journal.
+// whom is the member that a caller named. One that was deleted can still be erased: their name is
+// in the journal.
 func whom(ctx context.Context, q pg.Querier, ref string) (person, error) {
-	p, err := pg.One[person](ctx, q, `select id, deleted_at is not null as deleted from member where id = $1 or short_id = $2`, pg.RefTo(ref).IDArgs()...)
-	return p, pg.Found(err, "user", "GET /api/v1/users lists them")
+	p, err := pg.One[person](ctx, q, `select id, deleted_at is not null as deleted from member
+		where id = $1 or short_id = $2`, pg.RefTo(ref).IDArgs()...)
+	return p, pg.Found(err, "user", "{user.list} lists them")
 }
 
-var errTried = errors.New("nothing shall stay")
+var errTried = errors.New("some rows would be left over")
 
 // removable says whether auth would let the member go, by trying it and taking it back.
 func (a *Archive) removable(ctx context.Context, tx pg.Tx, p person) error {
-	if err := op.ForPeople(ctx, "members are for people to erase"); err != nil {
-		return err
-	}
 	err := pg.Savepoint(ctx, tx, func(tx pg.Tx) error {
 		if err := a.remove(ctx, tx, p); err != nil {
 			return err
@@ -94,7 +96,8 @@ func (a *Archive) remove(ctx context.Context, tx pg.Tx, p person) error {
 	return err
 }
 
-// askErase gives access back at the banks of whoever is to be erased, after everything that could refuse it.
+// askErase gives access back at the banks of whoever is to be erased, after everything that could
+// refuse it.
 func (a *Archive) askErase(ctx context.Context, q pg.Querier, in Erase) (bool, error) {
 	if in.DryRun {
 		return false, nil
@@ -109,8 +112,9 @@ func (a *Archive) askErase(ctx context.Context, q pg.Querier, in Erase) (bool, e
 	return true, a.feed.RevokeOf(ctx, q, p.ID)
 }
 
-// Erase takes everything that belongs to a member out of the books, for good: there is no undo, and earlier exports and backups still have it.
-// The member is out of the house when the call ends; where there is much of theirs, a job erases it.
+// Erase removes everything that belongs to a member, permanently: there is no undo, and earlier
+// exports and backups still contain it. The member is removed when the call ends; if there is a lot
+// of data, a job erases it.
 func (a *Archive) Erase(ctx context.Context, tx pg.Tx, in Erase, _ bool) (Erasure, error) {
 	p, err := whom(ctx, tx, in.ID)
 	if err != nil {
@@ -154,7 +158,8 @@ func (e Erasure) rows() (n int64) {
 	return n
 }
 
-// runErase is the job. Every batch looks for what is left, so a run that was broken off just goes on.
+// runErase is the job. Every batch looks for what is left, so a run that was broken off just goes
+// on.
 func (a *Archive) runErase(ctx context.Context, r *job.Run) (any, error) {
 	var t target
 	if err := r.Args(&t); err != nil {
@@ -171,29 +176,38 @@ func (a *Archive) runErase(ctx context.Context, r *job.Run) (any, error) {
 		return nil, err
 	}
 	return nil, r.Batch(ctx, func(ctx context.Context, tx pg.Tx) (job.Step, error) {
-		_, err := pg.Exec(ctx, tx, `update job set args = '{}', unique_key = null where id = $1`, r.ID()) // whom it erased is known no more
+		// whom it erased is known no more
+		_, err := pg.Exec(ctx, tx, `update job set args = '{}', unique_key = null where id = $1`, r.ID())
 		return job.Step{}, err
 	})
 }
 
-// find says what belongs to the member. An account is its owner's, else its connection's member's; what hangs on another member's sign-in at a bank would come again with the next sync, and stays.
+// find says what belongs to the member. An account is its owner's, else its connection's member's;
+// what hangs on another member's sign-in at a bank would come again with the next sync, and stays.
 // Unless it is only looked at, nobody else may change whose it is until the transaction ends.
 func find(ctx context.Context, tx pg.Tx, member id.ID, look bool) (t target, err error) {
 	t.Member = member
 	if !look {
-		if _, err = pg.Exec(ctx, tx, `select from connection where member_id = $1 order by id for update`, member); err != nil {
+		if _, err = pg.Exec(ctx, tx, `select from connection where member_id = $1
+			order by id for update`, member); err != nil {
 			return t, err
 		}
-		if _, err = pg.Exec(ctx, tx, `select from account where owner_id = $1 or connection_id in (select id from connection where member_id = $1) order by id for update`, member); err != nil {
+		if _, err = pg.Exec(ctx, tx, `select from account where owner_id = $1
+			or connection_id in (select id from connection where member_id = $1)
+			order by id for update`, member); err != nil {
 			return t, err
 		}
 	}
 	if t.Accounts, err = pg.Values[id.ID](ctx, tx, `
-		select a.id from account a left join connection c on c.id = a.connection_id where coalesce(a.owner_id, c.member_id) = $1 and coalesce(c.member_id, $1) = $1 order by 1`, member); err != nil {
+		select a.id from account a left join connection c on c.id = a.connection_id
+			where coalesce(a.owner_id, c.member_id) = $1 and coalesce(c.member_id, $1) = $1
+			order by 1`, member); err != nil {
 		return t, err
 	}
 	if t.Connections, err = pg.Values[id.ID](ctx, tx, `
-		select id from connection c where member_id = $1 and not exists (select from account a where a.connection_id = c.id and a.owner_id <> $1) order by 1`, member); err != nil {
+		select id from connection c where member_id = $1
+			and not exists (select from account a where a.connection_id = c.id and a.owner_id <> $1)
+			order by 1`, member); err != nil {
 		return t, err
 	}
 	t.Actors, err = pg.Values[id.ID](ctx, tx, `select $1::uuid union select id from token where member_id = $1`, member)
@@ -204,10 +218,15 @@ func find(ctx context.Context, tx pg.Tx, member id.ID, look bool) (t target, err
 func (t target) count(ctx context.Context, q pg.Querier) (Erasure, error) {
 	out := Erasure{UserID: t.Member}
 	var err error
-	if out.Released, err = pg.Value[int64](ctx, q, `select count(*) from account a join connection c on c.id = a.connection_id where a.owner_id = @member and c.member_id <> @member`, t.args()); err != nil {
+	if out.Released, err = pg.Value[int64](ctx, q, `select count(*) from account a
+		join connection c on c.id = a.connection_id where a.owner_id = @member
+		and c.member_id <> @member`, t.args()); err != nil {
 		return out, err
 	}
-	gone, unnamed := map[string]int64{"account": int64(len(t.Accounts)), "connection": int64(len(t.Connections)), "member": 1}, map[string]int64{}
+	gone, unnamed := map[string]int64{
+		"account": int64(len(t.Accounts)), "connection": int64(len(t.Connections)),
+		"member": 1,
+	}, map[string]int64{}
 	all, err := referring(ctx, q)
 	if err != nil {
 		return out, err
@@ -215,14 +234,18 @@ func (t target) count(ctx context.Context, q pg.Querier) (Erasure, error) {
 	if err := t.changes(ctx, q, gone, unnamed); err != nil {
 		return out, err
 	}
-	counts := map[string]string{"idempotency": "actor_id = any(@actors)", "write_budget": "key_id = any(@actors)", "transaction": "account_id = any(@accounts)", "entry": entryGone, "descriptor": wordingGone}
+	counts := map[string]string{
+		"idempotency": "actor_id = any(@actors)", "write_budget": "key_id = any(@actors)",
+		"transaction": "account_id = any(@accounts)", "entry": entryGone, "descriptor": wordingGone,
+	}
 	for name, conditions := range all {
 		counts[name] = conditions.any()
 	}
 	counts["comment"] += " or author_id = any(@actors)"
 	for into, list := range map[*map[string]int64]map[string]string{&gone: counts, &unnamed: named} {
 		for name, where := range list {
-			if (*into)[name], err = pg.Value[int64](ctx, q, "select count(*) from "+quote(name)+" x where "+where, t.args()); err != nil {
+			if (*into)[name], err = pg.Value[int64](ctx, q, "select count(*) from "+quote(name)+" x where "+where,
+				t.args()); err != nil {
 				return out, fmt.Errorf("count %s: %w", name, err)
 			}
 		}
@@ -241,14 +264,21 @@ func list(rows map[string]int64) []Gone {
 	return out
 }
 
-// What goes beside that which refers to the member, as conditions on x, before anything has gone. They ask with exists, of one row at a time: a list of half a million ids would not fit where in keeps it, and would be read for every row.
+// What goes beside that which refers to the member, as conditions on x, before anything has gone.
+// They ask with exists, of one row at a time: a list of half a million ids would not fit where in
+// keeps it, and would be read for every row.
 const (
-	entryGone = `x.subject = 'transaction' and (exists (select from transaction t where t.id = x.subject_id and t.account_id = any(@accounts)) or exists (select from comment c where c.id = x.ref and c.author_id = any(@actors)))`
-	// Wordings that no transaction of others has: theirs, and those that no transaction has any more.
+	entryGone = `(x.subject = 'transaction' and (exists (select from transaction t where t.id = x.subject_id and t.account_id = any(@accounts)) or exists (select from comment c where c.id = x.ref and c.author_id = any(@actors))) or ` + saidGone + `)`
+	// What was said of the accounts, and of what they are linked with.
+	saidGone = `(x.subject = 'account' and x.subject_id = any(@accounts)
+		or x.subject = 'account_link' and x.subject_id in (select id from account_link where primary_id = any(@accounts) or mirror_id = any(@accounts)))`
+	// Wordings that no transaction of others has: theirs, and those that no transaction has any
+	// more.
 	wordingGone = `x.merchant_name <> 'erased ' || x.id and not exists (select from transaction t where t.descriptor_id = x.id and t.account_id <> all(@accounts))`
 )
 
-// changes counts the changes of which nothing is left, unless a sync of others or a revert that stays refers to them; of the others, those that lose the member's name.
+// changes counts the changes of which nothing is left, unless a sync of others or a revert that
+// stays refers to them; of the others, those that lose the member's name.
 func (t target) changes(ctx context.Context, q pg.Querier, gone, unnamed map[string]int64) error {
 	type counted struct {
 		Gone    int64 `db:"gone"`
@@ -269,8 +299,9 @@ func (t target) changes(ctx context.Context, q pg.Querier, gone, unnamed map[str
 // named is what keeps the member's name, as conditions on x, and stays.
 var named = map[string]string{
 	"connection": "x.member_id = @member and x.id <> all(@connections)",
-	"entry":      "x.note is not null and exists (select from change c where c.id = x.change_id and c.actor_id = any(@actors)) and not (" + entryGone + ")",
-	"rule":       "x.created_by_id = any(@actors)",
-	"job":        "x.actor_id = any(@actors)",
-	"report":     "x.author_id = any(@actors)",
+	"entry": "x.note is not null and exists (select from change c where c.id = x.change_id and c.actor_id = " +
+		"any(@actors)) and not (" + entryGone + ")",
+	"rule":   "x.created_by_id = any(@actors)",
+	"job":    "x.actor_id = any(@actors)",
+	"report": "x.author_id = any(@actors)",
 }

@@ -26,7 +26,8 @@ func erase(t *testing.T, a *app.App, member string, dry bool) (string, error) {
 	for _, o := range a.Ops() {
 		if o.Name == "user.erase" {
 			answer, err := a.Runner.Call(t.Context(), o, op.Call{
-				Actor: op.Actor{Type: op.User, ID: id.New(), Name: "admin", Scope: op.Full}, Surface: op.REST, Args: map[string]any{"id": member, "dry_run": dry}, RequestID: "test",
+				Actor: op.Actor{Type: op.User, ID: id.New(), Name: "admin", Scope: op.Full}, Surface: op.REST,
+				Args: map[string]any{"id": member, "dry_run": dry}, RequestID: "test",
 			})
 			return string(answer.Body), err
 		}
@@ -43,7 +44,8 @@ func everything(ctx context.Context, t *testing.T, db *pg.DB) map[string]string 
 	}
 	out := map[string]string{}
 	for _, name := range tables {
-		if out[name], err = pg.Value[string](ctx, db, `select coalesce(string_agg(x::text, E'\n' order by x::text), '') from `+name+` x`); err != nil {
+		if out[name], err = pg.Value[string](ctx, db, `select coalesce(string_agg(x::text, E'\n' order by x::text),
+			'') from `+name+` x`); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -54,27 +56,69 @@ func everything(ctx context.Context, t *testing.T, db *pg.DB) map[string]string 
 var marks = []string{
 	`update member set name = 'CANARY-member', email = 'canary-1@example.com' where id = $1`,
 	`update connection set credentials = 'CANARY-credentials'::bytea where member_id = $1`,
-	`update connection c set institution_name = 'CANARY-bank' where member_id = $1 and not exists (select from account a where a.connection_id = c.id and a.owner_id <> $1)`,
-	`update account a set display_name = 'CANARY-account' from connection c where c.id = a.connection_id and coalesce(a.owner_id, c.member_id) = $1 and c.member_id = $1`,
-	`insert into descriptor (name, merchant_name, folded) values ('CANARY-wording', 'CANARY-merchant', 'CANARY-folded')`,
-	`update transaction set descriptor_id = (select id from descriptor where name = 'CANARY-wording') where id = (select t.id from transaction t join account a on a.id = t.account_id where a.display_name = 'CANARY-account' order by t.id limit 1) and $1::uuid is not null`,
-	`insert into comment (id, short_id, transaction_id, content, author_type, author_name) select gen_random_uuid(), 'ca000001', t.id, 'CANARY-theirs', 'user', 'other' from transaction t join descriptor d on d.id = t.descriptor_id where d.name = 'CANARY-wording' and $1::uuid is not null`,
-	`insert into comment (id, short_id, transaction_id, content, author_type, author_id, author_name) select gen_random_uuid(), 'ca000002', t.id, 'CANARY-elsewhere', 'user', $1, 'CANARY-author' from transaction t join account a on a.id = t.account_id where a.display_name is null order by t.id limit 1`,
-	`insert into change (id, short_id, cause, summary, actor_type, actor_id, actor_name, transactions, entries) values (gen_random_uuid(), 'ca000001', 'api', 'x', 'user', $1, 'CANARY-actor', 1, 1), (gen_random_uuid(), 'ca000002', 'api', 'x', 'user', $1, 'CANARY-actor', 1, 1), (gen_random_uuid(), 'ca000003', 'api', 'x', 'user', $1, 'CANARY-actor', 1, 1)`,
-	`update change set reverts = (select id from change where short_id = 'ca000002') where short_id = 'ca000003' and $1::uuid is not null`,
-	`insert into entry (change_id, subject, subject_id, field, ref, after) select c.id, 'transaction', o.transaction_id, 'comment', o.id, 'CANARY-entry' from comment o, change c where o.short_id = 'ca000002' and c.short_id in ('ca000002', 'ca000003') and $1::uuid is not null`,
-	`insert into entry (change_id, subject, subject_id, field, note) select c.id, 'transaction', o.transaction_id, 'category', 'CANARY-note' from comment o, change c where o.short_id = 'ca000002' and c.short_id = 'ca000001' and $1::uuid is not null`,
-	`insert into rule (id, short_id, name, conditions, actions, trigger, priority, created_by_type, created_by_id, created_by_name) values (gen_random_uuid(), 'ca000001', 'shared', '{}', '[{}]', 'always', 1, 'user', $1, 'CANARY-rules')`,
-	`insert into token (id, short_id, kind, hash, prefix, name, scope, actor_type, actor_name, member_id) values ('00000000-0000-7000-8000-00000000ca01', 'ca000001', 'api_key', '\x01', 'coffer_x', 'CANARY-key', 'full_access', 'user', 'CANARY-by-key', $1)`,
-	`insert into login (id, short_id, member_id, kind, identifier, proof) values (gen_random_uuid(), 'ca000001', $1, 'password', 'canary@example.com', 'CANARY-proof')`,
-	`insert into comment (id, short_id, transaction_id, content, author_type, author_id, author_name) select gen_random_uuid(), 'ca000003', transaction_id, 'CANARY-by-key', 'user', '00000000-0000-7000-8000-00000000ca01', 'CANARY-by-key' from comment where short_id = 'ca000002' and $1::uuid is not null`,
-	`insert into login (id, short_id, member_id, kind, identifier, proof) select gen_random_uuid(), 'ca000002', id, 'password', 'other@example.com', 'other' from member where id <> $1 and role = 'admin' order by id desc limit 1`,
-	`insert into report (id, short_id, title, body, kind, author_type, author_id) values (gen_random_uuid(), 'ca000001', 'For all', 'x', 'summary', 'user', $1)`,
-	`insert into descriptor (name, merchant_name, folded) values ('CANARY-wording until it posted', '', 'CANARY-folded')`,
-	`insert into idempotency (actor_id, key, fingerprint, status, etag, body) values ($1, 'CANARY-key', '', 200, '', '')`,
+	`update connection c set institution_name = 'CANARY-bank' where member_id = $1
+		and not exists (select from account a where a.connection_id = c.id and a.owner_id <> $1)`,
+	`update account a set display_name = 'CANARY-account' from connection c
+		where c.id = a.connection_id and coalesce(a.owner_id, c.member_id) = $1 and c.member_id = $1`,
+	`insert into descriptor (name, merchant_name, folded)
+		values ('CANARY-wording', 'CANARY-merchant', 'CANARY-folded')`,
+	`update transaction set descriptor_id = (select id from descriptor where name = 'CANARY-wording')
+		where id = (select t.id from transaction t join account a on a.id = t.account_id
+		where a.display_name = 'CANARY-account' order by t.id limit 1) and $1::uuid is not null`,
+	`insert into comment (id, short_id, transaction_id, content, author_type, author_name)
+		select gen_random_uuid(), 'ca000001', t.id, 'CANARY-theirs', 'user', 'other' from transaction t
+		join descriptor d on d.id = t.descriptor_id where d.name = 'CANARY-wording' and $1::uuid is not null`,
+	`insert into comment (id, short_id, transaction_id, content, author_type, author_id, author_name)
+		select gen_random_uuid(), 'ca000002', t.id, 'CANARY-elsewhere', 'user', $1, 'CANARY-author'
+		from transaction t join account a on a.id = t.account_id where a.display_name is null order by t.id limit 1`,
+	`insert into change (id, short_id, cause, summary, actor_type, actor_id, actor_name, transactions, entries)
+		values (gen_random_uuid(), 'ca000001', 'api', 'x', 'user', $1, 'CANARY-actor', 1, 1),
+		(gen_random_uuid(), 'ca000002', 'api', 'x', 'user', $1, 'CANARY-actor', 1, 1),
+		(gen_random_uuid(), 'ca000003', 'api', 'x', 'user', $1, 'CANARY-actor', 1, 1)`,
+	`update change set reverts = (select id from change where short_id = 'ca000002')
+		where short_id = 'ca000003' and $1::uuid is not null`,
+	`insert into entry (change_id, subject, subject_id, field, ref, after)
+		select c.id, 'transaction', o.transaction_id, 'comment', o.id, 'CANARY-entry' from comment o, change c
+		where o.short_id = 'ca000002' and c.short_id in ('ca000002', 'ca000003') and $1::uuid is not null`,
+	`insert into entry (change_id, subject, subject_id, field, note)
+		select c.id, 'transaction', o.transaction_id, 'category', 'CANARY-note' from comment o, change c
+		where o.short_id = 'ca000002' and c.short_id = 'ca000001' and $1::uuid is not null`,
+	`insert into entry (change_id, subject, subject_id, field, after)
+		select c.id, 'account', a.id, 'record', '{"display_name": "CANARY-account"}' from account a, change c
+		where a.display_name = 'CANARY-account' and c.short_id = 'ca000001' and $1::uuid is not null`,
+	`insert into account_link (id, short_id, primary_id, mirror_id, kind, confidence)
+		select gen_random_uuid(), 'ca000001', a.id, b.id, 'mirror', 'rejected' from account a, account b
+		where a.display_name = 'CANARY-account' and b.display_name is null and $1::uuid is not null
+		order by a.id, b.id limit 1 on conflict do nothing`,
+	`insert into entry (change_id, subject, subject_id, field, after)
+		select c.id, 'account_link', l.id, 'record', '{"kind": "CANARY-link"}' from account_link l
+		join account a on a.id in (l.primary_id, l.mirror_id), change c
+		where a.display_name = 'CANARY-account' and c.short_id = 'ca000001' and $1::uuid is not null`,
+	`insert into rule (id, short_id, name, conditions, actions, trigger, priority, created_by_type, created_by_id,
+		created_by_name) values (gen_random_uuid(), 'ca000001', 'shared', '{}', '[{}]', 'always', 1, 'user', $1,
+		'CANARY-rules')`,
+	`insert into token (id, short_id, kind, hash, prefix, name, scope, actor_type, actor_name, member_id)
+		values ('00000000-0000-7000-8000-00000000ca01', 'ca000001', 'api_key', '\x01', 'coffer_x', 'CANARY-key',
+		'full_access', 'user', 'CANARY-by-key', $1)`,
+	`insert into login (id, short_id, member_id, kind, identifier, proof)
+		values (gen_random_uuid(), 'ca000001', $1, 'password', 'canary@example.com', 'CANARY-proof')`,
+	`insert into comment (id, short_id, transaction_id, content, author_type, author_id, author_name)
+		select gen_random_uuid(), 'ca000003', transaction_id, 'CANARY-by-key', 'user',
+		'00000000-0000-7000-8000-00000000ca01', 'CANARY-by-key' from comment
+		where short_id = 'ca000002' and $1::uuid is not null`,
+	`insert into login (id, short_id, member_id, kind, identifier, proof)
+		select gen_random_uuid(), 'ca000002', id, 'password', 'other@example.com', 'other' from member
+		where id <> $1 and role = 'admin' order by id desc limit 1`,
+	`insert into report (id, short_id, title, body, kind, author_type, author_id)
+		values (gen_random_uuid(), 'ca000001', 'For all', 'x', 'summary', 'user', $1)`,
+	`insert into descriptor (name, merchant_name, folded)
+		values ('CANARY-wording until it posted', '', 'CANARY-folded')`,
+	`insert into idempotency (actor_id, key, fingerprint, status, etag, body)
+		values ($1, 'CANARY-key', '', 200, '', '')`,
 }
 
-// Erasing takes all that is a member's, and nothing that is another's; a dry run says exactly what, and does nothing. Where there is much a job does it, to the same end.
+// Erasing takes all that is a member's, and nothing that is another's; a dry run says exactly what,
+// and does nothing. Where there is much a job does it, to the same end.
 func TestErase(t *testing.T) {
 	t.Parallel()
 	for name, most := range map[string]int64{"at once": 1 << 40, "by a job": 0} {
@@ -94,7 +138,8 @@ func work(t *testing.T, a *app.App) {
 	done := make(chan error, 1)
 	go func() { done <- a.Jobs.Run(ctx) }()
 	for deadline := time.Now().Add(time.Minute); ; time.Sleep(5 * time.Millisecond) {
-		left, err := pg.Values[string](t.Context(), a.DB, `select kind || ' ' || state || ' ' || coalesce(error_message, '') from job where state <> 'succeeded'`)
+		left, err := pg.Values[string](t.Context(), a.DB,
+			`select kind || ' ' || state || ' ' || coalesce(error_message, '') from job where state <> 'succeeded'`)
 		if err != nil || time.Now().After(deadline) {
 			t.Fatalf("%v %v", left, err)
 		}
@@ -138,7 +183,11 @@ func testErase(t *testing.T, a *app.App, byJob bool) {
 	}
 	others := func() [32]byte { // what is nobody's of the erased
 		rows, err := pg.Value[string](ctx, a.DB, `
-			select string_agg(concat_ws(' ', t.id, t.short_id, t.account_id, t.provider_id, t.date, t.amount, t.currency, t.category_id, t.category_source, t.counterparty_id, t.created_at, t.deleted_at) || d.name || d.merchant_name, E'\n' order by t.id) from transaction t join descriptor d on d.id = t.descriptor_id join account a on a.id = t.account_id left join connection c on c.id = a.connection_id
+			select string_agg(concat_ws(' ', t.id, t.short_id, t.account_id, t.provider_id, t.date, t.amount,
+				t.currency, t.category_id, t.category_source, t.counterparty_id, t.created_at,
+				t.deleted_at) || d.name || d.merchant_name, E'\n' order by t.id) from transaction t
+				join descriptor d on d.id = t.descriptor_id join account a on a.id = t.account_id left
+				join connection c on c.id = a.connection_id
 			where coalesce(a.display_name, '') <> 'CANARY-account'`)
 		if err != nil {
 			t.Fatal(err)
@@ -181,7 +230,8 @@ func testErase(t *testing.T, a *app.App, byJob bool) {
 		if _, err := a.Auth.User(ctx, a.DB, auth.UserRef{ID: theirs.String()}); err == nil {
 			t.Error("the member is still there")
 		}
-		// Asked once more before it is done, it is the same job; after that job was cancelled, another.
+		// Asked once more before it is done, it is the same job; after that job was cancelled,
+		// another.
 		again := func() string {
 			t.Helper()
 			answer, err := erase(t, a, theirs.String(), false)
@@ -201,7 +251,8 @@ func testErase(t *testing.T, a *app.App, byJob bool) {
 		if again() == first {
 			t.Error("nothing goes on after the job was cancelled")
 		}
-		if _, err := a.DB.Exec(ctx, `delete from job where state = 'cancelled'`); err != nil { // which still has the names
+		// which still has the names
+		if _, err := a.DB.Exec(ctx, `delete from job where state = 'cancelled'`); err != nil {
 			t.Fatal(err)
 		}
 		work(t, a)
@@ -219,7 +270,8 @@ func testErase(t *testing.T, a *app.App, byJob bool) {
 		}
 	}
 	for name, text := range after {
-		if strings.Contains(strings.ToUpper(text), "CANARY") || strings.Contains(text, fmt.Sprintf("\\x%x", "CANARY-credentials")) {
+		if strings.Contains(strings.ToUpper(text), "CANARY") ||
+			strings.Contains(text, fmt.Sprintf("\\x%x", "CANARY-credentials")) {
 			t.Errorf("%s still has a mark of the erased", name)
 		}
 		if strings.Contains(text, theirs.String()) {
@@ -243,16 +295,21 @@ func testErase(t *testing.T, a *app.App, byJob bool) {
 	}
 }
 
-// Whatever refers to a transaction or to a change is found through an index when one of them goes: else a table is read for each of a million rows.
+// Whatever refers to a transaction or to a change is found through an index when one of them goes:
+// else a table is read for each of a million rows.
 func TestErasureFindsReferences(t *testing.T) {
 	t.Parallel()
 	db := pgtest.New(t)
 	missing := func(parents ...string) []string {
 		t.Helper()
 		found, err := pg.Values[string](t.Context(), db, `
-			select c.relname || '.' || a.attname from pg_constraint k join pg_class c on c.oid = k.conrelid join pg_attribute a on a.attrelid = k.conrelid and a.attnum = k.conkey[1]
+			select c.relname || '.' || a.attname from pg_constraint k join pg_class c on c.oid = k.conrelid
+				join pg_attribute a on a.attrelid = k.conrelid and a.attnum = k.conkey[1]
 			where k.contype = 'f' and k.confrelid = any($1::text[]::regclass[]) and not exists (
-				select from pg_index i where i.indrelid = k.conrelid and i.indkey[0] = a.attnum and (i.indpred is null or pg_get_expr(i.indpred, i.indrelid) = '(' || quote_ident(a.attname) || ' IS NOT NULL)'))`, parents)
+				select from pg_index i where i.indrelid = k.conrelid and i.indkey[0] = a.attnum
+					and (i.indpred is null
+					or pg_get_expr(i.indpred,
+					i.indrelid) = '(' || quote_ident(a.attname) || ' IS NOT NULL)'))`, parents)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -275,9 +332,13 @@ func TestEraseDeleted(t *testing.T) {
 	a := house(t, pgtest.URL(t))
 	ctx := t.Context()
 	for _, s := range []string{
-		`insert into member (id, short_id, name, role, deleted_at) values ('00000000-0000-7000-8000-00000000ca02', 'ca000002', 'CANARY-member', 'member', now())`,
-		`insert into change (id, short_id, cause, summary, actor_type, actor_id, actor_name, transactions, entries) values (gen_random_uuid(), 'ca000001', 'api', 'x', 'user', '00000000-0000-7000-8000-00000000ca02', 'CANARY-actor', 1, 1)`,
-		`insert into entry (change_id, subject, subject_id, field, note) select c.id, 'tag', t.id, 'record', 'CANARY-note' from change c, tag t`,
+		`insert into member (id, short_id, name, role, deleted_at)
+			values ('00000000-0000-7000-8000-00000000ca02', 'ca000002', 'CANARY-member', 'member', now())`,
+		`insert into change (id, short_id, cause, summary, actor_type, actor_id, actor_name, transactions, entries)
+			values (gen_random_uuid(), 'ca000001', 'api', 'x', 'user', '00000000-0000-7000-8000-00000000ca02',
+			'CANARY-actor', 1, 1)`,
+		`insert into entry (change_id, subject, subject_id, field, note)
+			select c.id, 'tag', t.id, 'record', 'CANARY-note' from change c, tag t`,
 	} {
 		if _, err := a.DB.Exec(ctx, s); err != nil {
 			t.Fatalf("%s: %v", s, err)

@@ -5,27 +5,32 @@ import (
 	"fmt"
 	"strings"
 
+	"coffer/internal/accountlink"
 	"coffer/internal/id"
-	"coffer/internal/link"
 	"coffer/internal/pg"
 )
 
 // batchSize is how many rows one part of an erasure takes at most.
 const batchSize = 2000
 
-// A part erases some of what is left, and answers how many rows that were; none means that nothing is left.
+// A part erases some of what is left and returns how many rows it erased; zero means that nothing
+// is left.
 type part func(context.Context, pg.Tx) (int64, error)
 
-// An eraser is one erasure under way. What it has to do is always asked of the database, so that it can be broken off anywhere.
+// An eraser is one erasure under way. What it has to do is always asked of the database, so that it
+// can be broken off anywhere.
 type eraser struct {
 	target
-	links *link.Links
+	links *accountlink.Links
 }
 
-// detach takes the member's accounts and connections out of the life of the household: nothing syncs them, no total counts them. An account at another's connection stays, as that member's.
-// Whose the rest is does not change before the end, so that an erasure that was given up can be asked for once more.
+// detach takes the member's accounts and connections out of the life of the household: nothing
+// syncs them, no total counts them. An account at another's connection stays, as that member's.
+// Whose the rest is does not change before the end, so that an erasure that was given up can be
+// asked for once more.
 func (t target) detach(ctx context.Context, tx pg.Tx) error {
-	_, err := pg.Exec(ctx, tx, `update account a set owner_id = null, updated_at = clock_timestamp() from connection c where c.id = a.connection_id and a.owner_id = @member and c.member_id <> @member`, t.args())
+	_, err := pg.Exec(ctx, tx, `update account a set owner_id = null, updated_at = clock_timestamp()
+		from connection c where c.id = a.connection_id and a.owner_id = @member and c.member_id <> @member`, t.args())
 	if err != nil {
 		return err
 	}
@@ -33,22 +38,30 @@ func (t target) detach(ctx context.Context, tx pg.Tx) error {
 		return err
 	}
 	_, err = pg.Exec(ctx, tx, `
-		update connection set status = 'disconnected', status_reason = 'ERASED', credentials = null, next_sync_at = null, updated_at = clock_timestamp(),
-			status_message = 'The member whose sign-in this was is erased; link the bank anew to sync it again.'
+		update connection set status = 'disconnected', status_reason = 'ERASED', credentials = null,
+			next_sync_at = null, updated_at = clock_timestamp(),
+			status_message = 'The member who signed in at this bank was erased; link the bank again to sync it.'
 		where member_id = @member`, t.args())
 	return err
 }
 
-// all erases from the leaves to the root. Each part is done until it finds nothing more; somebody may bring a file into one of the accounts meanwhile, and then all is done once more.
+// all erases from the leaves to the root. Each part is done until it finds nothing more; somebody
+// may bring a file into one of the accounts meanwhile, and then all is done once more.
 func (e *eraser) all(ctx context.Context, q pg.Querier, do func(part) error) error {
 	held, err := referring(ctx, q)
 	if err != nil {
 		return err
 	}
-	parts := []part{func(ctx context.Context, tx pg.Tx) (int64, error) { return e.transactions(ctx, tx, held) }, e.comments}
+	parts := []part{e.some(`delete from entry where ctid = any(array(select ctid from entry x
+		where ` + saidGone + ` limit @most))`), func(ctx context.Context, tx pg.Tx) (int64,
+		error,
+	) {
+		return e.transactions(ctx, tx, held)
+	}, e.comments}
 	for name, conditions := range held {
 		if where := conditions.but("transaction").any(); where != "" {
-			parts = append(parts, e.some("delete from "+quote(name)+" where ctid = any(array(select ctid from "+quote(name)+" x where "+where+" limit @most))"))
+			parts = append(parts, e.some("delete from "+quote(name)+" where ctid = any(array(select ctid from "+
+				quote(name)+" x where "+where+" limit @most))"))
 		}
 	}
 	for _, s := range leftovers {
@@ -83,36 +96,50 @@ func (e *eraser) some(statement string) part {
 	return func(ctx context.Context, tx pg.Tx) (int64, error) { return pg.Exec(ctx, tx, statement, e.args()) }
 }
 
-// leftovers take the member off what stays and off what nothing is left of, in this order: a change is known by its actor until it loses the name.
+// leftovers take the member off what stays and off what nothing is left of, in this order: a change
+// is known by its actor until it loses the name.
 var leftovers = []string{
-	`delete from change where ctid = any(array(select c.ctid from change c where not exists (select from entry where change_id = c.id)
-		and not exists (select from sync_log where change_id = c.id) and not exists (select from change r where r.reverts = c.id) limit @most))`, // a revert before what it reverts
-	`update entry set note = null where ctid = any(array(select e.ctid from entry e join change c on c.id = e.change_id where c.actor_id = any(@actors) and e.note is not null limit @most))`,
-	`update change set actor_id = null, actor_name = @erased where ctid = any(array(select ctid from change where actor_id = any(@actors) limit @most))`,
+	`delete from change where ctid = any(array(select c.ctid from change c
+		where not exists (select from entry where change_id = c.id)
+		and not exists (select from sync_log where change_id = c.id)
+			and not exists (select from change r where r.reverts = c.id)
+			limit @most))`, // a revert before what it reverts
+	`update entry set note = null
+		where ctid = any(array(select e.ctid from entry e join change c on c.id = e.change_id
+		where c.actor_id = any(@actors) and e.note is not null limit @most))`,
+	`update change set actor_id = null, actor_name = @erased
+		where ctid = any(array(select ctid from change where actor_id = any(@actors) limit @most))`,
 	`update rule set created_by_id = null, created_by_name = @erased where created_by_id = any(@actors)`,
-	`update job set actor_id = null, actor_key = null, actor_name = @erased where ctid = any(array(select ctid from job where actor_id = any(@actors) limit @most))`,
+	`update job set actor_id = null, actor_key = null, actor_name = @erased
+		where ctid = any(array(select ctid from job where actor_id = any(@actors) limit @most))`,
 	`update report set author_id = null where author_id = any(@actors)`,
-	`delete from idempotency where ctid = any(array(select ctid from idempotency where actor_id = any(@actors) limit @most))`,
+	`delete from idempotency
+		where ctid = any(array(select ctid from idempotency where actor_id = any(@actors) limit @most))`,
 	`delete from write_budget where key_id = any(@actors)`,
 }
 
-// transactions erases some transactions with all that refers to them and what the journal has of them. Those of others that were matched with them count anew.
+// transactions erases some transactions with all that refers to them and what the journal has of
+// them. Those of others that were matched with them count again.
 func (e *eraser) transactions(ctx context.Context, tx pg.Tx, held map[string]holders) (int64, error) {
-	ids, err := pg.Values[id.ID](ctx, tx, `select id from transaction where account_id = any(@accounts) limit @most for update`, e.args())
+	ids, err := pg.Values[id.ID](ctx, tx, `select id from transaction
+		where account_id = any(@accounts) limit @most for update`, e.args())
 	if err != nil || len(ids) == 0 {
 		return 0, err
 	}
-	others, err := pg.Values[id.ID](ctx, tx, `select id from transaction where linked_id = any($1) and account_id <> all($2)`, ids, e.Accounts)
+	others, err := pg.Values[id.ID](ctx, tx, `select id from transaction
+		where linked_id = any($1) and account_id <> all($2)`, ids, e.Accounts)
 	if err != nil {
 		return 0, err
 	}
-	if _, err := pg.Exec(ctx, tx, `delete from entry where subject = 'transaction' and subject_id = any($1)`, ids); err != nil {
+	if _, err := pg.Exec(ctx, tx, `delete from entry where subject = 'transaction'
+		and subject_id = any($1)`, ids); err != nil {
 		return 0, err
 	}
 	for name, conditions := range held {
 		for _, r := range conditions {
 			if r.Parent == "transaction" {
-				if _, err := pg.Exec(ctx, tx, "delete from "+quote(name)+" where "+quote(r.Column)+" = any($1)", ids); err != nil {
+				if _, err := pg.Exec(ctx, tx, "delete from "+quote(name)+" where "+quote(r.Column)+" = any($1)",
+					ids); err != nil {
 					return 0, err
 				}
 			}
@@ -122,35 +149,44 @@ func (e *eraser) transactions(ctx context.Context, tx pg.Tx, held map[string]hol
 	if err != nil {
 		return 0, err
 	}
-	return n, e.links.Settle(ctx, tx, others)
+	return n, e.links.RecomputeExclusions(ctx, tx, others)
 }
 
 // comments erases some comments that the member wrote elsewhere, with what the journal has of them.
 func (e *eraser) comments(ctx context.Context, tx pg.Tx) (int64, error) {
 	return pg.Exec(ctx, tx, `
 		with theirs as (select id, transaction_id from comment where author_id = any(@actors) limit @most),
-		entries as (delete from entry e using theirs c where e.subject = 'transaction' and e.subject_id = c.transaction_id and e.ref = c.id)
+		entries as (delete from entry e using theirs c where e.subject = 'transaction'
+			and e.subject_id = c.transaction_id and e.ref = c.id)
 		delete from comment c using theirs t where t.id = c.id`, e.args())
 }
 
-// wordings blanks some of what banks wrote and no transaction has any more. They are not deleted: the foreign key's check would read all deleted transactions for each of them.
-// Whoever stores transactions writes to the table first, so none finds a wording that is about to be blanked.
+// wordings blanks some of what banks wrote and no transaction has any more. They are not deleted:
+// the foreign key's check would read all deleted transactions for each of them. Whoever stores
+// transactions writes to the table first, so none finds a wording that is about to be blanked.
 func (e *eraser) wordings(ctx context.Context, tx pg.Tx) (int64, error) {
 	if _, err := pg.Exec(ctx, tx, `lock table descriptor in share row exclusive mode`); err != nil {
 		return 0, err
 	}
 	return pg.Exec(ctx, tx, `
 		update descriptor d set name = '', merchant_name = 'erased ' || d.id, folded = '' where id = any(array(
-			select id from descriptor x where merchant_name <> 'erased ' || id and not exists (select from transaction t where t.descriptor_id = x.id and t.deleted_at is null)
-				and not exists (select from transaction t where t.descriptor_id = x.id and t.deleted_at is not null) limit @most))`, e.args())
+			select id from descriptor x where merchant_name <> 'erased ' || id
+				and not exists (select from transaction t where t.descriptor_id = x.id and t.deleted_at is null)
+				and not exists (select from transaction t where t.descriptor_id = x.id and t.deleted_at is not null)
+					limit @most))`, e.args())
 }
 
-// root erases accounts, connections and the member, and what refers to them still. A connection that holds another's account goes to that one. It says whether it could: accounts that have transactions again stay for another round.
+// root erases accounts, connections and the member, and what refers to them still. A connection
+// that holds another's account goes to that one. It says whether it could: accounts that have
+// transactions again stay for another round.
 func (e *eraser) root(ctx context.Context, tx pg.Tx, held map[string]holders) (done bool, rows int64, err error) {
-	if _, err := pg.Exec(ctx, tx, `select from account where id = any(@accounts) order by id for update`, e.args()); err != nil { // from here on nobody can add a transaction
+	// from here on nobody can add a transaction
+	if _, err := pg.Exec(ctx, tx, `select from account where id = any(@accounts)
+		order by id for update`, e.args()); err != nil {
 		return false, 0, err
 	}
-	filled, err := pg.Value[bool](ctx, tx, `select exists (select from transaction where account_id = any(@accounts))`, e.args())
+	filled, err := pg.Value[bool](ctx, tx, `select exists (select from transaction
+		where account_id = any(@accounts))`, e.args())
 	if err != nil || filled {
 		return false, 0, err
 	}
@@ -161,7 +197,11 @@ func (e *eraser) root(ctx context.Context, tx pg.Tx, held map[string]holders) (d
 		}
 	}
 	statements = append(statements, `delete from account where id = any(@accounts)`,
-		`update connection c set member_id = (select owner_id from account a where a.connection_id = c.id and a.owner_id <> @member order by a.id limit 1) where member_id = @member and id <> all(@connections)`, `delete from connection where id = any(@connections)`, `delete from member where id = @member`)
+		`update connection c set member_id = (select owner_id from account a
+			where a.connection_id = c.id and a.owner_id <> @member order by a.id limit 1)
+			where member_id = @member
+			and id <> all(@connections)`, `delete from connection where id = any(@connections)`,
+		`delete from member where id = @member`)
 	for _, s := range statements {
 		n, err := pg.Exec(ctx, tx, s, e.args())
 		if rows += n; err != nil {
@@ -191,7 +231,11 @@ func (r holders) but(parent string) (out holders) {
 
 // any is the condition on x that one of the columns refers to something of the member's, or "".
 func (r holders) any() string {
-	of := map[string]string{"transaction": "exists (select from transaction t where t.id = x.%s and t.account_id = any(@accounts))", "account": "x.%s = any(@accounts)", "connection": "x.%s = any(@connections)", "member": "x.%s = @member"}
+	of := map[string]string{
+		"transaction": "exists (select from transaction t where t.id = x.%s and t.account_id = " +
+			"any(@accounts))", "account": "x.%s = any(@accounts)", "connection": "x.%s = any(@connections)",
+		"member": "x.%s = @member",
+	}
 	conditions := make([]string, len(r))
 	for i, k := range r {
 		conditions[i] = fmt.Sprintf(of[k.Parent], quote(k.Column))
@@ -199,12 +243,15 @@ func (r holders) any() string {
 	return strings.Join(conditions, " or ")
 }
 
-// referring are the columns of other tables that refer to what an erasure takes, by what the catalog says: tables that are added later are not forgotten.
+// referring are the columns of other tables that refer to what an erasure takes, by what the
+// catalog says: tables that are added later are not forgotten.
 func referring(ctx context.Context, q pg.Querier) (map[string]holders, error) {
 	all, err := pg.All[holder](ctx, q, `
 		select c.relname::text as table_name, a.attname::text as column_name, p.relname::text as parent
-		from pg_constraint k join pg_class c on c.oid = k.conrelid join pg_class p on p.oid = k.confrelid join pg_attribute a on a.attrelid = k.conrelid and a.attnum = k.conkey[1]
-		where k.contype = 'f' and p.relname in ('transaction', 'account', 'connection', 'member') and c.relname not in ('transaction', 'account', 'connection', 'member')
+		from pg_constraint k join pg_class c on c.oid = k.conrelid join pg_class p on p.oid = k.confrelid
+			join pg_attribute a on a.attrelid = k.conrelid and a.attnum = k.conkey[1]
+		where k.contype = 'f' and p.relname in ('transaction', 'account', 'connection', 'member')
+			and c.relname not in ('transaction', 'account', 'connection', 'member')
 			and p.relnamespace = 'public'::regnamespace and c.relnamespace = p.relnamespace
 		order by 1, 2`)
 	out := map[string]holders{}

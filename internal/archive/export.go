@@ -27,55 +27,79 @@ const (
 
 // CreateExport is the input of CreateExport.
 type CreateExport struct {
-	Format string `json:"format,omitempty" enum:"archive,csv,hledger,beancount" default:"archive" doc:"archive is the whole household, to be brought into another with coffer import; the others are the ledger alone"`
+	Format string `json:"format,omitempty" enum:"archive,csv,hledger,beancount" default:"archive" doc:"archive is the whole household, for coffer import on another installation; the other formats contain only the ledger"`
 }
 
 // A request is what the job is asked for.
 type request struct {
 	Export id.ID  `json:"export_id"`
 	Format string `json:"format"`
-	Actor  id.ID  `json:"actor_id"`
+	Asker  string `json:"asker"`
 }
 
-// A done is what the job stores of its end. The link is not in it: only with the credential of who asked can it be told.
+// A done is what the job stores of its end. The link is not in it: only with the credential of who
+// asked can it be told.
 type done struct {
 	Export  id.ID   `json:"export_id"`
-	Actor   id.ID   `json:"actor_id"`
+	Asker   string  `json:"asker"`
 	Expires pg.Time `json:"expires_at"`
 }
 
-// A Link is where an export can be fetched, once.
+// asker names a caller's credential without telling anything about it: only who comes with the same
+// one can make the link.
+func asker(actor op.Actor) string {
+	mac := hmac.New(sha256.New, actor.Bond[:])
+	mac.Write([]byte("requester of exports"))
+	return base64.RawURLEncoding.EncodeToString(mac.Sum(nil)[:16])
+}
+
+// A Link is an address where an export can be downloaded once.
 type Link struct {
 	URL     *string `json:"url"` // null for everybody but who asked
 	Expires pg.Time `json:"expires_at"`
 }
 
-// token is what opens the link. It follows from the caller's credential, which is stored nowhere, so that the same caller can be shown it again and a reader of the database cannot know it.
+// token is what opens the link. It follows from the caller's credential, which is stored nowhere,
+// so that the same caller can be shown it again and a reader of the database cannot know it.
 func token(actor op.Actor, export id.ID) string {
 	mac := hmac.New(sha256.New, actor.Bond[:])
 	mac.Write([]byte("export " + export.String()))
 	return base64.RawURLEncoding.EncodeToString(mac.Sum(nil))
 }
 
-// CreateExport takes the writing of a file on as a job.
+// CreateExport starts a job that writes a file, or joins the caller's job that writes one of the
+// same format.
 func (a *Archive) CreateExport(ctx context.Context, tx pg.Tx, in CreateExport) (job.Job, error) {
 	actor := op.ActorOf(ctx)
 	if actor.Bond == (op.Actor{}).Bond {
-		return job.Job{}, errs.New(errs.ValidationError, "a link needs a caller with a key; on the server's machine coffer export writes the file itself")
+		return job.Job{}, errs.New(errs.ValidationError,
+			"a download link needs a caller with a key; on the server itself, coffer export writes the file directly")
 	}
-	r := request{Export: id.New(), Format: in.Format, Actor: actor.ID}
-	hash := sha256.Sum256([]byte(token(actor, r.Export)))
-	if _, err := pg.Exec(ctx, tx, `insert into export (id, format, token_hash) values ($1, $2, $3)`, r.Export, r.Format, hash[:]); err != nil {
+	r := request{Export: id.New(), Format: in.Format, Asker: asker(actor)}
+	made, err := a.jobs.Enqueue(ctx, tx, exportKind, r, job.Options{Unique: r.Asker + " " + r.Format})
+	if err != nil {
 		return job.Job{}, err
 	}
-	return a.jobs.Enqueue(ctx, tx, exportKind, r, job.Options{})
+	// A new file takes the place of the caller's last one of this format, unless somebody is
+	// fetching that. A call that joins a job makes none.
+	hash := sha256.Sum256([]byte(token(actor, r.Export)))
+	_, err = pg.Exec(ctx, tx, `
+		with made as (
+			insert into export (id, format, token_hash, asker)
+			select @export::uuid, @format::text, @hash, @asker::text
+				where exists (select from job where id = @job and args ->> 'export_id' = (@export::uuid)::text)
+			returning id)
+		delete from export where asker = @asker::text and format = @format::text and taken_at is null
+			and exists (select from made)`,
+		pg.Args{"export": r.Export, "format": r.Format, "hash": hash[:], "asker": r.Asker, "job": made.ID})
+	return made, err
 }
 
-// Kinds is archive's long work.
+// Kinds lists the job kinds of archive.
 func (a *Archive) Kinds() []job.Kind {
 	return []job.Kind{
 		{Name: exportKind, Unit: "rows", Work: a.runExport, Show: a.show, Retries: 2},
-		{Name: eraseKind, Unit: "rows", Work: a.runErase, Retries: 20, Timeout: 12 * time.Hour}, // half an erasure is none
+		{Name: eraseKind, Unit: "rows", Work: a.runErase, Retries: 20, Timeout: 12 * time.Hour, Whole: true},
 	}
 }
 
@@ -86,13 +110,14 @@ func (a *Archive) show(actor op.Actor, stored json.RawMessage) any {
 		return nil
 	}
 	l := Link{Expires: d.Expires}
-	if actor.ID.Equal(d.Actor) && actor.Bond != (op.Actor{}).Bond {
+	if actor.Bond != (op.Actor{}).Bond && asker(actor) == d.Asker {
 		l.URL = new(a.base + "/exports/" + token(actor, d.Export))
 	}
 	return l
 }
 
-// runExport writes the file, piece by piece. It is of one moment, so a run that was broken off begins again.
+// runExport writes the file, piece by piece. It is of one moment, so a run that was broken off
+// begins again.
 func (a *Archive) runExport(ctx context.Context, r *job.Run) (any, error) {
 	var in request
 	if err := r.Args(&in); err != nil {
@@ -112,10 +137,11 @@ func (a *Archive) runExport(ctx context.Context, r *job.Run) (any, error) {
 	if err := w.flush(); err != nil {
 		return nil, err
 	}
-	out := done{Export: in.Export, Actor: in.Actor}
+	out := done{Export: in.Export, Asker: in.Asker}
 	err = r.Batch(ctx, func(ctx context.Context, tx pg.Tx) (step job.Step, err error) {
 		out.Expires, err = pg.Value[pg.Time](ctx, tx, `
-			update export set bytes = $2, expires_at = clock_timestamp() + make_interval(secs => $3) where id = $1 returning expires_at`, in.Export, w.bytes, linkLife.Seconds())
+			update export set bytes = $2, expires_at = clock_timestamp() + make_interval(secs => $3) where id = $1
+				returning expires_at`, in.Export, w.bytes, linkLife.Seconds())
 		return job.Step{}, err
 	})
 	return out, err
@@ -150,7 +176,8 @@ func (p *parts) store(content []byte) error {
 	p.number++
 	p.bytes += int64(len(content))
 	return p.run.Batch(p.ctx, func(ctx context.Context, tx pg.Tx) (job.Step, error) {
-		_, err := pg.Exec(ctx, tx, `insert into export_part (export_id, number, content) values ($1, $2, $3)`, p.export, p.number, content)
+		_, err := pg.Exec(ctx, tx, `insert into export_part (export_id, number, content)
+			values ($1, $2, $3)`, p.export, p.number, content)
 		step := job.Step{Done: p.rows}
 		p.rows = 0
 		return step, err
@@ -166,21 +193,25 @@ type file struct {
 }
 
 var endings = map[string][2]string{
-	"archive": {"zip", "application/zip"}, "csv": {"csv", "text/csv; charset=utf-8"}, "hledger": {"journal", "text/plain; charset=utf-8"}, "beancount": {"beancount", "text/plain; charset=utf-8"},
+	"archive": {"zip", "application/zip"}, "csv": {"csv", "text/csv; charset=utf-8"},
+	"hledger": {"journal", "text/plain; charset=utf-8"}, "beancount": {"beancount", "text/plain; charset=utf-8"},
 }
 
-// Download gives a file out to whoever comes with its link first. From then on the link is nobody's, however the download ends.
+// Download sends a file to the first caller who has its link. After that the link is invalid,
+// however the download ends.
 func (a *Archive) Download(w http.ResponseWriter, r *http.Request) error {
 	if r.Method != http.MethodGet { // looking at a link must not use it up
-		return errs.New(errs.MethodNotAllowed, "this address takes GET")
+		return errs.New(errs.MethodNotAllowed, "use GET for this address")
 	}
 	ctx := r.Context()
 	hash := sha256.Sum256([]byte(r.PathValue("token")))
 	f, err := pg.One[file](ctx, a.db, `
-		update export set taken_at = clock_timestamp() where token_hash = $1 and taken_at is null and expires_at > clock_timestamp()
+		update export set taken_at = clock_timestamp() where token_hash = $1 and taken_at is null
+			and expires_at > clock_timestamp()
 		returning id, format, bytes, to_char(created_at, 'YYYY-MM-DD') as day`, hash[:])
 	if errors.Is(err, pg.ErrNoRow) {
-		return errs.New(errs.NotFound, "this link was used, has expired, or never was one; make another with POST /api/v1/exports")
+		return errs.New(errs.NotFound,
+			"this link was used, has expired or does not exist; create another with {export.create}")
 	}
 	if err != nil {
 		return err
@@ -191,9 +222,11 @@ func (a *Archive) Download(w http.ResponseWriter, r *http.Request) error {
 	h.Set("Content-Disposition", fmt.Sprintf(`attachment; filename="coffer-%s.%s"`, f.Day, endings[f.Format][0]))
 	control := http.NewResponseController(w)
 	for number, left := 1, f.Bytes; left > 0; number++ {
-		content, err := pg.Value[[]byte](ctx, a.db, `select content from export_part where export_id = $1 and number = $2`, f.ID, number)
+		content, err := pg.Value[[]byte](ctx, a.db, `select content from export_part
+			where export_id = $1 and number = $2`, f.ID, number)
 		if left -= int64(len(content)); err == nil && left == 0 {
-			_, err = pg.Exec(ctx, a.db, `delete from export where id = $1`, f.ID) // before the client has all: then it may be gone
+			// before the client has all: then it may be gone
+			_, err = pg.Exec(ctx, a.db, `delete from export where id = $1`, f.ID)
 		}
 		if err != nil {
 			panic(http.ErrAbortHandler) // the answer has begun: cut, the client sees that it is not whole
@@ -206,10 +239,12 @@ func (a *Archive) Download(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// Forget removes files that were fetched, or whose time is over. Every replica may do it.
+// Forget deletes files that were downloaded or have expired. Every replica may run it.
 func (a *Archive) Forget(ctx context.Context) error {
 	_, err := pg.Exec(ctx, a.db, `
 		delete from export where id in (
-			select id from export where coalesce(taken_at + interval '1 hour', expires_at, created_at + interval '1 day') < clock_timestamp() limit 100 for update skip locked)`)
+			select id from export
+				where coalesce(taken_at + interval '1 hour', expires_at,
+				created_at + interval '1 day') < clock_timestamp() limit 100 for update skip locked)`)
 	return err
 }

@@ -10,7 +10,9 @@ import (
 	"coffer/internal/errs"
 )
 
-// IntoFile makes a new file that only its owner can read. It gets its name when write has ended well and all of it is on the disk: whatever breaks off before, kill -9 included, leaves no file of that name that is not whole.
+// IntoFile creates a new file that only its owner can read. The file gets its name when write has
+// succeeded and all of it is on disk: an interruption at any point, kill -9 included, never leaves
+// an incomplete file under that name.
 func IntoFile(path string, write func(*os.File) error) error {
 	if _, err := os.Lstat(path); err == nil {
 		return there(path)
@@ -38,10 +40,12 @@ func IntoFile(path string, write func(*os.File) error) error {
 }
 
 func there(path string) error {
-	return errs.New(errs.Conflict, "%s is there already; give a name that is not", path)
+	return errs.New(errs.Conflict, "%s already exists; choose another name", path)
 }
 
-// name gives a file its name unless something has it already: of two at once one must be told. File systems without links, such as those of memory sticks, have the name reserved by an empty file first.
+// name gives a file its name unless something has it already: of two at once one must be told. File
+// systems without links, such as those of memory sticks, have the name reserved by an empty file
+// first.
 func name(from, path string, link func(from, path string) error) error {
 	err := link(from, path)
 	if err != nil && !errors.Is(err, fs.ErrExist) {

@@ -10,7 +10,8 @@ import (
 	"coffer/internal/errs"
 )
 
-// A file gets its name when it is whole, for its owner alone, and nothing else is left; what has the name already stays as it is.
+// A file gets its name when it is whole, for its owner alone, and nothing else is left; what has
+// the name already stays as it is.
 func TestIntoFile(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -60,7 +61,8 @@ func TestNameWithoutLinks(t *testing.T) {
 			t.Fatal(err)
 		}
 		err := archive.Name(from, path, cannot)
-		if text, _ := os.ReadFile(path); (err == nil) != want || !want && !errs.Is(err, errs.Conflict) || string(text) != map[bool]string{true: "new", false: "old"}[want] {
+		if text, _ := os.ReadFile(path); (err == nil) != want || !want && !errs.Is(err, errs.Conflict) ||
+			string(text) != map[bool]string{true: "new", false: "old"}[want] {
 			t.Errorf("%q %v", text, err)
 		}
 		if err := os.WriteFile(path, []byte("old"), 0o600); err != nil {

@@ -12,10 +12,12 @@ type hledger struct{}
 
 var hledgerRoots = roots{"assets", "liabilities", "expenses", "income", "equity"}
 
-// hledgerPart is a part of an account's name: letters, digits and little else, one space at most between words, because two end the name and a colon begins the next part.
+// hledgerPart is a part of an account's name: letters, digits and little else, one space at most
+// between words, because two end the name and a colon begins the next part.
 func hledgerPart(s string) string {
 	kept := strings.Map(func(r rune) rune {
-		if unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.Is(unicode.Mn, r) || strings.ContainsRune("-_.&'/#+", r) {
+		if unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.Is(unicode.Mn, r) ||
+			strings.ContainsRune("-_.&'/#+", r) {
 			return r
 		}
 		return ' '
@@ -26,14 +28,17 @@ func hledgerPart(s string) string {
 	return kept
 }
 
-// hledgerText is a description: a semicolon would begin a comment, and a bar part the payee from a note.
+// hledgerText is a description: a semicolon would begin a comment, and a bar part the payee from a
+// note.
 func hledgerText(s string) string { return hledgerEscape.Replace(plain(s)) }
 
 var hledgerEscape = strings.NewReplacer(";", ",", "|", "/")
 
 func (hledger) head(w *bufio.Writer, b *book) {
 	b.name(hledgerRoots, hledgerPart)
-	fmt.Fprint(w, "; Written by coffer. Amounts are the accounts': money in is positive, what is owed negative.\n; Pending transactions carry !, which the banks' balances do not count: --cleared leaves them out.\ndecimal-mark .\n\n")
+	fmt.Fprint(w, "; Written by coffer. Amounts are from the accounts' view: money in is positive, money owed is "+
+		"negative.\n; Pending transactions are marked !; the banks' balances do not include them. --cleared leaves "+
+		"them out.\ndecimal-mark .\n\n")
 	for _, c := range b.currencies {
 		fmt.Fprintf(w, "commodity 1000.00 %s\n", c)
 	}
@@ -43,7 +48,8 @@ func (hledger) head(w *bufio.Writer, b *book) {
 	}
 	for _, a := range b.accounts {
 		if a.Opening != nil {
-			fmt.Fprintf(w, "\n%s * opening balance\n    %s  %s %s\n    %s\n", a.Before, a.path, *a.Opening, a.Currency, hledgerRoots.equity+":"+hledgerPart("opening"))
+			fmt.Fprintf(w, "\n%s * opening balance\n    %s  %s %s\n    %s\n", a.Before, a.path, *a.Opening, a.Currency,
+				hledgerRoots.equity+":"+hledgerPart("opening"))
 		}
 	}
 }
@@ -60,7 +66,8 @@ func (hledger) entry(w *bufio.Writer, b *book, e *entry) {
 	if len(e.Tags) > 0 {
 		fmt.Fprintf(w, "    ; tag:%s\n", strings.Join(e.Tags, ", tag:"))
 	}
-	fmt.Fprintf(w, "    %s  %s %s\n    %s  %s %s\n", b.account[e.AccountID].path, e.In, e.Currency, b.other(hledgerRoots, hledgerPart, e), e.Out, e.Currency)
+	fmt.Fprintf(w, "    %s  %s %s\n    %s  %s %s\n", b.account[e.AccountID].path, e.In, e.Currency,
+		b.other(hledgerRoots, hledgerPart, e), e.Out, e.Currency)
 }
 
 func (hledger) tail(*bufio.Writer, *book) {}
@@ -74,5 +81,6 @@ func (b *book) paths(r roots, part func(string) string) []string {
 	for _, c := range b.categories {
 		out = append(out, c.path)
 	}
-	return append(out, r.spent+":"+part("uncategorized"), r.equity+":"+part("mirrored"), r.equity+":"+part("opening"), r.equity+":"+part("transfers"))
+	return append(out, r.spent+":"+part("uncategorized"), r.equity+":"+part("mirrored"), r.equity+":"+part("opening"),
+		r.equity+":"+part("transfers"))
 }

@@ -30,17 +30,19 @@ type book struct {
 	category   map[id.ID]*category
 }
 
-// An account is one of the household's, as a ledger has it. Amounts are the ledger's: money in is positive, and what is owed is negative.
+// An account is one of the household's, as a ledger has it. Amounts are the ledger's: money in is
+// positive, and what is owed is negative.
 type account struct {
-	ID       id.ID   `db:"id"`
-	Name     string  `db:"name"`
-	Type     string  `db:"type"`
-	Currency string  `db:"currency"`
-	Opening  *string `db:"opening"` // so that the posted entries add up to what the bank says; null where it says nothing
-	Closing  *string `db:"closing"` // of all entries
-	Before   pg.Date `db:"before"`  // the day before its first entry; without entries, that of its balance
-	After    pg.Date `db:"after"`   // the day after its last one
-	path     string  // what the dialect calls it
+	ID       id.ID  `db:"id"`
+	Name     string `db:"name"`
+	Type     string `db:"type"`
+	Currency string `db:"currency"`
+	// so that the posted entries add up to what the bank says; null where it says nothing
+	Opening *string `db:"opening"`
+	Closing *string `db:"closing"` // of all entries
+	Before  pg.Date `db:"before"`  // the day before its first entry; without entries, that of its balance
+	After   pg.Date `db:"after"`   // the day after its last one
+	path    string  // what the dialect calls it
 }
 
 // A category is what the other side of an entry is filed under.
@@ -52,7 +54,8 @@ type category struct {
 	path   string
 }
 
-// An entry is a transaction: what the account lost or gained, and what for. Texts are a bank's or a person's and may hold anything.
+// An entry is a transaction: what the account lost or gained, and what for. Texts are a bank's or a
+// person's and may hold anything.
 type entry struct {
 	ShortID      string   `db:"short_id"`
 	Date         pg.Date  `db:"date"`
@@ -82,12 +85,15 @@ func (e *entry) payee() string {
 }
 
 const entries = `
-	select t.short_id, t.date, (-t.amount)::text as money_in, t.amount::text as money_out, t.currency, d.name, d.merchant_name, t.account_id, t.category_id, p.name as counterparty, t.pending, t.excluded, t.transfer,
-		array(select g.slug from transaction_tag tt join tag g on g.id = tt.tag_id where tt.transaction_id = t.id and tt.present and g.deleted_at is null order by 1) as tags
+	select t.short_id, t.date, (-t.amount)::text as money_in, t.amount::text as money_out, t.currency, d.name,
+		d.merchant_name, t.account_id, t.category_id, p.name as counterparty, t.pending, t.excluded, t.transfer,
+		array(select g.slug from transaction_tag tt join tag g on g.id = tt.tag_id
+			where tt.transaction_id = t.id and tt.present and g.deleted_at is null order by 1) as tags
 	from transaction t join descriptor d on d.id = t.descriptor_id left join counterparty p on p.id = t.counterparty_id
 	where t.deleted_at is null order by t.date, t.id`
 
-// writeLedger writes the books in another program's language. It streams, and everything is of one moment.
+// writeLedger writes the books in another program's language. It streams, and everything is of one
+// moment.
 func (a *Archive) writeLedger(ctx context.Context, w io.Writer, d dialect, moved progress) error {
 	return snapshot(ctx, a.db, func(tx pg.Tx) error {
 		b, err := readBook(ctx, tx)
@@ -135,27 +141,35 @@ func each(ctx context.Context, q pg.Querier, moved progress, f func(*entry) erro
 	return rows.Err()
 }
 
-// readBook reads accounts with their opening balances, and categories. What a bank calls the balance of a card or a loan is what is owed.
-// A bank's balance does not count what is pending, and neither does an opening.
+// readBook reads accounts with their opening balances, and categories. What a bank calls the
+// balance of a card or a loan is what is owed. A bank's balance does not count what is pending, and
+// neither does an opening.
 func readBook(ctx context.Context, tx pg.Tx) (*book, error) {
 	b := &book{account: map[id.ID]*account{}, category: map[id.ID]*category{}}
 	var err error
 	b.accounts, err = pg.All[account](ctx, tx, `
 		with owned as (
-			select a.id, coalesce(a.display_name, a.name) as name, a.type, a.currency, case when a.type in ('credit', 'loan') then -a.balance_current else a.balance_current end as balance,
-				coalesce(sum(t.amount) filter (where not t.pending and t.currency = a.currency), 0) as posted, coalesce(sum(t.amount) filter (where t.currency = a.currency), 0) as moved,
-				coalesce(min(t.date) - 1, a.balance_as_of::date, a.created_at::date) as before, coalesce(max(t.date) + 1, a.balance_as_of::date + 1, a.created_at::date + 1) as after
-			from account a left join transaction t on t.account_id = a.id and t.deleted_at is null group by a.id)
-		select id, name, type, currency, (balance + posted)::text as opening, (coalesce(balance + posted, 0) - moved)::text as closing, before, after from owned order by id`)
+			select a.id, coalesce(nullif(a.display_name, ''), a.name) as name, a.type, a.currency, case
+				when a.type in ('credit', 'loan') then -a.balance_current else a.balance_current end as balance,
+				coalesce(sum(t.amount) filter (where not t.pending and t.currency = a.currency), 0) as posted,
+					coalesce(sum(t.amount) filter (where t.currency = a.currency), 0) as moved,
+				coalesce(min(t.date) - 1, a.balance_as_of::date, a.created_at::date) as before,
+					coalesce(max(t.date) + 1, a.balance_as_of::date + 1, a.created_at::date + 1) as after
+			from account a left join transaction t on t.account_id = a.id and t.deleted_at is null
+				where a.deleted_at is null group by a.id)
+		select id, name, type, currency, (balance + posted)::text as opening,
+			(coalesce(balance + posted, 0) - moved)::text as closing, before, after from owned order by id`)
 	if err != nil {
 		return nil, err
 	}
 	b.categories, err = pg.All[category](ctx, tx, `
-		select c.id, c.display_name as name, p.display_name as parent, coalesce(c.kind, p.kind) as kind from category c left join category p on p.id = c.parent_id order by c.id`)
+		select c.id, c.display_name as name, p.display_name as parent, coalesce(c.kind, p.kind) as kind
+			from category c left join category p on p.id = c.parent_id order by c.id`)
 	if err != nil {
 		return nil, err
 	}
-	b.currencies, err = pg.Values[string](ctx, tx, `select distinct currency from transaction where deleted_at is null union select currency from account order by 1`)
+	b.currencies, err = pg.Values[string](ctx, tx, `select distinct currency from transaction
+		where deleted_at is null union select currency from account where deleted_at is null order by 1`)
 	if err != nil {
 		return nil, err
 	}
@@ -176,7 +190,8 @@ func readBook(ctx context.Context, tx pg.Tx) (*book, error) {
 // roots are the words by which a dialect tells what kind of account one is.
 type roots struct{ assets, debts, spent, earned, equity string }
 
-// name gives every account and category a path of its own. Two that would get the same are told apart by their short ids.
+// name gives every account and category a path of its own. Two that would get the same are told
+// apart by their short ids.
 func (b *book) name(r roots, part func(string) string) {
 	taken := map[string]bool{}
 	give := func(path string, own id.ID) string {
@@ -205,7 +220,9 @@ func (b *book) name(r roots, part func(string) string) {
 	}
 }
 
-// other is where the money went or came from. The mirror of another account's entry is no spending: it would count twice. Nor is what moved between two own accounts, whatever it is filed under: both sides meet in one place.
+// other is where the money went or came from. The mirror of another account's entry is no spending:
+// it would count twice. Nor is what moved between two own accounts, whatever it is filed under:
+// both sides meet in one place.
 func (b *book) other(r roots, part func(string) string, e *entry) string {
 	switch {
 	case e.Excluded:
@@ -220,5 +237,8 @@ func (b *book) other(r roots, part func(string) string, e *entry) string {
 
 // plain is text on one line, without what cannot be seen.
 func plain(s string) string {
-	return strings.Join(strings.FieldsFunc(s, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) || r == unicode.ReplacementChar }), " ")
+	return strings.Join(strings.FieldsFunc(s, func(r rune) bool {
+		return unicode.IsSpace(r) || unicode.IsControl(r) ||
+			r == unicode.ReplacementChar
+	}), " ")
 }

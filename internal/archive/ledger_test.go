@@ -13,7 +13,8 @@ import (
 	"coffer/internal/pg"
 )
 
-// program is a program that reads our ledgers. Where the gate runs it is installed; elsewhere its tests are skipped, and say so.
+// program is a program that reads our ledgers. Where the gate runs it is installed; elsewhere its
+// tests are skipped, and say so.
 func program(t *testing.T, name string) func(args ...string) (string, error) {
 	t.Helper()
 	path, err := exec.LookPath(name)
@@ -31,29 +32,46 @@ func program(t *testing.T, name string) func(args ...string) (string, error) {
 	}
 }
 
-// hostile are texts that a bank, a person or an agent could have written, each the name of an account, a category, a counterparty and a wording somewhere.
+// hostile are texts that a bank, a person or an agent could have written, each the name of an
+// account, a category, a counterparty and a wording somewhere.
 var hostile = []string{
-	`=cmd|' /C calc'!A0`, "+1", "-1", "@SUM(A1)", "\tTab", "\rReturn", `"quoted" \ back\slash\`, "two  spaces", "a;b ; comment", "a | note", "(virtual)", "[balanced]", "* ! marks",
-	"colon:in:name", "date:2020-01-01", "{{}} {USD}", "@@ 5 USD", "= 100 USD", "naïve Größe ☕", "中文店", "שלום", "emoji 🏦🏦", "'", "#tag ^link", "P 2020-01-01 USD 1", "include /etc/passwd", "\n2020-01-01 * injected\n  a  1 USD\n  b",
-	"2020-01-01 open Assets:X", "lower", "Æther", "…", "۱۲۳", "Ⅷ", "ß", "ǆ", "🏦", "", "%s%d", "end comment", "comment", "\u202eright to left", "nul\u2028line", `\u0022`, "tag:x, y:z",
+	`=cmd|' /C calc'!A0`, "+1", "-1", "@SUM(A1)", "\tTab", "\rReturn", `"quoted" \ back\slash\`, "two  spaces",
+	"a;b ; comment", "a | note", "(virtual)", "[balanced]", "* ! marks",
+	"colon:in:name", "date:2020-01-01", "{{}} {USD}", "@@ 5 USD", "= 100 USD", "naïve Größe ☕", "中文店", "שלום",
+	"emoji 🏦🏦", "'", "#tag ^link", "P 2020-01-01 USD 1", "include /etc/passwd",
+	"\n2020-01-01 * injected\n  a  1 USD\n  b",
+	"2020-01-01 open Assets:X", "lower", "Æther", "…", "۱۲۳", "Ⅷ", "ß", "ǆ", "🏦", "", "%s%d", "end comment", "comment",
+	"\u202eright to left", "nul\u2028line", `\u0022`, "tag:x, y:z",
 }
 
 func furnishHostile(t *testing.T, a *app.App) {
 	t.Helper()
 	for _, s := range []string{
-		`update descriptor d set name = h.text, merchant_name = case when h.n % 2 = 0 then h.text else '' end from unnest($1::text[]) with ordinality h (text, n), (select id, row_number() over (order by id) as n from descriptor) x where x.id = d.id and x.n = h.n`,
-		`update account a set display_name = h.text from unnest($1::text[]) with ordinality h (text, n), (select id, row_number() over (order by id) as n from account) x where x.id = a.id and x.n = h.n - 2`,
-		`update category c set display_name = h.text from unnest($1::text[]) with ordinality h (text, n), (select id, row_number() over (order by id) as n from category) x where x.id = c.id and x.n = h.n and h.text <> ''`,
-		`insert into counterparty (id, short_id, name) select gen_random_uuid(), 'hh' || lpad(n::text, 6, '0'), text from unnest($1::text[]) with ordinality h (text, n) where text <> ''`,
-		`update transaction t set counterparty_id = c.id from (select id, row_number() over (order by id) as n from counterparty where short_id like 'hh%') c, (select id, row_number() over (order by id) as n from transaction) x where x.id = t.id and x.n % 97 = c.n and $1::text[] is not null`,
+		`update descriptor d set name = h.text, merchant_name = case when h.n % 2 = 0 then h.text else '' end
+			from unnest($1::text[]) with ordinality h (text, n),
+			(select id, row_number() over (order by id) as n from descriptor) x where x.id = d.id and x.n = h.n`,
+		`update account a set display_name = h.text from unnest($1::text[]) with ordinality h (text, n),
+			(select id, row_number() over (order by id) as n from account) x where x.id = a.id and x.n = h.n - 2`,
+		`update category c set display_name = h.text from unnest($1::text[]) with ordinality h (text, n),
+			(select id, row_number() over (order by id) as n from category) x
+			where x.id = c.id and x.n = h.n and h.text <> ''`,
+		`insert into counterparty (id, short_id, name) select gen_random_uuid(), 'hh' || lpad(n::text, 6, '0'), text
+			from unnest($1::text[]) with ordinality h (text, n) where text <> ''`,
+		`update transaction t set counterparty_id = c.id
+			from (select id, row_number() over (order by id) as n from counterparty where short_id like 'hh%') c,
+			(select id, row_number() over (order by id) as n from transaction) x
+			where x.id = t.id and x.n % 97 = c.n and $1::text[] is not null`,
 	} {
 		if _, err := a.DB.Exec(t.Context(), s, hostile); err != nil {
 			t.Fatalf("%s: %v", s, err)
 		}
 	}
 	for _, s := range []string{
-		`insert into tag (id, short_id, slug, display_name) select gen_random_uuid(), 'tt' || lpad(n::text, 6, '0'), s, s from unnest(array['date', 'date:2020-01-01', 'type:x', 'a:b:c', 'date2:nonsense']) with ordinality h (s, n)`,
-		`insert into transaction_tag select t.id, g.id, true, 'user' from (select id from transaction order by id limit 20) t, tag g where g.short_id like 'tt%'`,
+		`insert into tag (id, short_id, slug, display_name) select gen_random_uuid(), 'tt' || lpad(n::text, 6, '0'),
+			s, s from unnest(array['date', 'date:2020-01-01', 'type:x', 'a:b:c',
+			'date2:nonsense']) with ordinality h (s, n)`,
+		`insert into transaction_tag select t.id, g.id, true, 'user'
+			from (select id from transaction order by id limit 20) t, tag g where g.short_id like 'tt%'`,
 	} {
 		if _, err := a.DB.Exec(t.Context(), s); err != nil {
 			t.Fatalf("%s: %v", s, err)
@@ -67,15 +85,21 @@ type sumRow struct {
 	Amount string `db:"amount"`
 }
 
-// ourBalances is what the bank says of each account that it says something of, transactions or not, with what is owed negative, in any order.
+// ourBalances is what the bank says of each account that it says something of, transactions or not,
+// with what is owed negative, in any order.
 const ourBalances = `
-	select a.short_id as name, (case when a.type in ('credit', 'loan') then -a.balance_current else a.balance_current end)::text as amount from account a
+	select a.short_id as name, (case when a.type in ('credit', 'loan') then -a.balance_current
+		else a.balance_current end)::text as amount from account a
 	where a.balance_current is not null order by 2, 1`
 
 // ourSpending is what was posted or is pending for each kind of category, by currency.
 const ourSpending = `
-	select case when t.excluded or t.transfer then 'equity' when c.id is null then 'expenses' when coalesce(c.kind, p.kind) = 'expense' then 'expenses' when coalesce(c.kind, p.kind) = 'income' then 'income' else 'equity' end || ' ' || t.currency as name, sum(t.amount)::text as amount
-	from transaction t left join category c on c.id = t.category_id left join category p on p.id = c.parent_id where t.deleted_at is null group by 1 order by 1`
+	select case when t.excluded or t.transfer then 'equity' when c.id is null then 'expenses'
+		when coalesce(c.kind, p.kind) = 'expense' then 'expenses'
+		when coalesce(c.kind, p.kind) = 'income' then 'income'
+		else 'equity' end || ' ' || t.currency as name, sum(t.amount)::text as amount
+	from transaction t left join category c on c.id = t.category_id left join category p on p.id = c.parent_id
+		where t.deleted_at is null group by 1 order by 1`
 
 func ledgerFile(t *testing.T, a *app.App, format, name string) string {
 	t.Helper()
@@ -97,7 +121,8 @@ func TestHledger(t *testing.T) {
 		t.Fatalf("hledger check: %v\n%s", err, out)
 	}
 	balances := func(args ...string) [][]string {
-		out, err := run(append([]string{"-f", path, "balance", "--layout=bare", "-O", "csv", "--flat", "-N"}, args...)...)
+		out, err := run(append([]string{"-f", path, "balance", "--layout=bare", "-O", "csv", "--flat", "-N"},
+			args...)...)
 		if err != nil {
 			t.Fatalf("hledger balance: %v\n%s", err, out)
 		}
@@ -164,7 +189,8 @@ func compare(t *testing.T, a *app.App, theirs func(func(name, amount string))) {
 	}
 }
 
-// beanSums prints what Beancount adds up: for each account the cleared sum, for each root all of it.
+// beanSums prints what Beancount adds up: for each account the cleared sum, for each root all of
+// it.
 const beanSums = `
 import sys, json, collections
 from beancount import loader

@@ -7,13 +7,14 @@ import (
 	"io"
 	"slices"
 
+	"coffer/internal/bank/all"
 	"coffer/internal/errs"
 	"coffer/internal/pg"
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// Import brings an export into an empty household. It is there whole or not at all.
+// Import imports an export into an empty household, completely or not at all.
 func (a *Archive) Import(ctx context.Context, r io.ReaderAt, size int64, moved progress) (Manifest, error) {
 	return a.bring(ctx, r, size, Export, moved)
 }
@@ -25,15 +26,20 @@ func (a *Archive) bring(ctx context.Context, r io.ReaderAt, size int64, k Kind, 
 	}
 	err = pgx.BeginFunc(ctx, a.db.Pool, func(tx pgx.Tx) error { return in.load(ctx, tx, moved) })
 	if pe, ok := errors.AsType[*pgconn.PgError](err); ok && (pe.Code[:2] == "23" || pe.Code == "42703") {
-		err = errs.Wrap(err, errs.ValidationError, "this archive is of schema %d and does not fit this coffer's (%s): bring it into the coffer that made it (%s), and that one up to date", in.Schema, pe.ConstraintName, in.Coffer)
+		err = errs.Wrap(err, errs.ValidationError,
+			"this archive has schema %d, which does not match this coffer's (%s): import it with the version that "+
+				"wrote it (%s), then upgrade that installation", in.Schema, pe.ConstraintName, in.Coffer)
 	}
 	return in.Manifest, err
 }
 
-// load writes the archive's rows in place of those that a new household has, reads them again, and holds what it reads against the manifest before anything is committed.
-// Foreign keys are taken off meanwhile and made anew at the end, so that rows may come in any order and are checked all at once.
+// load writes the archive's rows in place of those that a new household has, reads them again, and
+// holds what it reads against the manifest before anything is committed. Foreign keys are dropped
+// meanwhile and created again at the end, so that rows may come in any order and are checked all at
+// once.
 func (a *reader) load(ctx context.Context, tx pg.Tx, moved progress) error {
-	if _, err := pg.Exec(ctx, tx, `set local statement_timeout = 0`); err != nil {
+	if _, err := pg.Exec(ctx, tx, `select set_config('statement_timeout', '0', true),
+		set_config('lock_timeout', '0', true)`); err != nil {
 		return err
 	}
 	all, err := tables(ctx, tx, a.Kind)
@@ -58,16 +64,23 @@ func (a *reader) load(ctx context.Context, tx pg.Tx, moved progress) error {
 	for _, c := range a.Tables {
 		i := slices.IndexFunc(all, func(t table) bool { return t.name == c.Table })
 		if i < 0 {
-			return errs.New(errs.ValidationError, "this archive holds the table %q, which this coffer does not know; bring this coffer up to date first", c.Table)
+			return errs.New(errs.ValidationError,
+				"this archive contains the table %q, which this coffer does not know; upgrade this coffer first",
+				c.Table)
 		}
 		if err := a.fill(ctx, tx, all[i], c, moved); err != nil {
 			return err
 		}
 	}
+	if err := knownProviders(ctx, tx); err != nil {
+		return err
+	}
 	if a.Kind == Export {
-		// Their credentials are not in the archive, so no sync can ever succeed: the contract's word for that is disconnected.
+		// Their credentials are not in the archive, so no sync can ever succeed: the contract's
+		// word for that is disconnected.
 		_, err := pg.Exec(ctx, tx, `
-			update connection set status = 'disconnected', status_reason = 'IMPORTED', status_message = 'This connection came from an export, which holds no credentials; link the bank anew to sync it again.', next_sync_at = null
+			update connection set status = 'disconnected', status_reason = 'IMPORTED',
+				status_message = 'This connection came from an export, which contains no credentials; link the bank again to sync it.', next_sync_at = null
 			where provider <> 'csv' and status <> 'disconnected'`)
 		if err != nil {
 			return err
@@ -77,25 +90,49 @@ func (a *reader) load(ctx context.Context, tx pg.Tx, moved progress) error {
 		return err
 	}
 	for _, t := range all {
-		if err := t.settle(ctx, tx); err != nil {
+		if err := t.finishTable(ctx, tx); err != nil {
 			return err
 		}
 	}
 	return keys.add(ctx, tx)
 }
 
-// homeless refuses when someone has a way into the new household as a member whom the archive does not have, or has as deleted: it would lead nowhere.
+// knownProviders refuses records of providers that this coffer does not have: it could neither sync
+// nor show them.
+func knownProviders(ctx context.Context, tx pg.Tx) error {
+	some, err := pg.Value[bool](ctx, tx, `
+		select exists (
+			select provider from connection union all select provider from account union all select provider
+				from category_mapping union all
+			select provider from link_session union all select provider from webhook_event union all select provider
+				from provider_setting
+			except select unnest($1::text[]))`, all.Name("").Enum())
+	if err != nil || !some {
+		return err
+	}
+	return errs.New(errs.ValidationError,
+		"this archive holds records of a provider that this coffer does not know; bring this coffer up to date first")
+}
+
+// homeless refuses when someone has a way into the new household as a member whom the archive does
+// not have, or has as deleted: it would lead nowhere.
 func (a *reader) homeless(ctx context.Context, tx pg.Tx) error {
 	some, err := pg.Value[bool](ctx, tx, `
-		select exists (select from login l where not exists (select from member m where m.id = l.member_id and m.deleted_at is null))
-			or exists (select from token t where t.member_id is not null and not exists (select from member m where m.id = t.member_id and (m.deleted_at is null or t.revoked_at is not null)))`)
+		select exists (select from login l
+			where not exists (select from member m where m.id = l.member_id and m.deleted_at is null))
+			or exists (select from token t where t.member_id is not null
+				and not exists (select from member m where m.id = t.member_id
+				and (m.deleted_at is null or t.revoked_at is not null)))`)
 	if err != nil || !some || a.Kind == Backup {
 		return err
 	}
-	return errs.New(errs.Conflict, "someone has signed in to this household, or made a key, as a member whom the archive does not have: bring it into a new, empty database, and sign in after that")
+	return errs.New(errs.Conflict,
+		"someone has signed in to this household, or created a key, as a member who is not in the archive: import it "+
+			"into a new, empty database, and sign in after that")
 }
 
-// empty refuses a household that has anything of its own, and keeps others from giving it something meanwhile.
+// empty refuses a household that has anything of its own, and keeps others from giving it something
+// meanwhile.
 func (a *reader) empty(ctx context.Context, tx pg.Tx, all []table) error {
 	for _, t := range all {
 		if _, err := pg.Exec(ctx, tx, "lock table "+quote(t.name)+" in access exclusive mode"); err != nil {
@@ -112,15 +149,21 @@ func (a *reader) empty(ctx context.Context, tx pg.Tx, all []table) error {
 			return err
 		}
 		if full {
-			return errs.New(errs.Conflict, "this household is not empty (it has rows in the table %q): bring the archive into a new, empty database", t.name)
+			return errs.New(errs.Conflict,
+				"this household is not empty (the table %q has rows): import the archive into a new, empty database",
+				t.name)
 		}
 	}
 	return nil
 }
 
-// clear empties the table and keeps its triggers quiet: they would answer to rows that others have already answered to.
+// clear empties the table and keeps its triggers quiet: they would answer to rows that others have
+// already answered to.
 func (t table) clear(ctx context.Context, tx pg.Tx) error {
-	for _, s := range []string{"alter table " + quote(t.name) + " disable trigger user", "delete from " + quote(t.name)} {
+	for _, s := range []string{
+		"alter table " + quote(t.name) + " disable trigger user",
+		"delete from " + quote(t.name),
+	} {
 		if _, err := pg.Exec(ctx, tx, s); err != nil {
 			return err
 		}
@@ -132,7 +175,9 @@ func (t table) clear(ctx context.Context, tx pg.Tx) error {
 func (a *reader) fill(ctx context.Context, tx pg.Tx, t table, c Content, moved progress) error {
 	for _, name := range c.Columns {
 		if !slices.Contains(t.names(), name) {
-			return errs.New(errs.ValidationError, "this archive is of schema %d and has a column %q of %q that this coffer does not know: bring it into the coffer that made it (%s), and that one up to date", a.Schema, name, c.Table, a.Coffer)
+			return errs.New(errs.ValidationError,
+				"this archive has schema %d and a column %q of %q that this coffer does not know: import it with the "+
+					"version that wrote it (%s), then upgrade that installation", a.Schema, name, c.Table, a.Coffer)
 		}
 	}
 	into := t.fill(c.Columns)
@@ -147,23 +192,27 @@ func (a *reader) fill(ctx context.Context, tx pg.Tx, t table, c Content, moved p
 		return fmt.Errorf("fill %s: %w", t.name, err)
 	}
 	same := t
-	same.columns = slices.DeleteFunc(slices.Clone(t.columns), func(k column) bool { return !slices.Contains(c.Columns, k.Name) })
+	same.columns = slices.DeleteFunc(slices.Clone(t.columns),
+		func(k column) bool { return !slices.Contains(c.Columns, k.Name) })
 	var again Content
 	if err := same.print(ctx, tx, io.Discard, &again, nil); err != nil {
 		return err
 	}
 	if again.SHA256 != c.SHA256 {
-		return fmt.Errorf("archive: what was stored of %s is not what was read", t.name)
+		return fmt.Errorf("archive: the stored rows of %s differ from the rows that were read", t.name)
 	}
 	return nil
 }
 
-// settle lets sequences go on behind the last number, triggers answer again, and the planner know the rows.
-func (t table) settle(ctx context.Context, tx pg.Tx) error {
+// finishTable lets sequences go on behind the last number, triggers answer again, and the planner
+// know the rows.
+func (t table) finishTable(ctx context.Context, tx pg.Tx) error {
 	statements := []string{"alter table " + quote(t.name) + " enable trigger user", "analyze " + quote(t.name)}
 	for _, c := range t.columns {
 		if c.Counted {
-			statements = append(statements, fmt.Sprintf("select setval(pg_get_serial_sequence('%s', '%s'), coalesce(max(%s), 0) + 1, false) from %s", t.name, c.Name, quote(c.Name), quote(t.name)))
+			statements = append(statements,
+				fmt.Sprintf("select setval(pg_get_serial_sequence('%s', '%s'), coalesce(max(%s), 0) + 1, false) from "+
+					"%s", t.name, c.Name, quote(c.Name), quote(t.name)))
 		}
 	}
 	for _, s := range statements {
@@ -201,7 +250,8 @@ func (r references) drop(ctx context.Context, tx pg.Tx) error {
 
 func (r references) add(ctx context.Context, tx pg.Tx) error {
 	for _, k := range r {
-		if _, err := pg.Exec(ctx, tx, "alter table "+quote(k.Table)+" add constraint "+quote(k.Name)+" "+k.Definition); err != nil {
+		if _, err := pg.Exec(ctx, tx, "alter table "+quote(k.Table)+" add constraint "+quote(k.Name)+" "+
+			k.Definition); err != nil {
 			return fmt.Errorf("reference %s: %w", k.Name, err)
 		}
 	}

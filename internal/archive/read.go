@@ -19,10 +19,11 @@ const maxSmall = 16 << 20 // the manifest and the sums; ours have some kilobytes
 
 // damaged is what is said of a file that is not as it was written.
 func damaged(err error, where string) error {
-	return errs.Wrap(err, errs.ValidationError, "this archive is damaged or was changed (%s): take another copy of it", where)
+	return errs.Wrap(err, errs.ValidationError, "this archive is damaged or was modified (%s): use another copy of it",
+		where)
 }
 
-var errSum = errors.New("the hash is another one")
+var errSum = errors.New("the hash does not match")
 
 // A reader is an archive whose every byte was held against its sums.
 type reader struct {
@@ -30,11 +31,13 @@ type reader struct {
 	files map[string]*zip.File
 }
 
-// open reads an archive through, and answers it if it is whole: every file that the sums name is there once with that hash, and no other is.
+// open reads an archive through, and answers it if it is whole: every file that the sums name is
+// there once with that hash, and no other is.
 func open(r io.ReaderAt, size int64, want Kind) (*reader, error) {
 	z, err := zip.NewReader(r, size)
 	if err != nil {
-		return nil, errs.Wrap(err, errs.ValidationError, "this is no archive of coffer, or it is damaged: a zip file with a manifest is expected")
+		return nil, errs.Wrap(err, errs.ValidationError,
+			"this is not an archive of coffer, or it is damaged: expected a zip file with a manifest")
 	}
 	a := &reader{files: map[string]*zip.File{}}
 	for _, f := range z.File {
@@ -115,13 +118,21 @@ func hashOf(f *zip.File) (string, error) {
 
 // fits says whether this program can take the archive in.
 func (a *reader) fits(want Kind) error {
+	newer := a.Version > formatNumber || a.Schema > pg.Newest()
+	if a.Version == developmentFormat {
+		// the schema's number tells nothing; whether its tables and columns fit is found out while
+		// loading
+		newer = false
+	}
 	switch {
-	case a.Format != formatName || a.Version > formatNumber || a.Schema > pg.Newest():
-		return errs.New(errs.ValidationError, "this archive is from a newer coffer (%s, schema %d; this one knows %d): bring this coffer up to date first", a.Coffer, a.Schema, pg.Newest())
+	case a.Format != formatName || newer:
+		return errs.New(errs.ValidationError,
+			"this archive is from a newer coffer (%s, schema %d; this one knows %d): upgrade this coffer first",
+			a.Coffer, a.Schema, pg.Newest())
 	case a.Kind != want && want == Export:
-		return errs.New(errs.ValidationError, "this is a backup, not an export: bring it back with coffer restore")
+		return errs.New(errs.ValidationError, "this is a backup, not an export: use coffer restore")
 	case a.Kind != want:
-		return errs.New(errs.ValidationError, "this is an export, not a backup: bring it in with coffer import")
+		return errs.New(errs.ValidationError, "this is an export, not a backup: use coffer import")
 	}
 	for _, c := range a.Tables {
 		if a.files[c.File] == nil {

@@ -10,54 +10,62 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// A Kind is what an archive is for.
+// A Kind is the purpose of an archive.
 type Kind string
 
 const (
-	// Export is for people and other programs: everything that the household knows, and nothing that opens a door.
+	// Export is for people and other programs: everything that the household knows, and nothing
+	// that opens a door.
 	Export Kind = "export"
 	// Backup is the database as it is, sealed columns included; it leaves the house only encrypted.
 	Backup Kind = "backup"
 )
 
-// taken names every table that goes into an export. A table that is neither here nor in kept nor in never fails a test, so that whoever adds one decides.
+// taken names every table that goes into an export. A table that is neither here nor in kept nor in
+// never fails a test, so that whoever adds one decides.
 var taken = []string{
-	"account", "account_balance", "account_link", "category", "category_mapping", "change", "comment", "connection", "counterparty", "descriptor", "entry", "link_match", "member", "model_setting", "naming",
-	"quarantine", "report", "rule", "rule_hit", "rulebook", "setting", "sync_log", "tag", "touched", "transaction", "transaction_alias", "transaction_tag",
+	"account", "account_balance", "account_link", "bank_event", "category", "category_mapping", "change", "comment",
+	"connection", "counterparty", "descriptor", "entry", "link_match", "member", "model_setting", "naming",
+	"quarantine", "report", "rule", "rule_hit", "rulebook", "setting", "sync_log", "tag", "touched", "transaction",
+	"transaction_alias", "transaction_tag",
 }
 
-// kept names what stays in the house when someone exports, by table or table.column, and why. A backup has it.
+// kept names what stays in the house when someone exports, by table or table.column, and why. A
+// backup has it.
 var kept = map[string]string{
-	"connection.credentials": "opens accounts at banks; after an import a bank is linked anew",
-	"model_setting.key":      "lets whoever has it use a model at the household's cost",
+	"connection.credentials": "bank credentials; after an import banks are linked again",
+	"model_setting.key":      "model keys: anyone who has one can use a model at the household's cost",
 	"quarantine.raw":         "sealed with a key that is not exported",
-	"idempotency":            "answers of the last 24 hours, readable only by whoever got them",
+	"idempotency":            "responses of the last 24 hours, readable only by the caller that received them",
 	"instance":               "keys of this installation itself",
-	"job":                    "work of this installation, kept for 30 days",
-	"link_session":           "members on the way to a bank's sign-in",
-	"client":                 "programs that members let in, at this installation's address",
-	"consent":                "what members granted them; after an import they ask again",
-	"login":                  "the ways in of members; after an import each is given one anew",
+	"job":                    "jobs of this installation, kept for 30 days",
+	"link_session":           "link sessions in progress",
+	"client":                 "programs that members allowed, at this installation's address",
+	"consent":                "consents given to programs; after an import they ask again",
+	"login":                  "members' sign-in methods; after an import each member is given a new one",
 	"provider_setting":       "secrets of data providers",
 	"token":                  "keys and sessions: they let callers in",
-	"upload":                 "files on their way in",
-	"webhook_event":          "what data providers told this installation, kept for 90 days",
-	"write_budget":           "what keys of this installation wrote today",
+	"upload":                 "uploaded files in transit",
+	"webhook_event":          "webhook events, kept for 90 days",
+	"write_budget":           "today's write counts of this installation's keys",
 }
 
 // never names what no archive holds, and why.
 var never = map[string]string{
-	"goose_db_version": "the manifest says which schema it is",
-	"export":           "files that were made from the rest",
-	"export_part":      "files that were made from the rest",
-	"attempt":          "how often someone tried to sign in, within a day",
-	"ticket":           "links and challenges that are good for minutes",
-	"device":           "programs that wait for a key, for minutes",
+	"schema_version": "the manifest states the schema",
+	"export":         "files generated from the rest",
+	"export_part":    "files generated from the rest",
+	"attempt":        "counts of sign-in attempts, kept for a day",
+	"ticket":         "links and challenges, valid for minutes",
+	"device":         "programs waiting for a key, for minutes",
 }
 
-// seeded says of tables that a new household has rows in which of them those are. A household with other rows, or with rows elsewhere, is not empty.
+// seeded says of tables that a new household has rows in which of them those are. A household with
+// other rows, or with rows elsewhere, is not empty.
 var seeded = map[string]string{
-	"category": "is_system", "category_mapping": "true", "instance": "true", "member": "id = '019a3c5e-4000-7000-8000-000000000001'", "naming": "true", "rule": "is_system", "rulebook": "true", "setting": "true", "tag": "is_system",
+	"category": "is_system", "category_mapping": "true", "instance": "true",
+	"member": "id = '019a3c5e-4000-7000-8000-000000000001'", "naming": "true", "rule": "is_system",
+	"rulebook": "true", "setting": "true", "tag": "is_system",
 }
 
 // A column is a part of a table, as the catalog has it.
@@ -75,12 +83,16 @@ type table struct {
 	columns []column
 }
 
-// tables reads from the catalog what an archive of that kind holds, in the order of names. Generated columns are left out: the database makes them anew.
+// tables reads from the catalog what an archive of that kind holds, in the order of names.
+// Generated columns are left out: the database computes them again.
 func tables(ctx context.Context, q pg.Querier, k Kind) ([]table, error) {
 	columns, err := pg.All[column](ctx, q, `
-		select c.relname::text as table_name, a.attname::text as column_name, a.attidentity <> '' as counted, a.attcollation <> 0 as text, array_position(i.indkey::smallint[], a.attnum) as key
-		from pg_class c join pg_namespace n on n.oid = c.relnamespace join pg_attribute a on a.attrelid = c.oid left join pg_index i on i.indrelid = c.oid and i.indisprimary
-		where n.nspname = 'public' and c.relkind in ('r', 'p') and a.attnum > 0 and not a.attisdropped and a.attgenerated = ''
+		select c.relname::text as table_name, a.attname::text as column_name, a.attidentity <> '' as counted,
+			a.attcollation <> 0 as text, array_position(i.indkey::smallint[], a.attnum) as key
+		from pg_class c join pg_namespace n on n.oid = c.relnamespace join pg_attribute a on a.attrelid = c.oid left
+			join pg_index i on i.indrelid = c.oid and i.indisprimary
+		where n.nspname = 'public' and c.relkind in ('r', 'p') and a.attnum > 0 and not a.attisdropped
+			and a.attgenerated = ''
 		order by c.relname, a.attnum`)
 	if err != nil {
 		return nil, fmt.Errorf("read the catalog: %w", err)
@@ -122,7 +134,8 @@ func (t table) names() []string {
 	return names
 }
 
-// lines is the statement that reads the table, a JSON object for each row, in an order that is the same in every database: text is ordered by its bytes, whatever the locale.
+// lines is the statement that reads the table, a JSON object for each row, in an order that is the
+// same in every database: text is ordered by its bytes, whatever the locale.
 func (t table) lines() string {
 	key := make([]string, 0, 3)
 	for place := range len(t.columns) + 1 {
@@ -136,11 +149,13 @@ func (t table) lines() string {
 			}
 		}
 	}
-	return "select row_to_json(x)::text from (select " + quote(t.names()...) + " from " + quote(t.name) + " order by " + strings.Join(key, ", ") + ") x"
+	return "select row_to_json(x)::text from (select " + quote(t.names()...) + " from " + quote(t.name) + " order by " +
+		strings.Join(key, ", ") + ") x"
 }
 
 // fill is the statement that writes rows of those columns, given as a JSON array.
 func (t table) fill(columns []string) string {
 	names := quote(columns...)
-	return "insert into " + quote(t.name) + " (" + names + ") overriding system value select " + names + " from json_populate_recordset(null::" + quote(t.name) + ", $1::json)"
+	return "insert into " + quote(t.name) + " (" + names + ") overriding system value select " + names +
+		" from json_populate_recordset(null::" + quote(t.name) + ", $1::json)"
 }

@@ -14,14 +14,16 @@ import (
 func TestEveryTableIsDecidedOn(t *testing.T) {
 	t.Parallel()
 	db := pgtest.New(t)
-	names, err := pg.Values[string](t.Context(), db, `select tablename::text from pg_tables where schemaname = 'public' order by 1`)
+	names, err := pg.Values[string](t.Context(), db, `select tablename::text from pg_tables
+		where schemaname = 'public' order by 1`)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, f := range undecided(names, taken, slices.Collect(maps.Keys(kept)), slices.Collect(maps.Keys(never))) {
 		t.Error(f)
 	}
-	control := undecided([]string{"tag", "stray", "twice"}, []string{"tag", "ghost", "twice"}, []string{"twice", "tag.color"}, []string{"gone"})
+	control := undecided([]string{"tag", "stray", "twice"}, []string{"tag", "ghost", "twice"},
+		[]string{"twice", "tag.color"}, []string{"gone"})
 	if len(control) != 2 {
 		t.Errorf("the control gave %q", control)
 	}
@@ -34,8 +36,10 @@ func TestEveryTableIsDecidedOn(t *testing.T) {
 			t.Errorf("%s has no primary key, so its rows have no order of their own", table.name)
 		}
 		for _, c := range table.columns {
-			// A column of bytes holds a secret, or a hash of one, or a file: an export has none of them.
-			bytes, err := pg.Value[bool](t.Context(), db, `select format_type(atttypid, null) = 'bytea' from pg_attribute where attrelid = $1::regclass and attname = $2`, table.name, c.Name)
+			// A column of bytes holds a secret, or a hash of one, or a file: an export has none of
+			// them.
+			bytes, err := pg.Value[bool](t.Context(), db, `select format_type(atttypid, null) = 'bytea'
+				from pg_attribute where attrelid = $1::regclass and attname = $2`, table.name, c.Name)
 			if err != nil || bytes && holds(Export, table.name, c.Name) {
 				t.Errorf("%s.%s holds bytes and would be exported: %v", table.name, c.Name, err)
 			}
@@ -53,7 +57,8 @@ func TestEveryTableIsDecidedOn(t *testing.T) {
 		if !slices.Contains(names, name) {
 			continue
 		}
-		if own, err := pg.Value[int](t.Context(), db, `select count(*) from `+quote(name)+` where not (`+rows+`)`); err != nil || own > 0 {
+		if own, err := pg.Value[int](t.Context(), db,
+			`select count(*) from `+quote(name)+` where not (`+rows+`)`); err != nil || own > 0 {
 			t.Errorf("a new household has %d rows in %s that are not seen as seeded: %v", own, name, err)
 		}
 	}
@@ -61,7 +66,8 @@ func TestEveryTableIsDecidedOn(t *testing.T) {
 
 type listed = table
 
-// undecided says which tables are in none of the lists, or in two. A name in a list that is no table yet harms nobody.
+// undecided says which tables are in none of the lists, or in two. A name in a list that is no
+// table yet harms nobody.
 func undecided(tables, taken, kept, never []string) []string {
 	var out []string
 	lists := slices.Concat(taken, kept, never)
@@ -73,7 +79,8 @@ func undecided(tables, taken, kept, never []string) []string {
 			}
 		}
 		if times != 1 {
-			out = append(out, name+" must stand in exactly one of taken, kept and never (archive/table.go): does an export hold it?")
+			out = append(out,
+				name+" must stand in exactly one of taken, kept and never (archive/table.go): does an export hold it?")
 		}
 	}
 	return out

@@ -22,10 +22,13 @@ const (
 	manifestName = "manifest.json"
 	sumsName     = "SHA256SUMS"
 	formatName   = "coffer archive"
-	formatNumber = 1
+	formatNumber = 2
+	// developmentFormat is the format of development versions before the first release, whose
+	// migrations had other numbers.
+	developmentFormat = 1
 )
 
-// A Manifest says what an archive holds.
+// A Manifest describes the contents of an archive.
 type Manifest struct {
 	Format  string    `json:"format"`
 	Version int       `json:"format_version"`
@@ -47,13 +50,13 @@ type Content struct {
 	SHA256  string   `json:"sha256"`
 }
 
-// Missing is something that an archive does not hold, and why.
+// Missing is something that an archive does not contain, and why.
 type Missing struct {
 	Name   string `json:"name"`
 	Reason string `json:"reason"`
 }
 
-// Transactions is how many transactions the archive holds.
+// Transactions returns the number of transactions in the archive.
 func (m Manifest) Transactions() int64 {
 	for _, c := range m.Tables {
 		if c.Table == "transaction" {
@@ -66,37 +69,41 @@ func (m Manifest) Transactions() int64 {
 func leftOut(k Kind) []Missing {
 	out := []Missing{}
 	for _, list := range []map[string]string{kept, never} {
-		if k == Export || list["goose_db_version"] != "" {
+		if k == Export || list["schema_version"] != "" {
 			for _, name := range slices.Sorted(maps.Keys(list)) {
 				out = append(out, Missing{name, list[name]})
 			}
 		}
 	}
-	return append(out, Missing{"river.*", "the dispatcher's own tables; it makes them anew"})
+	return append(out, Missing{"river.*", "the dispatcher's own tables, which it creates itself"})
 }
 
-// snapshot runs f on the household as it is at one moment, for as long as that takes. It has a connection of its own: those of the pool are for requests.
+// snapshot runs f on the household as it is at one moment, for as long as that takes. It has a
+// connection of its own: those of the pool are for requests.
 func snapshot(ctx context.Context, db *pg.DB, f func(pg.Tx) error) error {
 	conn, err := pgx.ConnectConfig(ctx, db.Config().ConnConfig)
 	if err != nil {
 		return fmt.Errorf("connect: %w", err)
 	}
 	defer conn.Close(context.WithoutCancel(ctx)) //nolint:errcheck // nothing is left to lose
-	return pgx.BeginTxFunc(ctx, conn, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}, func(tx pgx.Tx) error {
-		// Whoever takes the file may be slow.
-		_, err := pg.Exec(ctx, tx, `select set_config('statement_timeout', '0', true), set_config('idle_in_transaction_session_timeout', '0', true)`)
-		if err != nil {
-			return err
-		}
-		return f(tx)
-	})
+	return pgx.BeginTxFunc(ctx, conn, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly},
+		func(tx pgx.Tx) error {
+			// Whoever takes the file may be slow.
+			_, err := pg.Exec(ctx, tx, `select set_config('statement_timeout', '0', true),
+			set_config('idle_in_transaction_session_timeout', '0', true)`)
+			if err != nil {
+				return err
+			}
+			return f(tx)
+		})
 }
 
 // progress is told how many more rows are done.
 type progress func(rows int64)
 
-// write puts the household into w as a zip file: one file for each table, then the manifest, then the sums of all of them, in the form that sha256sum -c reads.
-// Everything is of one moment, and streams: what is in memory does not grow with the household.
+// write puts the household into w as a zip file: one file for each table, then the manifest, then
+// the sums of all of them, in the form that sha256sum -c reads. Everything is of one moment, and
+// streams: what is in memory does not grow with the household.
 func (a *Archive) write(ctx context.Context, w io.Writer, k Kind, moved progress) (Manifest, error) {
 	m := Manifest{Format: formatName, Version: formatNumber, Kind: k, Coffer: a.version, LeftOut: leftOut(k)}
 	z := zip.NewWriter(w)
@@ -104,7 +111,7 @@ func (a *Archive) write(ctx context.Context, w io.Writer, k Kind, moved progress
 		if m.Created, err = pg.Value[pg.Time](ctx, tx, `select now()`); err != nil {
 			return err
 		}
-		if m.Schema, err = pg.Value[int64](ctx, tx, `select max(version_id) from goose_db_version`); err != nil {
+		if m.Schema, err = pg.Value[int64](ctx, tx, `select max(version_id) from schema_version`); err != nil {
 			return err
 		}
 		all, err := tables(ctx, tx, k)
@@ -139,7 +146,7 @@ func (m Manifest) create(z *zip.Writer, name string) (io.Writer, error) {
 func finish(z *zip.Writer, m Manifest) error {
 	text, err := json.MarshalIndent(m, "", "  ")
 	if err != nil {
-		return fmt.Errorf("print manifest: %w", err)
+		return fmt.Errorf("write manifest: %w", err)
 	}
 	text = append(text, '\n')
 	var sums strings.Builder

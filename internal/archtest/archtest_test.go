@@ -23,57 +23,73 @@ var rules = []rule{
 	{name: "imports", check: imports},
 	{name: "writes", check: writes},
 	{name: "comments", check: comments},
-	{name: "sizes", check: bounds.check, trial: sizes{file: 12, function: 3, pkg: 20, surface: 10, share: 60, from: 30}.check},
+	{name: "sizes", check: bounds.check, trial: sizes{
+		file: 12, test: 12, function: 3, exported: 2, statements: 4, surface: 3,
+		share: 60, from: 6,
+	}.check},
+	{name: "columns", check: columns},
 	{name: "sql", check: prepared},
 	{name: "floats", check: floats},
 	{name: "words", check: words},
+	{name: "voice", check: voice},
+	{name: "providers", check: providers},
 }
 
 // exceptions are the breaches that are meant, by the key of their finding, each with its reason.
 var exceptions = map[string]string{
-	"write app instance":                    "the check of the encryption key is made at the start, and only app has the key ring and the database in hand; pg owns the table and knows no household's ring",
-	"write internal/pg/reseal.go DB.Reseal": "rotation rewraps the columns that app lists as sealed, whoever owns them: the wrapping changes, the value does not",
+	"write app instance": "the check of the encryption key is made at the start, and only app has " +
+		"the key ring and the database in hand; pg owns the table and knows no household's ring",
+	"write internal/pg/reseal.go DB.Reseal": "rotation rewraps the columns that app lists as sealed, whoever owns " +
+		"them: the wrapping changes, the value does not",
 
-	"write pg descriptor": "the migration in Go fills a column that it adds; ledger is above it, and the step is run once in a database's life",
+	"unchecked internal/pg/reseal.go DB.Reseal": "table and column are arguments; TestResealOnline runs it",
+	"write internal/journal/definition.go Definition.set": "the owner of the table makes the Definition, and nothing " +
+		"else can be written through it",
 
-	"unchecked internal/pg/reseal.go DB.Reseal":             "table and column are arguments; TestResealOnline runs it",
-	"write internal/journal/definition.go Definition.Apply": "the owner of the table makes the Definition, and nothing else can be written through it",
-
-	"unchecked internal/job/enqueue.go Jobs.Put":                   "asks a question that its callers give as a constant; every webhook runs it",
-	"unchecked internal/journal/definition.go Definition.Lock":     "the table is the owner's, named when the program starts; stories revert each kind",
-	"unchecked internal/journal/definition.go Definition.Read":     "the same",
-	"unchecked internal/journal/definition.go Definition.Apply":    "the same",
-	"unchecked internal/journal/definition.go Definition.taken":    "the same",
-	"unchecked internal/journal/annotation.go Journal.Annotations": "a filtered list: its condition comes from pg.Where",
-	"unchecked internal/journal/change.go Journal.List":            "a filtered list: its condition comes from pg.Where",
-	"unchecked internal/account/account.go Register.Balances":      "a filtered list: its condition comes from pg.Where",
-	"unchecked internal/ledger/filter.go Books.accounts":           "a filtered list: its condition comes from pg.Where",
-	"unchecked internal/ledger/filter.go references":               "a look-up that its callers give as a constant; the walk over every filter runs them",
-	"unchecked internal/ledger/filter.go wordings":                 "a filtered list: its condition comes from pg.Where",
-	"unchecked internal/ledger/page.go reader.run":                 "the list of transactions is composed of filters, sorts and page sizes; the walk over every filter runs them",
-	"unchecked internal/ledger/list.go Books.count":                "a filtered count: its condition comes from pg.Where",
-	"unchecked internal/ledger/summary.go Books.Summary":           "composed of groupings; a test runs every pair",
-	"unchecked internal/rulebook/list.go Rulebook.Find":            "a filtered list: its condition comes from pg.Where",
-	"unchecked internal/lens/lens.go Lens.Read":                    "reads the columns that conditions need; a test runs every field",
-	"unchecked internal/lens/narrow.go Words":                      "its condition comes from what a rule needs; the laws run every kind of it",
-	"unchecked internal/rulebook/apply.go scope.count":             "a filtered count: its condition comes from pg.Where",
-	"unchecked internal/link/link.go Links.List":                   "a filtered list: its condition comes from pg.Where",
-	"unchecked internal/link/match.go Links.Matches":               "a filtered list: its condition comes from pg.Where",
-	"unchecked internal/feed/log.go Feed.SyncLogs":                 "a filtered list: its condition comes from pg.Where",
-	"unchecked internal/pg/resolve.go Names":                       "a look-up that its callers give as a constant; stories run each",
-	"unchecked internal/archive/load.go reader.empty":              "every table that the catalog names; importing runs it on each",
-	"unchecked internal/archive/load.go table.clear":               "the same",
-	"unchecked internal/archive/load.go reader.fill":               "the same",
-	"unchecked internal/archive/load.go table.settle":              "the same",
-	"unchecked internal/archive/load.go references.drop":           "the same",
-	"unchecked internal/archive/load.go references.add":            "the same",
-	"unchecked internal/archive/erase.go target.count":             "every table that the catalog says refers to what goes; erasing runs it on each",
-	"unchecked internal/archive/eraser.go eraser.some":             "the same, and those that stand in leftovers",
-	"unchecked internal/archive/eraser.go eraser.transactions":     "the same",
-	"unchecked internal/archive/eraser.go eraser.root":             "the same",
-	"unchecked internal/archive/write.go table.print":              "every table that the catalog names; exporting runs it on each",
-	"unchecked bench/measure/measure.go NewScratch":                "create database takes no arguments",
-	"unchecked bench/measure/measure.go Scratch.Drop":              "drop database takes no arguments",
+	"unchecked internal/job/enqueue.go Jobs.Put": "asks a question that its callers give as a " +
+		"constant; every webhook runs it",
+	"unchecked internal/journal/definition.go Definition.Lock": "the table is the owner's, named when the program " +
+		"starts; stories revert each kind",
+	"unchecked internal/journal/definition.go Definition.Read":  "the same",
+	"unchecked internal/journal/definition.go Definition.set":   "the same",
+	"unchecked internal/journal/definition.go Definition.taken": "the same",
+	"unchecked internal/journal/change.go Journal.List":         "a filtered list: its condition comes from pg.Where",
+	"unchecked internal/account/account.go Register.Balances":   "a filtered list: its condition comes from pg.Where",
+	"unchecked internal/ledger/filter.go Books.accounts":        "a filtered list: its condition comes from pg.Where",
+	"unchecked internal/ledger/filter.go references": "a look-up that its callers give as a constant; the " +
+		"walk over every filter runs them",
+	"unchecked internal/ledger/filter.go wordings": "a filtered list: its condition comes from pg.Where",
+	"unchecked internal/ledger/page.go reader.run": "the list of transactions is composed of filters, " +
+		"sorts and page sizes; the walk over every filter runs them",
+	"unchecked internal/ledger/list.go Books.count":      "a filtered count: its condition comes from pg.Where",
+	"unchecked internal/ledger/summary.go Books.Summary": "composed of groupings; a test runs every pair",
+	"unchecked internal/rulebook/list.go Rulebook.Find":  "a filtered list: its condition comes from pg.Where",
+	"unchecked internal/ruleview/ruleview.go Lens.Read": "reads the columns that conditions need; a test " +
+		"runs every field",
+	"unchecked internal/ruleview/narrow.go Words": "its condition comes from what a rule needs; the " +
+		"laws run every kind of it",
+	"unchecked internal/rulebook/apply.go scope.count":      "a filtered count: its condition comes from pg.Where",
+	"unchecked internal/accountlink/link.go Links.List":     "a filtered list: its condition comes from pg.Where",
+	"unchecked internal/accountlink/match.go Links.Matches": "a filtered list: its condition comes from pg.Where",
+	"unchecked internal/feed/log.go Feed.SyncLogs":          "a filtered list: its condition comes from pg.Where",
+	"unchecked internal/pg/resolve.go Names": "a look-up that its callers give as a constant; " +
+		"stories run each",
+	"unchecked internal/archive/load.go reader.empty": "every table that the catalog names; importing runs " +
+		"it on each",
+	"unchecked internal/archive/load.go table.clear":       "the same",
+	"unchecked internal/archive/load.go reader.fill":       "the same",
+	"unchecked internal/archive/load.go table.finishTable": "the same",
+	"unchecked internal/archive/load.go references.drop":   "the same",
+	"unchecked internal/archive/load.go references.add":    "the same",
+	"unchecked internal/archive/erase.go target.count": "every table that the catalog says refers to what " +
+		"goes; erasing runs it on each",
+	"unchecked internal/archive/eraser.go eraser.some":         "the same, and those that stand in leftovers",
+	"unchecked internal/archive/eraser.go eraser.transactions": "the same",
+	"unchecked internal/archive/eraser.go eraser.root":         "the same",
+	"unchecked internal/archive/write.go table.print": "every table that the catalog names; exporting runs " +
+		"it on each",
+	"unchecked bench/measure/measure.go NewScratch":   "create database takes no arguments",
+	"unchecked bench/measure/measure.go Scratch.Drop": "drop database takes no arguments",
 
 	"untrusted internal/ledger/decode.go": "reads back what was cleaned when it was stored",
 
@@ -86,9 +102,8 @@ var exceptions = map[string]string{
 	"unchecked bench/sync/bare.go cargo.stage":   "the same",
 	"unchecked bench/sync/bare.go cargo.empty":   "truncate, vacuum and checkpoint take no arguments",
 
-	"file internal/app/hostile_test.go": "one generator over every input there is, read as a whole",
-	"file internal/app/forms_test.go":   "one generator over every reference there is, read as a whole",
-	"file internal/app/cursors_test.go": "every way to spoil a cursor, read as a whole",
+	"provider internal/app/sandbox.go": "runs banksim, which simulates these two providers; no real bank is asked " +
+		"there",
 
 	"float internal/rest/gate.go":   "x/time/rate counts the tokens of a bucket in floats",
 	"float internal/app/metrics.go": "Prometheus measures in floats",
@@ -147,7 +162,8 @@ func TestStale(t *testing.T) {
 	}
 }
 
-// TestControls proves that every rule can fail: each sample begins with the findings it must give, all of them and no others.
+// TestControls proves that every rule can fail: each sample begins with the findings it must give,
+// all of them and no others.
 func TestControls(t *testing.T) {
 	t.Parallel()
 	for _, r := range rules {

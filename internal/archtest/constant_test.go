@@ -9,7 +9,8 @@ import (
 // hole stands in a text for a part that is not constant.
 const hole = "\x00"
 
-// A constant is a named string: a constant of a package, or a variable of a function that is set once.
+// A constant is a named string: a constant of a package, or a variable of a function that is set
+// once.
 type constant struct {
 	file  *file
 	value ast.Expr
@@ -41,7 +42,8 @@ func collectConstants(files []*file) map[string]map[string]constant {
 	return out
 }
 
-// locals are the names that a function gives exactly one value. Scopes are not told apart: a name that is set or declared twice has no value here.
+// locals are the names that a function gives exactly one value. Scopes are not told apart: a name
+// that is set or declared twice has no value here.
 func locals(d *ast.FuncDecl) map[string]ast.Expr {
 	values, times := map[string]ast.Expr{}, map[string]int{}
 	set := func(e, value ast.Expr) {
@@ -105,7 +107,8 @@ func (tr *tree) reader(f *file, d ast.Decl) reader {
 	return r
 }
 
-// text is the value of a string expression: literals, constants, variables that are set once, and their sums. What cannot be known is a hole.
+// text is the value of a string expression: literals, constants, variables that are set once, and
+// their sums. What cannot be known is a hole.
 func (r reader) text(e ast.Expr) string { return r.read(e, 0) }
 
 func (r reader) read(e ast.Expr, depth int) string {
@@ -148,7 +151,8 @@ func (r reader) foreign(e *ast.SelectorExpr) (constant, bool) {
 		return constant{}, false
 	}
 	for _, i := range r.file.syntax.Imports {
-		if dir, ours := strings.CutPrefix(unquote(i.Path), module+"/"); ours && r.file.imported(module+"/"+dir) == name.Name {
+		if dir, ours := strings.CutPrefix(unquote(i.Path), module+"/"); ours &&
+			r.file.imported(module+"/"+dir) == name.Name {
 			c, ok := r.tr.constants[dir][e.Sel.Name]
 			return c, ok
 		}
@@ -156,7 +160,8 @@ func (r reader) foreign(e *ast.SelectorExpr) (constant, bool) {
 	return constant{}, false
 }
 
-// texts visits every text of the file with the function it stands in ("" outside): sums as a whole, and what is inside calls on its own.
+// texts visits every text of the file with the function it stands in ("" outside): sums as a whole,
+// and what is inside calls on its own.
 func (tr *tree) texts(f *file, visit func(at ast.Node, fn, text string)) {
 	for _, d := range f.syntax.Decls {
 		r, fn := tr.reader(f, d), ""

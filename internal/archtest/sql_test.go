@@ -19,14 +19,16 @@ import (
 
 const pgxPath = "github.com/jackc/pgx/v5"
 
-// carriers are functions that take a statement: by folder and name for functions, by name alone for methods; the value is which argument it is.
-// Ours are recognised by a parameter that is called sql, which is also what excuses them from knowing its value themselves.
+// carriers are functions that take a statement: by folder and name for functions, by name alone for
+// methods; the value is which argument it is. Ours are recognised by a parameter that is called
+// sql, which is also what excuses them from knowing its value themselves.
 type carriers struct {
 	functions map[string]map[string]int
 	methods   map[string]int
 }
 
-// pgxMethods take a statement without being declared in our source. Our own Querier says the same of the first three.
+// pgxMethods take a statement without being declared in our source. Our own Querier says the same
+// of the first three.
 var pgxMethods = map[string]int{"Exec": 1, "Query": 1, "QueryRow": 1, "Queue": 0, "Prepare": 2}
 
 func collectCarriers(files []*file) carriers {
@@ -55,7 +57,8 @@ func collectCarriers(files []*file) carriers {
 			case *ast.AssignStmt: // get := func(sql string) …
 				for i, e := range n.Rhs {
 					fn, ok := e.(*ast.FuncLit)
-					if name, named := n.Lhs[min(i, len(n.Lhs)-1)].(*ast.Ident); ok && named && sqlParameter(fn.Type) >= 0 {
+					if name, named := n.Lhs[min(i, len(n.Lhs)-1)].(*ast.Ident); ok && named &&
+						sqlParameter(fn.Type) >= 0 {
 						c.functions[f.dir][name.Name] = sqlParameter(fn.Type)
 					}
 				}
@@ -121,7 +124,8 @@ func (tr *tree) statements() []statement {
 					return true // its callers are looked at
 				}
 				out = append(out, statement{
-					file: f, line: tr.line(arg), fn: fn, sql: r.text(arg), made: r.sprintf(arg), args: call.Args[at+1:], open: call.Ellipsis.IsValid(),
+					file: f, line: tr.line(arg), fn: fn, sql: r.text(arg), made: r.sprintf(arg), args: call.Args[at+1:],
+					open: call.Ellipsis.IsValid(),
 				})
 				return true
 			})
@@ -130,7 +134,8 @@ func (tr *tree) statements() []statement {
 	return out
 }
 
-// passesOn reports whether the function, or one inside it, takes a statement as its parameter sql and leaves it as it is.
+// passesOn reports whether the function, or one inside it, takes a statement as its parameter sql
+// and leaves it as it is.
 func passesOn(d *ast.FuncDecl) bool {
 	takes, changes := false, false
 	ast.Inspect(d, func(n ast.Node) bool {
@@ -198,7 +203,8 @@ func (r reader) sprintf(e ast.Expr) bool {
 	return ok && sel.Sel.Name == "Sprintf"
 }
 
-// named are the named arguments of the statement as far as they stand in the call: nil when they are not named, or come from elsewhere.
+// named are the named arguments of the statement as far as they stand in the call: nil when they
+// are not named, or come from elsewhere.
 func (s statement) named() map[string]any {
 	if len(s.args) != 1 {
 		return nil
@@ -229,10 +235,12 @@ var (
 )
 
 // utilities are the first words of statements that PostgreSQL cannot prepare.
-var utilities = strings.Fields(`alter analyze begin call checkpoint commit copy create discard drop grant listen lock notify refresh reindex release reset
+var utilities = strings.Fields(
+	`alter analyze begin call checkpoint commit copy create discard drop grant listen lock notify refresh reindex release reset
 	revoke rollback savepoint set show truncate unlisten vacuum`)
 
-// prepared checks that PostgreSQL accepts every statement of the program, by preparing it against the migrated schema, and that its arguments fit.
+// prepared checks that PostgreSQL accepts every statement of the program, by preparing it against
+// the migrated schema, and that its arguments fit.
 func prepared(t *testing.T, tr *tree) []finding {
 	t.Helper()
 	ctx := t.Context()
@@ -245,7 +253,8 @@ func prepared(t *testing.T, tr *tree) []finding {
 	all := tr.statements()
 	count := map[string]int{}
 	for _, s := range all {
-		// Temporary tables are made first, and outlive a transaction here: the statements that use them are prepared one by one.
+		// Temporary tables are made first, and outlive a transaction here: the statements that use
+		// them are prepared one by one.
 		if temporary.MatchString(s.sql) && !strings.Contains(s.sql, hole) {
 			if _, err := conn.Exec(ctx, onCommit.ReplaceAllString(s.sql, "")); err != nil {
 				out = append(out, s.fault("sql", "PostgreSQL refuses it: %s", refusal(err, s.sql)))
@@ -256,10 +265,13 @@ func prepared(t *testing.T, tr *tree) []finding {
 		switch word := strings.ToLower(firstWord.FindStringSubmatch(s.sql)[1]); {
 		case s.made:
 			count["made by Sprintf"]++
-			out = append(out, s.fault("unchecked", "the statement is made by fmt.Sprintf, so nothing checks it before it runs"))
+			out = append(out, s.fault("unchecked",
+				"the statement is made by fmt.Sprintf, so nothing checks it before it runs"))
 		case strings.Contains(s.sql, hole):
 			count["not constant"]++
-			out = append(out, s.fault("unchecked", "the statement is not constant, so nothing checks it before it runs; build it from constants beside the call"))
+			out = append(out, s.fault("unchecked",
+				"the statement is not constant, so nothing checks it before it runs; build it from constants beside the "+
+					"call"))
 		case slices.Contains(utilities, word):
 			count["utility, not preparable"]++
 		default:
@@ -273,9 +285,13 @@ func prepared(t *testing.T, tr *tree) []finding {
 	return out
 }
 
-// fault is a finding of that kind. What cannot be checked has a key of its own: excusing it for a function must not excuse what PostgreSQL refuses there.
+// fault is a finding of that kind. What cannot be checked has a key of its own: excusing it for a
+// function must not excuse what PostgreSQL refuses there.
 func (s statement) fault(kind, format string, args ...any) finding {
-	return finding{s.file.path, s.line, fmt.Sprintf(format, args...), strings.TrimSpace(kind + " " + s.file.path + " " + s.fn)}
+	return finding{
+		s.file.path, s.line, fmt.Sprintf(format, args...),
+		strings.TrimSpace(kind + " " + s.file.path + " " + s.fn),
+	}
 }
 
 // prepare says what is wrong with the statement, or "".

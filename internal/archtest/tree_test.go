@@ -74,7 +74,8 @@ type tree struct {
 
 func (tr *tree) line(n ast.Node) int { return tr.fset.Position(n.Pos()).Line }
 
-// shipped are the files that end in the binary or in test helpers: those of internal and cmd that are no tests.
+// shipped are the files that end in the binary or in test helpers: those of internal and cmd that
+// are no tests.
 func (tr *tree) shipped(dirs ...string) []*file {
 	if len(dirs) == 0 {
 		dirs = []string{"internal", "cmd"}
@@ -97,7 +98,8 @@ func (tr *tree) packages() map[string][]*file {
 	return out
 }
 
-// newTree parses sources, by path. Build constraints are not looked at: a file that is built anywhere obeys the rules.
+// newTree parses sources, by path. Build constraints are not looked at: a file that is built
+// anywhere obeys the rules.
 func newTree(sources map[string]string) (*tree, error) {
 	tr := &tree{fset: token.NewFileSet()}
 	for p, src := range sources {
@@ -152,7 +154,8 @@ var theRepository = sync.OnceValues(func() (*tree, error) {
 	return newTree(sources)
 })
 
-// skipped answers fs.SkipDir for folders that the go tool does not look into either, and for what npm brings.
+// skipped answers fs.SkipDir for folders that the go tool does not look into either, and for what
+// npm brings.
 func skipped(root fs.FS, p, name string) error {
 	if p == "." {
 		return nil

@@ -16,15 +16,17 @@ var (
 	abbreviations = strings.NewReplacer("e.g.", "eg", "i.e.", "ie", "etc.", "etc", "vs.", "vs")
 )
 
-// comments checks that every package says in its first sentence what its duty is, and goes on to say what it must not know.
-// That exported names have comments in Go's form is for revive, which golangci-lint runs.
+// comments checks that every package says in its first sentence what its duty is, and goes on to
+// say what it must not know. That exported names have comments in Go's form is for revive, which
+// golangci-lint runs.
 func comments(_ *testing.T, tr *tree) []finding {
 	var out []finding
 	packages := tr.packages()
 	for _, dir := range slices.Sorted(maps.Keys(packages)) {
 		files := packages[dir]
 		if slices.ContainsFunc(files, func(f *file) bool { return !f.test }) {
-			files = slices.DeleteFunc(files, func(f *file) bool { return f.test }) // a package of tests alone says it in one of them
+			// a package of tests alone says it in one of them
+			files = slices.DeleteFunc(files, func(f *file) bool { return f.test })
 		}
 		var docs []string
 		for _, f := range files {
@@ -79,20 +81,29 @@ func floats(_ *testing.T, tr *tree) []finding {
 	return out
 }
 
-// words checks what must not be written at all: init functions, text templates, and strangers' text that nobody cleaned.
+// words checks what must not be written at all: init functions, text templates, and strangers' text
+// that nobody cleaned.
 func words(_ *testing.T, tr *tree) []finding {
 	var out []finding
 	for _, f := range tr.files {
 		for _, d := range f.syntax.Decls {
 			if fn, ok := d.(*ast.FuncDecl); ok && fn.Recv == nil && fn.Name.Name == "init" {
-				out = append(out, finding{f.path, tr.line(fn), "init runs behind everybody's back: put what it registers into a list that a person can read", "init " + f.path})
+				out = append(out, finding{
+					f.path, tr.line(fn),
+					"init runs behind everybody's back: put what it registers into a list that a person can read",
+					"init " + f.path,
+				})
 			}
 		}
 	}
 	for _, f := range tr.shipped() {
 		for _, i := range f.syntax.Imports {
 			if unquote(i.Path) == "text/template" {
-				out = append(out, finding{f.path, tr.line(i), "text/template escapes nothing: SQL takes arguments, HTML takes html/template", "template " + f.path})
+				out = append(out, finding{
+					f.path, tr.line(i),
+					"text/template escapes nothing: SQL takes arguments, HTML takes html/template",
+					"template " + f.path,
+				})
 			}
 		}
 		text := f.imported(module + "/internal/text")
@@ -101,7 +112,11 @@ func words(_ *testing.T, tr *tree) []finding {
 		}
 		ast.Inspect(f.syntax, func(n ast.Node) bool {
 			if call, ok := n.(*ast.CallExpr); ok && converts(call.Fun, text) {
-				out = append(out, finding{f.path, tr.line(call), text + ".Untrusted(…) cleans nothing: text.Name, text.Line and text.Prose do", "untrusted " + f.path})
+				out = append(out, finding{
+					f.path, tr.line(call),
+					text + ".Untrusted(…) cleans nothing: text.Name, text.Line and text.Prose do",
+					"untrusted " + f.path,
+				})
 			}
 			return true
 		})
@@ -109,7 +124,8 @@ func words(_ *testing.T, tr *tree) []finding {
 	return out
 }
 
-// converts reports whether the function of a call is the type Untrusted, or a pointer to it, or a slice of it.
+// converts reports whether the function of a call is the type Untrusted, or a pointer to it, or a
+// slice of it.
 func converts(fun ast.Expr, text string) bool {
 	switch x := fun.(type) {
 	case *ast.ParenExpr:

@@ -17,7 +17,7 @@ import (
 var owners = map[string]string{
 	"instance":          "pg",
 	"naming":            "ledger", // through triggers alone
-	"goose_db_version":  "pg",
+	"schema_version":    "pg",
 	"idempotency":       "op",
 	"token":             "auth",
 	"category":          "filing",
@@ -44,11 +44,12 @@ var owners = map[string]string{
 	"transaction_alias": "ledger",
 	"transaction_tag":   "ledger",
 	"touched":           "ledger",
-	"account_link":      "link",
-	"link_match":        "link",
+	"account_link":      "accountlink",
+	"link_match":        "accountlink",
 	"change":            "journal",
 	"entry":             "journal",
 	"comment":           "journal",
+	"bank_event":        "journal",
 	"rule":              "rulebook",
 	"rulebook":          "rulebook",
 	"rule_hit":          "rulebook",
@@ -66,16 +67,19 @@ var owners = map[string]string{
 // writesAll is the package that restores a backup, and so must write every table.
 const writesAll = "archive"
 
-// writing finds what a statement writes: (1) the schema, (2) the table, or (3) that the table is not constant.
+// writing finds what a statement writes: (1) the schema, (2) the table, or (3) that the table is
+// not constant.
 var writing = regexp.MustCompile(`(?is)\b(?:` + strings.Join([]string{
-	`(?:insert\s+into|delete\s+from|merge\s+into|truncate(?:\s+table)?|(?:alter|drop)\s+table(?:\s+if\s+exists)?)\s+` + target,
+	`(?:insert\s+into|delete\s+from|merge\s+into|truncate(?:\s+table)?|(?:alter|drop)\s+table(?:\s+if\s+exists)?)\s+` +
+		target,
 	`update\s+` + target + `(?:\s+(?:as\s+)?\w+)?\s+set\b`,
 	`copy\s+` + target + `\s*(?:\([^)]*\))?\s*\bfrom\b`,
 }, "|") + `)`)
 
 const target = `(?:only\s+)?(?:"?(\w+)"?\.)?(?:"?(\w+)"?|(` + hole + `|%(?:\[\d+\])?[svq]))`
 
-// ownerOf answers the owner of a table, or "" for a name that is no table of ours: a temporary one, or prose.
+// ownerOf answers the owner of a table, or "" for a name that is no table of ours: a temporary one,
+// or prose.
 func ownerOf(schema, table string) (name, owner string) {
 	name, schema = strings.ToLower(table), strings.ToLower(schema)
 	if schema != "" && schema != "public" {
@@ -87,7 +91,8 @@ func ownerOf(schema, table string) (name, owner string) {
 	return name, owners[name]
 }
 
-// writes checks that only the owner of a table writes it. It reads every text of the program, whoever will run it.
+// writes checks that only the owner of a table writes it. It reads every text of the program,
+// whoever will run it.
 func writes(_ *testing.T, tr *tree) []finding {
 	var out []finding
 	for _, f := range tr.shipped() {
@@ -98,14 +103,18 @@ func writes(_ *testing.T, tr *tree) []finding {
 		report := func(at ast.Node, fn, schema, table string) {
 			if table == "" {
 				out = append(out, finding{
-					f.path, tr.line(at), "writes to a table that only the running program knows; name it, so that its owner can be checked",
+					f.path, tr.line(at),
+					"writes to a table that only the running program knows; name it, so that its owner can be " +
+						"checked",
 					strings.TrimSpace("write " + f.path + " " + fn),
 				})
 				return
 			}
 			if name, owner := ownerOf(schema, table); owner != "" && owner != pkg {
 				out = append(out, finding{
-					f.path, tr.line(at), fmt.Sprintf("writes %s, which is %s's: call a step of %s, or move the use case there", name, owner, owner), "write " + pkg + " " + name,
+					f.path, tr.line(at),
+					fmt.Sprintf("writes %s, which is %s's: call a step of %s, or move the use case there", name,
+						owner, owner), "write " + pkg + " " + name,
 				})
 			}
 		}
@@ -173,7 +182,8 @@ func TestOwners(t *testing.T) {
 		t.Error(f)
 	}
 	// The control: a table without an owner, an owner without a table, an owner that is no package.
-	control := unowned([]string{"tag", "stray", "queue.job"}, map[string]string{"tag": "ledger", "ghost": "ledger", "queue.*": "job", "tag2": "nobody"})
+	control := unowned([]string{"tag", "stray", "queue.job"},
+		map[string]string{"tag": "ledger", "ghost": "ledger", "queue.*": "job", "tag2": "nobody"})
 	want := []string{"ghost", "stray", "tag2", "tag2"}
 	var got []string
 	for _, f := range control {
@@ -196,7 +206,10 @@ func unowned(tables []string, owners map[string]string) []string {
 	}
 	for name, owner := range owners {
 		prefix, all := strings.CutSuffix(name, "*")
-		if !slices.ContainsFunc(tables, func(t string) bool { return t == name || all && strings.HasPrefix(t, prefix) }) {
+		if !slices.ContainsFunc(tables, func(t string) bool {
+			return t == name || all &&
+				strings.HasPrefix(t, prefix)
+		}) {
 			out = append(out, name+": has an owner, but there is no such table")
 		}
 		if _, ok := levelOf(owner); !ok {

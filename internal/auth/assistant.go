@@ -8,69 +8,77 @@ import (
 	"coffer/internal/pg"
 )
 
-// An Assistant is a program that a member let in, as the member may see it.
+// An Assistant is a program that a member allowed, as the member may see it.
 type Assistant struct {
 	ID          id.ID    `json:"id" db:"id"`
 	ShortID     string   `json:"short_id,omitempty" db:"short_id" required:"true"`
 	UserID      id.ID    `json:"user_id" db:"member_id"`
-	Name        string   `json:"name" db:"title" doc:"How the program calls itself"`
-	ClientID    string   `json:"client_id" db:"name" doc:"What it goes by; an address means that its host vouches for it"`
-	RedirectURI string   `json:"redirect_uri" db:"redirect_uri" doc:"Where the consent was sent to"`
-	Scope       string   `json:"scope" db:"scope" enum:"read_only,full_access" doc:"What was granted; a viewer's assistant reads whatever was"`
-	Resource    string   `json:"resource" db:"resource" doc:"The address that it may call"`
+	Name        string   `json:"name" db:"title" doc:"The name the program gives itself"`
+	ClientID    string   `json:"client_id" db:"name" doc:"The program's client_id; an https address means that its host vouches for it"`
+	RedirectURI string   `json:"redirect_uri" db:"redirect_uri" doc:"Where the consent was sent"`
+	Scope       string   `json:"scope" db:"scope" enum:"read_only,full_access" doc:"What was granted; a viewer's assistant can only read, whatever was granted"`
+	Resource    string   `json:"resource" db:"resource" doc:"The address it may call"`
 	CreatedAt   pg.Time  `json:"created_at" db:"created_at"`
-	LastUsedAt  *pg.Time `json:"last_used_at" db:"last_used_at" doc:"To the minute"`
-	ExpiresAt   pg.Time  `json:"expires_at" db:"expires_at" doc:"Later when it is used"`
+	LastUsedAt  *pg.Time `json:"last_used_at" db:"last_used_at" doc:"Accurate to the minute"`
+	ExpiresAt   pg.Time  `json:"expires_at" db:"expires_at" doc:"Moves forward each time the assistant is used"`
 }
 
 const assistantColumns = `g.id, g.short_id, g.member_id, c.title, c.name, g.redirect_uri, g.scope, g.resource, g.created_at, used.at as last_used_at, used.until as expires_at`
 
-// Assistants is a page of them, newest first.
+// Assistants is a page of assistants, newest first.
 type Assistants struct {
 	Assistants []Assistant `json:"assistants"`
 	NextCursor string      `json:"next_cursor" doc:"Empty on the last page"`
 	HasMore    bool        `json:"has_more"`
 }
 
-// Assistants are the programs that a member let in, and that can still get in.
+// Assistants returns the programs that a member allowed and that still have access.
 func (a *Auth) Assistants(ctx context.Context, q pg.Querier, in ListLogins) (Assistants, error) {
-	rows, next, err := ofMember(ctx, a, q, in, "assistants", func(member id.ID, before *string, limit int) ([]Assistant, error) {
-		return pg.All[Assistant](ctx, q, `
+	rows, next, err := ofMember(ctx, a, q, in, "assistants",
+		func(member id.ID, before *string, limit int) ([]Assistant, error) {
+			return pg.All[Assistant](ctx, q, `
 			select `+assistantColumns+` from consent g join client c on c.id = g.client_id cross join lateral (
-				select greatest(max(t.last_used_at), g.refreshed_at) as at, max(t.expires_at) filter (where t.revoked_at is null) as until from token t where t.consent_id = g.id
+				select greatest(max(t.last_used_at), g.refreshed_at) as at,
+					max(t.expires_at) filter (where t.revoked_at is null) as until from token t
+					where t.consent_id = g.id
 			) used
-			where g.member_id = $1 and g.revoked_at is null and used.until > now() and ($2::uuid is null or g.id < $2::uuid) order by g.id desc limit $3`, member, before, limit)
-	}, func(s Assistant) id.ID { return s.ID })
+			where g.member_id = $1 and g.revoked_at is null and used.until > now()
+				and ($2::uuid is null or g.id < $2::uuid) order by g.id desc limit $3`, member, before, limit)
+		}, func(s Assistant) id.ID { return s.ID })
 	return Assistants{rows, next, next != ""}, err
 }
 
-// AssistantRef names a program that a member let in.
+// AssistantRef names an assistant of a member.
 type AssistantRef struct {
 	UserID      string `json:"user_id" minLength:"1" doc:"The member's UUID or short id"`
 	AssistantID string `json:"assistant_id" minLength:"1" doc:"The assistant's UUID or short id"`
 }
 
-// RevokeAssistant ends everything that a program got of a member's consent.
+// RevokeAssistant ends all access that a program has from a member's consent.
 func (a *Auth) RevokeAssistant(ctx context.Context, tx pg.Tx, in AssistantRef) (op.Deleted, error) {
 	u, err := a.User(ctx, tx, UserRef{in.UserID})
 	if err != nil {
 		return op.Deleted{}, err
 	}
 	args := append([]any{u.ID}, pg.RefTo(in.AssistantID).IDArgs()...)
-	consent, err := pg.Value[id.ID](ctx, tx, `select id from consent where member_id = $1 and (id = $2 or short_id = $3)`, args...)
+	consent, err := pg.Value[id.ID](ctx, tx, `select id from consent
+		where member_id = $1 and (id = $2 or short_id = $3)`, args...)
 	if err != nil {
-		return op.Deleted{}, pg.Found(err, "assistant", "GET /api/v1/users/{user_id}/assistants lists them")
+		return op.Deleted{}, pg.Found(err, "assistant", "{assistant.list} lists them")
+	}
+	if err := op.Owned(ctx, &consent, "an assistant may end only its own access"); err != nil {
+		return op.Deleted{}, err
 	}
 	return op.Deleted{Deleted: true, ID: consent}, endFamily(ctx, tx, consent)
 }
 
-// OwnAssistants are those of the member who is signed in.
+// OwnAssistants returns the assistants of the signed-in member.
 func (a *Auth) OwnAssistants(ctx context.Context, actor op.Actor) ([]Assistant, error) {
 	page, err := a.Assistants(ctx, a.db, ListLogins{UserID: actor.Member.String(), Limit: 500})
 	return page.Assistants, err
 }
 
-// EndOwnAssistant is RevokeAssistant for the member who is signed in.
+// EndOwnAssistant is RevokeAssistant for the signed-in member.
 func (a *Auth) EndOwnAssistant(ctx context.Context, actor op.Actor, ref string) error {
 	return a.db.InTx(ctx, func(tx pg.Tx) error {
 		_, err := a.RevokeAssistant(ctx, tx, AssistantRef{actor.Member.String(), ref})

@@ -1,5 +1,5 @@
-// Package auth says who is calling: it makes, finds and revokes the credentials of people, scripts and agents.
-// It knows nothing of what a caller then does; that an op needs a scope is op's.
+// Package auth identifies callers: it creates, finds and revokes the credentials of people, scripts
+// and agents. It does not know what a caller then does; package op checks scopes.
 package auth
 
 import (
@@ -29,15 +29,19 @@ type Auth struct {
 
 	db        *pg.DB
 	passwords *hasher
+	widths    []width // of the networks by which sign-ins are counted
 
 	mu      sync.Mutex
 	used    map[id.ID]time.Time // tokens used since the last flush
 	written map[id.ID]time.Time // when a token's last use was last written
 }
 
-// New makes an Auth on that database.
+// New returns an Auth for the database.
 func New(db *pg.DB) *Auth {
-	return &Auth{LoginsPerMinute: usualTries, db: db, passwords: newHasher(), used: map[id.ID]time.Time{}, written: map[id.ID]time.Time{}}
+	return &Auth{
+		LoginsPerMinute: usualTries, db: db, passwords: newHasher(), widths: usualWidths,
+		used: map[id.ID]time.Time{}, written: map[id.ID]time.Time{},
+	}
 }
 
 type credential struct {
@@ -51,9 +55,13 @@ type credential struct {
 	Revoked   bool    `db:"revoked"`
 }
 
-// actor is who presents this credential. Of the credential's scope and the member's role the narrower one holds, as the role is now.
+// actor is who presents this credential. Of the credential's scope and the member's role the
+// narrower one holds, as the role is now.
 func (c credential) actor(presented string) op.Actor {
-	a := op.Actor{Type: c.ActorType, ID: c.ID, Name: c.ActorName, Scope: op.Read, Member: c.MemberID, Bond: sha256.Sum256([]byte("bond " + presented))}
+	a := op.Actor{
+		Type: c.ActorType, ID: c.ID, Name: c.ActorName, Scope: op.Read, Member: c.MemberID,
+		Bond: sha256.Sum256([]byte("bond " + presented)),
+	}
 	if c.Role != nil {
 		a.Role = *c.Role
 	}
@@ -63,32 +71,41 @@ func (c credential) actor(presented string) op.Actor {
 	return a
 }
 
-// Key says who presents this API key. A text that cannot be a key costs no query; every other one costs exactly one, so that a revocation holds from the next request on.
+// Key returns the actor that presents this API key. A malformed key costs no query; every other one
+// costs exactly one, so a revocation is effective from the next request.
 func (a *Auth) Key(ctx context.Context, presented string) (op.Actor, error) {
 	if presented == "" {
 		return op.Actor{}, op.Allowed(op.AnyKey, op.Actor{})
 	}
 	if !wellFormed(presented) {
-		return op.Actor{}, errs.New(errs.InvalidAPIKey, "this is not an API key; a key is coffer_ and 43 letters and digits")
+		return op.Actor{}, errs.New(errs.InvalidAPIKey,
+			"this is not an API key; a key is coffer_ and 43 letters and digits")
 	}
 	hash := sha256.Sum256([]byte(presented))
-	c, err := pg.One[credential](ctx, a.db, `
-		select t.id, t.scope, t.actor_type, coalesce(t.actor_name, t.name) as actor_name, t.member_id, m.role,
-			coalesce(t.expires_at <= now(), false) as expired, t.revoked_at is not null or m.deleted_at is not null as revoked
+	type held struct {
+		credential
+		Administers bool `db:"administers"`
+	}
+	c, err := pg.One[held](ctx, a.db.Reserved(), `
+		select 'administer' = any(t.may) as administers, t.id, t.scope, t.actor_type,
+			coalesce(t.actor_name, t.name) as actor_name, t.member_id, m.role,
+			coalesce(t.expires_at <= now(), false) as expired, t.revoked_at is not null
+				or m.deleted_at is not null as revoked
 		from token t left join member m on m.id = t.member_id where t.hash = $1 and t.kind = 'api_key'`, hash[:])
 	switch {
 	case errors.Is(err, pg.ErrNoRow):
-		return op.Actor{}, errs.New(errs.InvalidAPIKey, "no key like this was ever made here; check that it was copied whole")
+		return op.Actor{}, errs.New(errs.InvalidAPIKey, "no such key exists; check that it was copied whole")
 	case err != nil:
 		return op.Actor{}, op.Passing(err)
 	case c.Revoked:
 		return op.Actor{}, errs.New(errs.RevokedAPIKey, "this key was revoked; ask for a new one")
 	case c.Expired:
-		return op.Actor{}, errs.New(errs.ExpiredAPIKey, "this key has expired; ask for a new one, or for its expiry to be moved")
+		return op.Actor{}, errs.New(errs.ExpiredAPIKey,
+			"this key has expired; ask for a new one, or ask for its expiry to be extended")
 	}
 	a.touch(c.ID)
 	actor := c.actor(presented)
-	actor.Key = &c.ID
+	actor.Key, actor.Administers = &c.ID, c.Administers
 	return actor, nil
 }
 
@@ -97,14 +114,16 @@ func wellFormed(key string) bool {
 	return ok && len(random) == keyRandom && id.IsBase62(random)
 }
 
-// touch remembers the use. Nothing is written on the path of a request: one update per request costs more than the request.
+// touch remembers the use. Nothing is written on the path of a request: one update per request
+// costs more than the request.
 func (a *Auth) touch(token id.ID) {
 	a.mu.Lock()
 	a.used[token] = time.Now()
 	a.mu.Unlock()
 }
 
-// Run writes the last uses down, each token's at most once a minute, until ctx ends; then it writes what is left.
+// Run writes the last use of each token, at most once a minute per token, until ctx ends; then it
+// writes the rest.
 func (a *Auth) Run(ctx context.Context, failed func(error)) {
 	tick := time.NewTicker(touchEvery / 4)
 	defer tick.Stop()
@@ -126,7 +145,8 @@ func (a *Auth) Run(ctx context.Context, failed func(error)) {
 	}
 }
 
-// Flush writes the last use of every token that was used and whose last use was not written within the pause.
+// Flush writes the last use of every token that was used and whose last use was not written within
+// pause.
 func (a *Auth) Flush(ctx context.Context, pause time.Duration) error {
 	a.mu.Lock()
 	var keys []id.ID
@@ -147,7 +167,8 @@ func (a *Auth) Flush(ctx context.Context, pause time.Duration) error {
 	if len(keys) == 0 {
 		return nil
 	}
-	return a.db.InTx(ctx, func(tx pg.Tx) error { // which tries again after a deadlock with someone who ends several of them
+	// which tries again after a deadlock with someone who ends several of them
+	return a.db.InTx(ctx, func(tx pg.Tx) error {
 		_, err := pg.Exec(ctx, tx, `
 			update token t set last_used_at = u.at
 			from unnest($1::uuid[], $2::timestamptz[]) u (id, at)

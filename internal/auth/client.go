@@ -11,13 +11,15 @@ import (
 	"coffer/internal/pg"
 )
 
-// The kinds of clients: one that registered itself, and one that says who it is in a document at the address that is its name.
+// The kinds of clients: one that registered itself, and one identified by a document at the address
+// that is its client_id.
 const (
 	Registered = "registered"
 	Document   = "document"
 )
 
-// A Client is a program that asks members for access. Nothing that it says of itself is proven, but the host of a document.
+// A Client is a program that asks members for access. Nothing that it says about itself is
+// verified, except the host of a document.
 type Client struct {
 	ID           id.ID    `db:"id"`
 	Name         string   `db:"name"` // what the protocol calls client_id
@@ -37,30 +39,35 @@ const (
 	clientRandom         = 22    // base62 characters: it need not be secret, only nobody else's
 )
 
-// ErrNoClient says that no program of that name is known.
+// ErrNoClient means that no program has this name.
 var ErrNoClient = errors.New("auth: no such client")
 
-// Register remembers a program that nobody has let in yet. One that nobody lets in within a day is forgotten.
+// Register stores a program that no member has allowed yet. If no member allows it within a day, it
+// is deleted.
 func (a *Auth) Register(ctx context.Context, title string, redirects []string, address string) (Client, error) {
-	tries, wait, err := a.count(ctx, "register "+Network(address), time.Hour)
+	_, refused, wait, err := a.countNetworks(ctx, "register ", address, registrationsPerHour, time.Hour)
 	if err != nil {
 		return Client{}, err
 	}
-	if tries > registrationsPerHour {
-		return Client{}, errs.New(errs.RateLimited, "from one address %d programs an hour can register", registrationsPerHour).Later(wait)
+	if refused {
+		return Client{}, errs.New(errs.RateLimited,
+			"too many programs have registered from this address (limit %d per hour)", registrationsPerHour).Later(wait)
 	}
 	c, err := pg.One[Client](ctx, a.db, `
 		insert into client (id, name, kind, title, redirect_uris)
 		select $1, $2, 'registered', $3, $4
-		where (select count(*) from (select from client c where not exists (select from consent g where g.client_id = c.id) limit $5) waiting) < $5
+		where (select count(*)
+			from (select from client c where not exists (select from consent g where g.client_id = c.id)
+			limit $5) waiting) < $5
 		returning `+clientColumns, id.New(), "client_"+id.Base62(clientRandom), title, redirects, unusedClients)
 	if errors.Is(err, pg.ErrNoRow) {
-		return Client{}, errs.New(errs.RateLimited, "too many programs have registered that nobody let in; try again in an hour").Later(time.Hour)
+		return Client{}, errs.New(errs.RateLimited,
+			"too many programs have registered that no member has allowed; try again in an hour").Later(time.Hour)
 	}
 	return c, err
 }
 
-// Client is the program of that name, or ErrNoClient.
+// Client returns the program with this name, or ErrNoClient.
 func (a *Auth) Client(ctx context.Context, name string) (Client, error) {
 	if !op.IsLine(name) {
 		return Client{}, ErrNoClient
@@ -72,38 +79,45 @@ func (a *Auth) Client(ctx context.Context, name string) (Client, error) {
 	return c, err
 }
 
-// MayRead says whether a document may be read because of that member now: each costs a connection to a host that a stranger named.
+// MayRead reports whether a document may be read for this member now: each costs a connection to a
+// host that a stranger chose.
 func (a *Auth) MayRead(ctx context.Context, member id.ID) error {
 	tries, wait, err := a.count(ctx, "document "+member.String(), time.Minute)
 	if err == nil && tries > documentsPerMinute {
-		return errs.New(errs.RateLimited, "too many programs were looked up at once; wait a minute").Later(wait)
+		return errs.New(errs.RateLimited, "too many programs were looked up at once; try again in a minute").Later(wait)
 	}
 	return err
 }
 
-// KeepDocument remembers what a client's document said, for so long.
+// KeepDocument stores a client's document for the given time.
 func (a *Auth) KeepDocument(ctx context.Context, c Client, fresh time.Duration) (Client, error) {
 	return pg.One[Client](ctx, a.db, `
-		insert into client (id, name, kind, title, redirect_uris, fresh_until) values ($1, $2, 'document', $3, $4, now() + make_interval(secs => $5))
-		on conflict (name) do update set title = excluded.title, redirect_uris = excluded.redirect_uris, fresh_until = excluded.fresh_until
+		insert into client (id, name, kind, title, redirect_uris, fresh_until)
+			values ($1, $2, 'document', $3, $4, now() + make_interval(secs => $5))
+		on conflict (name) do update set title = excluded.title, redirect_uris = excluded.redirect_uris,
+			fresh_until = excluded.fresh_until
 		returning `+clientColumns, id.New(), c.Name, c.Title, c.RedirectURIs, fresh.Seconds())
 }
 
-// sweepGrants removes codes that nobody redeemed, tokens that are over and programs that nobody lets in any more.
-// A used refresh token stays as long as it would have been good: whoever uses it again gives a theft away.
+// sweepGrants removes codes that nobody redeemed, tokens that are over and programs that nobody
+// lets in any more. A used refresh token stays as long as it would have been good: whoever uses it
+// again gives a theft away.
 func (a *Auth) sweepGrants(ctx context.Context) error {
 	_, err := pg.Exec(ctx, a.db, `
 		delete from token where id in (
-			select id from token where kind in ('access', 'refresh') and expires_at < now() - interval '1 day' limit 5000 for update skip locked)`)
+			select id from token where kind in ('access', 'refresh') and expires_at < now() - interval '1 day'
+				limit 5000 for update skip locked)`)
 	if err == nil {
 		_, err = pg.Exec(ctx, a.db, `
 			delete from consent where id in (
-				select id from consent g where code_expires_at < now() - interval '1 day' and not exists (select from token t where t.consent_id = g.id) limit 5000 for update skip locked)`)
+				select id from consent g where code_expires_at < now() - interval '1 day'
+					and not exists (select from token t where t.consent_id = g.id) limit 5000 for update skip locked)`)
 	}
 	if err == nil {
 		_, err = pg.Exec(ctx, a.db, `
 			delete from client where id in (
-				select id from client c where created_at < now() - interval '1 day' and not exists (select from consent g where g.client_id = c.id) limit 5000 for update skip locked)`)
+				select id from client c where created_at < now() - interval '1 day'
+					and not exists (select from consent g where g.client_id = c.id) limit 5000 for update skip locked)`)
 	}
 	return err
 }

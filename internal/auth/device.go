@@ -14,7 +14,8 @@ import (
 	"coffer/internal/pg"
 )
 
-// The device grant: a program on another machine shows a code, an admin types it into a page and grants a key, and the program, which has been asking meanwhile, fetches it.
+// The device grant: a program on another machine shows a code, an admin enters it on a page and
+// grants a key, and the program, which polls meanwhile, fetches it.
 const (
 	DeviceLife  = 10 * time.Minute
 	DevicePause = 5 * time.Second
@@ -23,7 +24,7 @@ const (
 // userLetters have no vowels, so that no code is a word, and none that are taken for another.
 const userLetters = "BCDFGHJKLMNPQRSTVWXZ"
 
-// An Asking is a program that asks for a key.
+// An Asking is a program's request for a key.
 type Asking struct {
 	ID        id.ID   `db:"id"`
 	UserCode  string  `db:"user_code"`
@@ -35,7 +36,8 @@ type Asking struct {
 
 const askingColumns = `id, user_code, client, scope, address, created_at`
 
-// Ask takes a program's request for a key. It answers the code that the program keeps, and in Asking the one that it shows.
+// Ask stores a program's request for a key. It returns the code that the program keeps, and in
+// Asking the code that it shows.
 func (a *Auth) Ask(ctx context.Context, client, scope, address string) (Asking, string, error) {
 	if err := a.Knock(ctx, "device", address); err != nil {
 		return Asking{}, "", err
@@ -45,7 +47,8 @@ func (a *Auth) Ask(ctx context.Context, client, scope, address string) (Asking, 
 	for range 5 {
 		asking, err := pg.One[Asking](ctx, a.db, `
 			insert into device (id, hash, user_code, client, scope, address, pause, expires_at)
-			values (@id, @hash, @code, @client, @scope, @address, @pause, now() + make_interval(secs => @life)) returning `+askingColumns, pg.Args{
+			values (@id, @hash, @code, @client, @scope, @address, @pause, now() + make_interval(secs => @life))
+				returning `+askingColumns, pg.Args{
 			"id": id.New(), "hash": hash[:], "code": userCode(), "client": client, "scope": scope, "address": address,
 			"pause": int(DevicePause.Seconds()), "life": DeviceLife.Seconds(),
 		})
@@ -68,11 +71,15 @@ func userCode() string {
 	return string(b[:4]) + "-" + string(b[4:])
 }
 
-// Asked is the program that shows this code, as long as nobody has decided. How the code is written does not matter.
+// Asked returns the request with this code, if it is undecided. Spelling variants of the code are
+// accepted.
 func (a *Auth) Asked(ctx context.Context, code string) (Asking, error) {
-	asking, err := pg.One[Asking](ctx, a.db, `select `+askingColumns+` from device where user_code = $1 and state = 'pending' and expires_at > now()`, spelled(code))
+	asking, err := pg.One[Asking](ctx, a.db, `select `+askingColumns+` from device where user_code = $1
+		and state = 'pending' and expires_at > now()`, spelled(code))
 	if errors.Is(err, pg.ErrNoRow) {
-		return Asking{}, errs.New(errs.NotFound, "no program waits with this code; codes last ten minutes, and the program shows it")
+		return Asking{}, errs.New(errs.NotFound,
+			"no program is waiting with this code; codes expire after ten minutes, and the program shows its current "+
+				"one")
 	}
 	return asking, err
 }
@@ -90,10 +97,10 @@ func spelled(code string) string {
 	return b.String()[:4] + "-" + b.String()[4:]
 }
 
-// Decide lets an admin grant a key of that scope to the program with this code, or "" to refuse it.
+// Decide lets an admin grant a key with this scope to the program with this code; "" refuses it.
 func (a *Auth) Decide(ctx context.Context, actor op.Actor, code, scope string) (Asking, error) {
 	if actor.Role != op.RoleAdmin || actor.Session == nil {
-		return Asking{}, errs.New(errs.Forbidden, "only an admin who is signed in can let a program in")
+		return Asking{}, errs.New(errs.Forbidden, "only a signed-in admin can allow a program")
 	}
 	state := "approved"
 	if scope == "" {
@@ -103,17 +110,19 @@ func (a *Auth) Decide(ctx context.Context, actor op.Actor, code, scope string) (
 	}
 	asking, err := pg.One[Asking](ctx, a.db, `
 		update device set state = $2, member_id = $3, scope = coalesce(nullif($4, ''), scope)
-		where user_code = $1 and state = 'pending' and expires_at > now() returning `+askingColumns, spelled(code), state, actor.Member, scope)
+		where user_code = $1 and state = 'pending' and expires_at > now()
+			returning `+askingColumns, spelled(code), state, actor.Member, scope)
 	if errors.Is(err, pg.ErrNoRow) {
-		return Asking{}, errs.New(errs.NotFound, "this was decided already, or is too old; let the program begin again")
+		return Asking{}, errs.New(errs.NotFound,
+			"this request was already decided or has expired; start again in the program")
 	}
 	return asking, err
 }
 
-// A Grant is where a program's request stands.
+// A Grant is the state of a program's request.
 type Grant string
 
-// Where a request stands, in the words of RFC 8628.
+// The states of a request, in the terms of RFC 8628.
 const (
 	Granted  Grant = ""
 	Pending  Grant = "authorization_pending"
@@ -123,7 +132,8 @@ const (
 	NoneSuch Grant = "invalid_grant"
 )
 
-// Fetch is a program asking whether it was let in. The key is made at the moment when it is fetched, by the one who fetches it first: no usable key ever waits in the database.
+// Fetch reports whether a program's request was granted. The key is created when it is first
+// fetched: no usable key ever waits in the database.
 func (a *Auth) Fetch(ctx context.Context, code string) (key NewKey, at Grant, err error) {
 	hash := sha256.Sum256([]byte(code))
 	err = a.db.InTx(ctx, func(tx pg.Tx) error {
@@ -132,7 +142,8 @@ func (a *Auth) Fetch(ctx context.Context, code string) (key NewKey, at Grant, er
 			Scope  string `db:"scope"`
 			Member id.ID  `db:"member_id"`
 		}
-		g, err := pg.One[granted](ctx, tx, `update device set state = 'used' where hash = $1 and state = 'approved' and expires_at > now() returning client, scope, member_id`, hash[:])
+		g, err := pg.One[granted](ctx, tx, `update device set state = 'used'
+			where hash = $1 and state = 'approved' and expires_at > now() returning client, scope, member_id`, hash[:])
 		if errors.Is(err, pg.ErrNoRow) {
 			at, err = a.poll(ctx, tx, hash[:])
 			return err
@@ -146,7 +157,8 @@ func (a *Auth) Fetch(ctx context.Context, code string) (key NewKey, at Grant, er
 	return key, at, err
 }
 
-// poll says why there is no key yet. Who asks sooner than allowed must from then on wait five seconds longer.
+// poll says why there is no key yet. Who asks sooner than allowed must from then on wait five
+// seconds longer.
 func (a *Auth) poll(ctx context.Context, tx pg.Tx, hash []byte) (Grant, error) {
 	type asked struct {
 		State   string `db:"state"`
@@ -154,7 +166,9 @@ func (a *Auth) poll(ctx context.Context, tx pg.Tx, hash []byte) (Grant, error) {
 		Fast    bool   `db:"fast"`
 	}
 	d, err := pg.One[asked](ctx, tx, `
-		with before as (select id, state, expires_at <= now() as expired, coalesce(polled_at > now() - make_interval(secs => pause - 0.5), false) as fast from device where hash = $1 for update)
+		with before as (select id, state, expires_at <= now() as expired,
+			coalesce(polled_at > now() - make_interval(secs => pause - 0.5), false) as fast from device
+			where hash = $1 for update)
 		update device d set polled_at = now(), pause = d.pause + case when before.fast then 5 else 0 end
 		from before where d.id = before.id returning before.state, before.expired, before.fast`, hash)
 	switch {

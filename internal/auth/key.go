@@ -11,50 +11,67 @@ import (
 	"coffer/internal/pg"
 )
 
-// A Key is an API key as its owner may see it again: everything but the key itself.
+// A Key is an API key as its owner may see it again: everything except the key itself.
 type Key struct {
 	ID              id.ID    `json:"id" db:"id"`
 	ShortID         string   `json:"short_id,omitempty" db:"short_id" required:"true"`
 	Name            string   `json:"name" db:"name"`
 	KeyPrefix       string   `json:"key_prefix" db:"prefix" doc:"The start of the key, to recognise it by" example:"coffer_4f8Kq2Lz"`
 	Scope           string   `json:"scope" db:"scope" enum:"read_only,full_access"`
-	ActorType       string   `json:"actor_type" db:"actor_type" enum:"user,agent,system" doc:"Who acts with it; what a user sets is held against rules and agents"`
+	ActorType       string   `json:"actor_type" db:"actor_type" enum:"user,agent,system" doc:"Who acts with this key; values set by a user are held, so rules and agents do not change them"`
 	ActorName       *string  `json:"actor_name" db:"actor_name"`
-	MaxWritesPerDay *int     `json:"max_writes_per_day" db:"max_writes_per_day" doc:"How many transactions it may change in a day; null is no limit"`
+	MaxWritesPerDay *int     `json:"max_writes_per_day" db:"max_writes_per_day" doc:"How many transactions this key may change per day; null means no limit"`
+	May             []string `json:"may" db:"may" enum:"administer" doc:"Extra rights that a person gave to an agent's key: administer allows everything that is otherwise reserved for people (x-people)"`
+	UserID          *id.ID   `json:"user_id" db:"member_id" doc:"The member this key belongs to: it ends with the member and is limited by the member's role; null means it belongs to no member"`
 	CreatedAt       pg.Time  `json:"created_at" db:"created_at"`
-	LastUsedAt      *pg.Time `json:"last_used_at" db:"last_used_at" doc:"To the minute"`
+	LastUsedAt      *pg.Time `json:"last_used_at" db:"last_used_at" doc:"Accurate to the minute"`
 	ExpiresAt       *pg.Time `json:"expires_at" db:"expires_at"`
 	RevokedAt       *pg.Time `json:"revoked_at" db:"revoked_at"`
 }
 
-// A NewKey is a Key on the one occasion when it can be read.
+// A NewKey is a Key with the key itself, the only time it can be read.
 type NewKey struct {
 	Key
-	Secret string `json:"key" db:"-" doc:"The key itself, shown this once" example:"coffer_4f8Kq2Lz…"`
+	Secret string `json:"key" db:"-" doc:"The key itself, shown only once" example:"coffer_4f8Kq2Lz…"`
 }
 
-const keyColumns = `id, short_id, name, prefix, scope, actor_type, actor_name, max_writes_per_day, created_at, last_used_at, expires_at, revoked_at`
+const keyColumns = `id, short_id, name, prefix, scope, actor_type, actor_name, max_writes_per_day, may, member_id, created_at, last_used_at, expires_at, revoked_at`
 
 // CreateKey is the input of Create.
 type CreateKey struct {
 	Name            string   `json:"name" minLength:"1" maxLength:"200" format:"line" doc:"What it is for" example:"budget script"`
 	Scope           string   `json:"scope" enum:"read_only,full_access" doc:"read_only can read; full_access can also change things and see other keys"`
-	ActorType       string   `json:"actor_type,omitempty" enum:"user,agent,system" default:"user" doc:"Who acts with it"`
-	ActorName       *string  `json:"actor_name,omitempty" minLength:"1" maxLength:"200" format:"line" doc:"The name that its changes carry; the key's own name if omitted"`
-	ExpiresAt       *pg.Time `json:"expires_at,omitempty" doc:"When it stops working; never if omitted"`
-	MaxWritesPerDay *int     `json:"max_writes_per_day,omitempty" minimum:"0" maximum:"1000000" doc:"How many transactions it may change in a day; 2,000 for an agent's key if omitted"`
+	ActorType       string   `json:"actor_type,omitempty" enum:"user,agent,system" default:"user" doc:"Who acts with this key"`
+	ActorName       *string  `json:"actor_name,omitempty" minLength:"1" maxLength:"200" format:"line" doc:"The name recorded with its changes; defaults to the key's name"`
+	ExpiresAt       *pg.Time `json:"expires_at,omitempty" doc:"When it expires; never if omitted"`
+	MaxWritesPerDay *int     `json:"max_writes_per_day,omitempty" minimum:"0" maximum:"1000000" doc:"How many transactions it may change per day; for an agent's key the default is 2,000"`
+	May             []string `json:"may,omitempty" enum:"administer" maxItems:"1" doc:"administer lets an agent's key do what is otherwise reserved for people: members, keys, settings, exports and everything that cannot be undone. It requires full_access, and only a person can grant it"`
+}
+
+// Administer lets an agent's key do what is otherwise reserved for people.
+const Administer = "administer"
+
+// checkMay refuses what a key cannot be given. An agent that may administer itself cannot pass it
+// on: who may is for people to decide.
+func checkMay(ctx context.Context, in CreateKey) error {
+	switch {
+	case len(in.May) == 0:
+		return nil
+	case op.ActorOf(ctx).Type == op.Agent:
+		return errs.New(errs.Forbidden,
+			"agents may not create a key with the right to administer; ask a person of the household to create it")
+	case in.Scope != op.Full.String():
+		return errs.Field("may", "conflict", "requires scope full_access")
+	}
+	return nil
 }
 
 const agentWritesPerDay = 2000
 
-// forPeople refuses agents: whoever steers one must not get more by it than a person gave it, nor keep it after that was ended.
-func forPeople(ctx context.Context) error {
-	return op.ForPeople(ctx, "keys, members and their ways in are for people to make and change")
-}
-
-// Create makes a key and shows it once. It belongs to the member who makes it: it goes with them, and does no more than their role lets them.
+// Create creates a key and returns it once. It belongs to the member who creates it: it ends with
+// the member and is limited by the member's role.
 func (a *Auth) Create(ctx context.Context, tx pg.Tx, in CreateKey) (NewKey, error) {
-	if err := forPeople(ctx); err != nil {
+	if err := checkMay(ctx, in); err != nil {
 		return NewKey{}, err
 	}
 	return a.create(ctx, tx, in, op.ActorOf(ctx).Member)
@@ -73,18 +90,22 @@ func (a *Auth) create(ctx context.Context, tx pg.Tx, in CreateKey, member *id.ID
 	err := pg.Redraw(ctx, tx, "token_short_id", func(tx pg.Tx) (err error) {
 		fresh := id.New()
 		out.Key, err = pg.One[Key](ctx, tx, `
-			insert into token (id, short_id, kind, hash, prefix, name, scope, actor_type, actor_name, max_writes_per_day, expires_at, member_id)
-			values (@id, @short, 'api_key', @hash, @prefix, @name, @scope, @type, @actor, @writes, @expires, @member)
+			insert into token (id, short_id, kind, hash, prefix, name, scope, actor_type, actor_name,
+				max_writes_per_day, may, expires_at, member_id)
+			values (@id, @short, 'api_key', @hash, @prefix, @name, @scope, @type, @actor, @writes,
+				coalesce(@may, '{}'::text[]), @expires, @member)
 			returning `+keyColumns, pg.Args{
-			"id": fresh, "short": fresh.Short(), "hash": hash[:], "prefix": keyPrefix + random[:shownRandom], "name": in.Name, "scope": in.Scope,
-			"type": in.ActorType, "actor": in.ActorName, "writes": in.MaxWritesPerDay, "expires": in.ExpiresAt, "member": member,
+			"id": fresh, "short": fresh.Short(), "hash": hash[:], "prefix": keyPrefix + random[:shownRandom],
+			"name": in.Name, "scope": in.Scope,
+			"type": in.ActorType, "actor": in.ActorName, "writes": in.MaxWritesPerDay, "may": in.May,
+			"expires": in.ExpiresAt, "member": member,
 		})
 		return err
 	})
 	return out, err
 }
 
-// Me is the caller's own key.
+// Me returns the caller's own key.
 func (a *Auth) Me(ctx context.Context, q pg.Querier, _ op.None) (Key, error) {
 	actor := op.ActorOf(ctx)
 	if actor.Key == nil {
@@ -98,27 +119,29 @@ type KeyRef struct {
 	ID string `json:"id" doc:"The key's UUID or short id (not the key itself)" minLength:"1"`
 }
 
-// Get is one key.
+// Get returns one key.
 func (a *Auth) Get(ctx context.Context, q pg.Querier, in KeyRef) (Key, error) {
 	return a.find(ctx, q, in.ID)
 }
 
 func (a *Auth) find(ctx context.Context, q pg.Querier, ref string) (Key, error) {
-	k, err := pg.One[Key](ctx, q, `select `+keyColumns+` from token where kind = 'api_key' and (id = $1 or short_id = $2)`, pg.RefTo(ref).IDArgs()...)
+	k, err := pg.One[Key](ctx, q, `select `+keyColumns+` from token where kind = 'api_key'
+		and (id = $1 or short_id = $2)`, pg.RefTo(ref).IDArgs()...)
 	return k, noKey(err)
 }
 
 func (a *Auth) lock(ctx context.Context, tx pg.Tx, ref string) (Key, error) {
-	k, err := pg.One[Key](ctx, tx, `select `+keyColumns+` from token where kind = 'api_key' and (id = $1 or short_id = $2) for update`, pg.RefTo(ref).IDArgs()...)
+	k, err := pg.One[Key](ctx, tx, `select `+keyColumns+` from token where kind = 'api_key'
+		and (id = $1 or short_id = $2) for update`, pg.RefTo(ref).IDArgs()...)
 	return k, noKey(err)
 }
 
-func noKey(err error) error { return pg.Found(err, "API key", "GET /api/v1/api-keys lists them") }
+func noKey(err error) error { return pg.Found(err, "API key", "{key.list} lists them") }
 
 // ListKeys asks for a page of keys.
 type ListKeys struct {
-	Cursor string `json:"cursor,omitempty" maxLength:"1024" doc:"next_cursor of the page before"`
-	Limit  int    `json:"limit,omitempty" minimum:"1" maximum:"500" default:"50" doc:"How many on a page"`
+	Cursor string `json:"cursor,omitempty" doc:"next_cursor of the previous page"`
+	Limit  int    `json:"limit,omitempty" minimum:"1" maximum:"500" default:"50" doc:"Page size"`
 }
 
 // Keys is a page of keys, newest first, revoked ones included.
@@ -128,32 +151,31 @@ type Keys struct {
 	HasMore    bool   `json:"has_more"`
 }
 
-// List is a page of keys.
+// List returns a page of keys.
 func (a *Auth) List(ctx context.Context, q pg.Querier, in ListKeys) (Keys, error) {
 	pager, err := a.db.Pager(ctx, "api-keys", nil)
 	if err != nil {
 		return Keys{}, err
 	}
 	rows, next, err := pg.ByID(pager, in.Cursor, in.Limit, func(before *string, limit int) ([]Key, error) {
-		return pg.All[Key](ctx, q, `select `+keyColumns+` from token where kind = 'api_key' and ($1::uuid is null or id < $1) order by id desc limit $2`, before, limit)
+		return pg.All[Key](ctx, q, `select `+keyColumns+` from token where kind = 'api_key'
+			and ($1::uuid is null or id < $1) order by id desc limit $2`, before, limit)
 	}, func(k Key) id.ID { return k.ID })
 	return Keys{rows, next, next != ""}, err
 }
 
-// PatchKey changes what may change about a key. Its scope may not: a key that was handed out keeps the power that it was handed out with.
+// PatchKey changes what may change about a key. The scope may not: a key that was handed out keeps
+// its rights.
 type PatchKey struct {
 	ID              string           `json:"id" doc:"The key's UUID or short id" minLength:"1"`
 	Name            *string          `json:"name,omitempty" minLength:"1" maxLength:"200" format:"line"`
 	ActorName       op.Null[string]  `json:"actor_name,omitzero" minLength:"1" maxLength:"200" format:"line"`
-	ExpiresAt       op.Null[pg.Time] `json:"expires_at,omitzero" doc:"null for never"`
-	MaxWritesPerDay op.Null[int]     `json:"max_writes_per_day,omitzero" minimum:"0" maximum:"1000000" doc:"null for no limit"`
+	ExpiresAt       op.Null[pg.Time] `json:"expires_at,omitzero" doc:"null means never"`
+	MaxWritesPerDay op.Null[int]     `json:"max_writes_per_day,omitzero" minimum:"0" maximum:"1000000" doc:"null means no limit"`
 }
 
 // Patch changes a key.
 func (a *Auth) Patch(ctx context.Context, tx pg.Tx, in PatchKey) (Key, error) {
-	if err := forPeople(ctx); err != nil {
-		return Key{}, err
-	}
 	k, err := a.lock(ctx, tx, in.ID)
 	if err != nil {
 		return Key{}, err
@@ -162,7 +184,7 @@ func (a *Auth) Patch(ctx context.Context, tx pg.Tx, in PatchKey) (Key, error) {
 		return Key{}, err
 	}
 	if k.RevokedAt != nil {
-		return Key{}, errs.New(errs.Conflict, "this key was revoked and cannot be changed; make a new one")
+		return Key{}, errs.New(errs.Conflict, "this key was revoked and cannot be changed; create a new one")
 	}
 	return pg.One[Key](ctx, tx, `
 		update token set
@@ -173,31 +195,40 @@ func (a *Auth) Patch(ctx context.Context, tx pg.Tx, in PatchKey) (Key, error) {
 			updated_at = clock_timestamp()
 		where id = @id returning `+keyColumns, pg.Args{
 		"id": k.ID, "name": in.Name, "actor_given": in.ActorName.Set, "actor": in.ActorName.Value,
-		"expires_given": in.ExpiresAt.Set, "expires": in.ExpiresAt.Value, "writes_given": in.MaxWritesPerDay.Set, "writes": in.MaxWritesPerDay.Value,
+		"expires_given": in.ExpiresAt.Set, "expires": in.ExpiresAt.Value, "writes_given": in.MaxWritesPerDay.Set,
+		"writes": in.MaxWritesPerDay.Value,
 	})
 }
 
-// Revoke ends a key; it stays listed. Revoking it again changes nothing.
+// Revoke revokes a key; it stays listed. Revoking it again changes nothing.
 func (a *Auth) Revoke(ctx context.Context, tx pg.Tx, in KeyRef) (op.Deleted, error) {
 	k, err := a.lock(ctx, tx, in.ID)
+	if err == nil {
+		err = op.Owned(ctx, &k.ID, "an agent may revoke only its own key")
+	}
 	if err != nil {
 		return op.Deleted{}, err
 	}
-	_, err = pg.Exec(ctx, tx, `update token set revoked_at = coalesce(revoked_at, clock_timestamp()), updated_at = clock_timestamp() where id = $1`, k.ID)
+	_, err = pg.Exec(ctx, tx, `update token set revoked_at = coalesce(revoked_at, clock_timestamp()),
+		updated_at = clock_timestamp() where id = $1`, k.ID)
 	return op.Deleted{Deleted: true, ID: k.ID}, err
 }
 
-// GiveBack revokes the key that is presented, or what came of the consent that a token is of. What is neither is no error.
+// GiveBack revokes the presented key, or everything from the consent of the presented token. It
+// ignores anything else.
 func (a *Auth) GiveBack(ctx context.Context, presented string) error {
 	if !wellFormed(presented) {
 		return a.giveBackGrant(ctx, presented)
 	}
 	hash := sha256.Sum256([]byte(presented))
-	_, err := pg.Exec(ctx, a.db, `update token set revoked_at = coalesce(revoked_at, clock_timestamp()), updated_at = clock_timestamp() where hash = $1 and kind = 'api_key'`, hash[:])
+	_, err := pg.Exec(ctx, a.db, `update token set revoked_at = coalesce(revoked_at, clock_timestamp()),
+		updated_at = clock_timestamp() where hash = $1 and kind = 'api_key'`, hash[:])
 	return err
 }
 
-// Any reports whether anyone can get in, or could: a household in which no key was ever made and nobody has a login still has to be set up.
+// Any reports whether the household has ever had an API key or has a login. If not, it still has to
+// be set up.
 func (a *Auth) Any(ctx context.Context) (bool, error) {
-	return pg.Value[bool](ctx, a.db, `select exists (select from token where kind = 'api_key') or exists (select from login)`)
+	return pg.Value[bool](ctx, a.db, `select exists (select from token where kind = 'api_key')
+		or exists (select from login)`)
 }

@@ -20,56 +20,58 @@ const (
 	OIDC     = "oidc"
 )
 
-// A Login is a way in of a member, without what proves it.
+// A Login is a sign-in method of a member, without its secret.
 type Login struct {
 	ID         id.ID    `json:"id" db:"id"`
 	ShortID    string   `json:"short_id,omitempty" db:"short_id" required:"true"`
 	UserID     id.ID    `json:"user_id" db:"member_id"`
 	Kind       string   `json:"kind" db:"kind" enum:"password,passkey,oidc"`
-	Identifier string   `json:"identifier" db:"identifier" doc:"The e-mail address, the passkey's label, or the issuer with the subject"`
+	Identifier string   `json:"identifier" db:"identifier" doc:"The e-mail address, the passkey's label, or the issuer and the subject"`
 	LastUsedAt *pg.Time `json:"last_used_at" db:"last_used_at"`
 	CreatedAt  pg.Time  `json:"created_at" db:"created_at"`
 }
 
 const loginColumns = `id, short_id, member_id, kind, identifier, last_used_at, created_at`
 
-// MinPassword is how many characters a password has at least.
+// MinPassword is the minimum length of a password.
 const MinPassword = 12
 
-// SignIn answers the member whose password this is. An address that nobody has costs the same work as one that someone has, and the refusal is the same.
-func (a *Auth) SignIn(ctx context.Context, identifier, password, address string) (Entry, error) {
-	tries, err := a.try(ctx, address)
+// SignIn returns the member with this password. An unknown address costs the same work as a known
+// one, and the error is the same.
+func (a *Auth) SignIn(ctx context.Context, identifier, password, address string) (SignIn, error) {
+	tries, err := a.try(ctx, "", address)
 	if err != nil {
-		return Entry{}, err
+		return SignIn{}, err
 	}
 	bucket := pair(identifier, address)
 	if err := a.held(ctx, bucket); err != nil {
-		return Entry{}, err
+		return SignIn{}, err
 	}
 	stored, known, err := a.passwordOf(ctx, identifier)
 	if err != nil {
-		return Entry{}, err
+		return SignIn{}, err
 	}
 	ok, stale, err := a.passwords.check(ctx, stored.Proof, password, tries)
 	if err != nil {
-		return Entry{}, err
+		return SignIn{}, err
 	}
 	wrong := errs.New(errs.InvalidLogin, "the e-mail address or the password is wrong")
 	if !ok || !known {
 		if err := a.failed(ctx, bucket); err != nil {
-			return Entry{}, err
+			return SignIn{}, err
 		}
-		return Entry{}, wrong
+		return SignIn{}, wrong
 	}
 	if stale {
 		if stored.Proof, err = a.passwords.hash(ctx, password); err != nil {
-			return Entry{}, err
+			return SignIn{}, err
 		}
 	}
 	if err := a.forgive(ctx, bucket); err != nil {
-		return Entry{}, err
+		return SignIn{}, err
 	}
-	// A hash takes a while: what was changed meanwhile must not come back, and whoever knew only the old password comes too late.
+	// A hash takes a while: what was changed meanwhile must not come back, and whoever knew only
+	// the old password comes too late.
 	e, err := a.admit(ctx, `
 		update login set last_used_at = clock_timestamp(), proof = $3 where id = $1 and updated_at = $2
 		returning id, member_id, kind, updated_at`, stored.ID, stored.UpdatedAt, stored.Proof)
@@ -86,7 +88,8 @@ type password struct {
 	UpdatedAt pg.Time `db:"updated_at"`
 }
 
-// passwordOf is the password of this address; of an address that nobody has it is one that nothing fits.
+// passwordOf is the password of this address; of an address that nobody has it is one that nothing
+// fits.
 func (a *Auth) passwordOf(ctx context.Context, identifier string) (p password, known bool, err error) {
 	err = pg.ErrNoRow
 	if checkEmail("email", identifier) == nil {
@@ -100,8 +103,9 @@ func (a *Auth) passwordOf(ctx context.Context, identifier string) (p password, k
 	return p, err == nil, err
 }
 
-// An Entry is a member who has just proven who they are. The way in by which they came must be as it was then when their session begins.
-type Entry struct {
+// A SignIn is a member who has just proven who they are. The sign-in method they used must be
+// unchanged when their session begins.
+type SignIn struct {
 	User User
 	By   string        // the kind of the way in; "" for none
 	Ago  time.Duration // since they proved it; less than zero where that is not known
@@ -111,7 +115,7 @@ type Entry struct {
 }
 
 // admit is who comes in by the login that the statement answers.
-func (a *Auth) admit(ctx context.Context, sql string, args ...any) (Entry, error) {
+func (a *Auth) admit(ctx context.Context, sql string, args ...any) (SignIn, error) {
 	type way struct {
 		ID        id.ID   `db:"id"`
 		Member    id.ID   `db:"member_id"`
@@ -124,20 +128,24 @@ func (a *Auth) admit(ctx context.Context, sql string, args ...any) (Entry, error
 		u, err = a.FindUser(ctx, a.db, l.Member.String())
 	}
 	if errors.Is(err, pg.ErrNoRow) {
-		return Entry{}, errs.New(errs.InvalidLogin, "this is no way in of any member")
+		return SignIn{}, errs.New(errs.InvalidLogin, "this sign-in method does not belong to any member")
 	}
-	return Entry{User: u, By: l.Kind, login: l.ID, as: l.UpdatedAt}, err
+	return SignIn{User: u, By: l.Kind, login: l.ID, as: l.UpdatedAt}, err
 }
 
-// ListLogins asks for a member's ways in.
+// ListLogins asks for a member's sign-in methods.
 type ListLogins struct {
 	UserID string `json:"user_id" minLength:"1" doc:"The member's UUID or short id"`
-	Cursor string `json:"cursor,omitempty" maxLength:"1024" doc:"next_cursor of the page before"`
-	Limit  int    `json:"limit,omitempty" minimum:"1" maximum:"500" default:"50" doc:"How many on a page"`
+	Cursor string `json:"cursor,omitempty" doc:"next_cursor of the previous page"`
+	Limit  int    `json:"limit,omitempty" minimum:"1" maximum:"500" default:"50" doc:"Page size"`
 }
 
-// ofMember reads a page of what is a member's: the rows after a place, as the list's own query reads them.
-func ofMember[T any](ctx context.Context, a *Auth, q pg.Querier, in ListLogins, list string, read func(member id.ID, after *string, limit int) ([]T, error), key func(T) id.ID) (rows []T, next string, err error) {
+// ofMember reads a page of what is a member's: the rows after a place, as the list's own query
+// reads them.
+func ofMember[T any](ctx context.Context, a *Auth, q pg.Querier, in ListLogins, list string,
+	read func(member id.ID, after *string, limit int) ([]T, error), key func(T) id.ID) (rows []T, next string,
+	err error,
+) {
 	u, err := a.User(ctx, q, UserRef{in.UserID})
 	if err != nil {
 		return nil, "", err
@@ -146,65 +154,97 @@ func ofMember[T any](ctx context.Context, a *Auth, q pg.Querier, in ListLogins, 
 	if err != nil {
 		return nil, "", err
 	}
-	return pg.ByID(pager, in.Cursor, in.Limit, func(after *string, limit int) ([]T, error) { return read(u.ID, after, limit) }, key)
+	return pg.ByID(pager, in.Cursor, in.Limit, func(after *string, limit int) ([]T,
+		error,
+	) {
+		return read(u.ID, after, limit)
+	}, key)
 }
 
-// Logins is a page of a member's ways in, oldest first.
+// Logins is a page of a member's sign-in methods, oldest first, with the number of the member's
+// other credentials.
 type Logins struct {
 	Logins     []Login `json:"logins"`
 	NextCursor string  `json:"next_cursor" doc:"Empty on the last page"`
 	HasMore    bool    `json:"has_more"`
+
+	RecoveryCodes int `json:"recovery_codes" doc:"How many recovery codes are left; DELETE /users/{user_id}/recovery-codes removes them"`
+	Keys          int `json:"api_keys" doc:"The member's API keys that still work; setting a new password does not revoke them"`
+	Assistants    int `json:"assistants" doc:"Assistants that the member allowed and that still have access; setting a new password does not end it"`
 }
 
-// Logins are a member's ways in.
+// Logins returns a member's sign-in methods.
 func (a *Auth) Logins(ctx context.Context, q pg.Querier, in ListLogins) (Logins, error) {
 	rows, next, err := ofMember(ctx, a, q, in, "logins", func(member id.ID, after *string, limit int) ([]Login, error) {
 		return pg.All[Login](ctx, q, `
-			select `+loginColumns+` from login where member_id = $1 and ($2::uuid is null or id > $2::uuid) order by id limit $3`, member, after, limit)
+			select `+loginColumns+` from login where member_id = $1 and ($2::uuid is null or id > $2::uuid)
+				order by id limit $3`, member, after, limit)
 	}, func(l Login) id.ID { return l.ID })
-	return Logins{rows, next, next != ""}, err
+	out := Logins{Logins: rows, NextCursor: next, HasMore: next != ""}
+	if err != nil {
+		return out, err
+	}
+	u, err := a.User(ctx, q, UserRef{in.UserID})
+	if err != nil {
+		return out, err
+	}
+	if out.RecoveryCodes, err = codesLeft(ctx, q, u.ID); err != nil {
+		return out, err
+	}
+	type count struct {
+		Keys       int `db:"keys"`
+		Assistants int `db:"assistants"`
+	}
+	n, err := pg.One[count](ctx, q, `
+		select count(*) filter (where kind = 'api_key')::integer as keys,
+			count(distinct consent_id)::integer as assistants
+		from token where member_id = $1 and kind in ('api_key', 'access', 'refresh') and revoked_at is null
+			and coalesce(expires_at > now(), true)`, u.ID)
+	out.Keys, out.Assistants = n.Keys, n.Assistants
+	return out, err
 }
 
 // CreateLogin is the input of CreateLogin.
 type CreateLogin struct {
 	UserID     string  `json:"user_id" minLength:"1" doc:"The member's UUID or short id"`
-	Kind       string  `json:"kind" enum:"password,passkey,oidc" doc:"A passkey is made in the member's own browser, at /account"`
-	Identifier *string `json:"identifier,omitempty" minLength:"1" maxLength:"500" format:"line" doc:"password: the e-mail address to sign in with, the member's own if omitted; oidc: the issuer, a space, and the subject"`
+	Kind       string  `json:"kind" enum:"password,passkey,oidc" doc:"Passkeys are created in the member's own browser, at /account"`
+	Identifier *string `json:"identifier,omitempty" minLength:"1" maxLength:"500" format:"line" doc:"password: the e-mail address to sign in with; defaults to the member's own. oidc: the issuer, a space, and the subject"`
 	Password   *string `json:"password,omitempty" minLength:"12" maxLength:"200" doc:"The password, at least 12 characters; only for kind password"`
 }
 
-// chosen hashes the password that the call brings, before any transaction: it takes longer than one should.
+// chosen hashes the password that the call brings, before any transaction: it takes longer than one
+// should.
 func (a *Auth) chosen(ctx context.Context, q pg.Querier, in CreateLogin) (string, error) {
-	if err := forPeople(ctx); err != nil {
-		return "", err
-	}
 	if _, err := a.User(ctx, q, UserRef{in.UserID}); err != nil {
 		return "", err
 	}
 	switch {
 	case in.Kind == Passkey:
-		return "", errs.Field("kind", "enum", "a passkey is made in the browser of the member: let them sign in and open /account")
+		return "", errs.Field("kind", "enum",
+			"a passkey is created in the member's own browser: the member signs in and opens /account")
 	case in.Kind == OIDC && in.Password != nil:
-		return "", errs.Field("password", "conflict", "belongs to kind password only")
+		return "", errs.Field("password", "conflict", "is allowed only for kind password")
 	case in.Kind == OIDC && (in.Identifier == nil || strings.Count(*in.Identifier, " ") != 1):
-		return "", errs.Field("identifier", "pattern", "must be the issuer, a space, and the subject: https://id.example.com 1234")
+		return "", errs.Field("identifier", "pattern",
+			"must be the issuer, a space, and the subject: https://id.example.com 1234")
 	case in.Kind == OIDC:
 		return "", nil
 	case in.Password == nil:
-		return "", errs.Field("password", "required", "is needed for kind password")
+		return "", errs.Field("password", "required", "is required for kind password")
 	}
 	return a.NewPassword(ctx, *in.Password)
 }
 
-// NewPassword is the hash of a password that someone chose, if it will do.
+// NewPassword returns the hash of a new password, if the password is acceptable.
 func (a *Auth) NewPassword(ctx context.Context, password string) (string, error) {
 	if utf8.RuneCountInString(password) < MinPassword || strings.Count(password, password[:1]) == len(password) {
-		return "", errs.Field("password", "length", "must have at least %d characters, not all the same; a sentence is easy to remember", MinPassword)
+		return "", errs.Field("password", "length",
+			"must have at least %d characters, not all the same; a sentence is easy to remember", MinPassword)
 	}
 	return a.passwords.hash(ctx, password)
 }
 
-// CreateLogin gives a member a way in.
+// CreateLogin adds a sign-in method for a member.
 func (a *Auth) CreateLogin(ctx context.Context, tx pg.Tx, in CreateLogin, proof string) (Login, error) {
 	u, err := a.KeepUser(ctx, tx, in.UserID)
 	if err != nil {
@@ -212,7 +252,8 @@ func (a *Auth) CreateLogin(ctx context.Context, tx pg.Tx, in CreateLogin, proof 
 	}
 	if in.Identifier == nil {
 		if u.Email == nil {
-			return Login{}, errs.Field("identifier", "required", "is needed, because the member has no e-mail address")
+			return Login{}, errs.Field("identifier", "required",
+				"is required, because the member has no e-mail address")
 		}
 		in.Identifier = u.Email
 	}
@@ -224,14 +265,18 @@ func (a *Auth) CreateLogin(ctx context.Context, tx pg.Tx, in CreateLogin, proof 
 	return a.addLogin(ctx, tx, u.ID, in.Kind, *in.Identifier, proof, nil)
 }
 
-func (a *Auth) addLogin(ctx context.Context, tx pg.Tx, member id.ID, kind, identifier, proof string, credential []byte) (Login, error) {
+func (a *Auth) addLogin(ctx context.Context, tx pg.Tx, member id.ID, kind, identifier, proof string,
+	credential []byte,
+) (Login, error) {
 	var l Login
 	err := pg.Redraw(ctx, tx, "login_short_id", func(tx pg.Tx) (err error) {
 		fresh := id.New()
 		l, err = pg.One[Login](ctx, tx, `
 			insert into login (id, short_id, member_id, kind, identifier, proof, credential)
-			values (@id, @short, @member, @kind, @identifier, nullif(@proof, ''), @credential) returning `+loginColumns, pg.Args{
-			"id": fresh, "short": fresh.Short(), "member": member, "kind": kind, "identifier": identifier, "proof": proof, "credential": credential,
+			values (@id, @short, @member, @kind, @identifier, nullif(@proof, ''), @credential)
+				returning `+loginColumns, pg.Args{
+			"id": fresh, "short": fresh.Short(), "member": member, "kind": kind, "identifier": identifier,
+			"proof": proof, "credential": credential,
 		})
 		return err
 	})
@@ -241,24 +286,24 @@ func (a *Auth) addLogin(ctx context.Context, tx pg.Tx, member id.ID, kind, ident
 func loginTaken(err error) error {
 	switch {
 	case pg.Violates(err, "login_one_password"):
-		return errs.New(errs.Conflict, "this member has a password already; change it with PATCH, or delete it first")
+		return errs.New(errs.Conflict, "this member already has a password; change it with PATCH, or delete it first")
 	case pg.Violates(err, "login_password"), pg.Violates(err, "login_oidc"), pg.Violates(err, "login_passkey"):
-		return errs.New(errs.Conflict, "this is a way in of a member already; each can be one member's only")
+		return errs.New(errs.Conflict, "this sign-in method already belongs to another member")
 	}
 	return err
 }
 
-// PatchLogin changes a way in.
+// PatchLogin changes a sign-in method.
 type PatchLogin struct {
 	UserID     string  `json:"user_id" minLength:"1" doc:"The member's UUID or short id"`
 	LoginID    string  `json:"login_id" minLength:"1" doc:"The login's UUID or short id"`
-	Identifier *string `json:"identifier,omitempty" minLength:"1" maxLength:"500" format:"line" doc:"Another e-mail address, or another label of a passkey"`
-	Password   *string `json:"password,omitempty" minLength:"12" maxLength:"200" doc:"A new password; it ends the member's other sessions"`
+	Identifier *string `json:"identifier,omitempty" minLength:"1" maxLength:"500" format:"line" doc:"A new e-mail address, or a new label for a passkey"`
+	Password   *string `json:"password,omitempty" minLength:"12" maxLength:"200" doc:"A new password. It ends the member's other sessions and, if someone else sets it, removes the recovery codes. The member's API keys and assistants keep working: GET …/login counts them"`
 }
 
 func (a *Auth) changed(ctx context.Context, q pg.Querier, in PatchLogin) (string, error) {
-	if err := forPeople(ctx); err != nil || in.Password == nil {
-		return "", err
+	if in.Password == nil {
+		return "", nil
 	}
 	if _, err := a.User(ctx, q, UserRef{in.UserID}); err != nil {
 		return "", err
@@ -266,7 +311,8 @@ func (a *Auth) changed(ctx context.Context, q pg.Querier, in PatchLogin) (string
 	return a.NewPassword(ctx, *in.Password)
 }
 
-// PatchLogin changes a password, or what it goes by. A new password ends the sessions that the old one opened.
+// PatchLogin changes a password or the name of a sign-in method. A new password ends the sessions
+// that the old one opened, and removes the recovery codes if someone else sets it.
 func (a *Auth) PatchLogin(ctx context.Context, tx pg.Tx, in PatchLogin, proof string) (Login, error) {
 	l, _, err := a.lockLogin(ctx, tx, in.UserID, in.LoginID)
 	if err != nil {
@@ -277,19 +323,24 @@ func (a *Auth) PatchLogin(ctx context.Context, tx pg.Tx, in PatchLogin, proof st
 	}
 	switch {
 	case in.Password != nil && l.Kind != Password:
-		return Login{}, errs.Field("password", "conflict", "this login is no password")
+		return Login{}, errs.Field("password", "conflict", "this login is not a password")
 	case in.Identifier != nil && l.Kind == OIDC:
-		return Login{}, errs.Field("identifier", "conflict", "the issuer says who this is; delete this login and make another one")
+		return Login{}, errs.Field("identifier", "conflict",
+			"the issuer determines this value; delete this login and create another one")
 	case in.Identifier != nil && l.Kind == Password:
 		if err := checkEmail("identifier", *in.Identifier); err != nil {
 			return Login{}, err
 		}
 	}
 	l, err = pg.One[Login](ctx, tx, `
-		update login set identifier = coalesce(@identifier, identifier), proof = coalesce(nullif(@proof, ''), proof), updated_at = clock_timestamp()
+		update login set identifier = coalesce(@identifier, identifier), proof = coalesce(nullif(@proof, ''), proof),
+			updated_at = clock_timestamp()
 		where id = @id returning `+loginColumns, pg.Args{"id": l.ID, "identifier": in.Identifier, "proof": proof})
 	if err != nil || proof == "" {
 		return l, loginTaken(err)
+	}
+	if err := endCodesUnlessOwn(ctx, tx, l.UserID); err != nil {
+		return Login{}, err
 	}
 	return l, a.endSessions(ctx, tx, l.UserID, op.ActorOf(ctx).Session)
 }
@@ -302,42 +353,51 @@ func (a *Auth) endSessions(ctx context.Context, tx pg.Tx, member id.ID, but *id.
 	return err
 }
 
-// LoginRef names a way in.
+// LoginRef names a sign-in method.
 type LoginRef struct {
 	UserID  string `json:"user_id" minLength:"1" doc:"The member's UUID or short id"`
 	LoginID string `json:"login_id" minLength:"1" doc:"The login's UUID or short id"`
 }
 
-// DeleteLogin takes a way in away, and with it the member's sessions. The last admin who can sign in keeps the last way.
+// DeleteLogin removes a sign-in method and ends the member's other sessions. It also removes the
+// recovery codes if someone else does it or no other method is left. The last admin who can sign in
+// keeps their last method.
 func (a *Auth) DeleteLogin(ctx context.Context, tx pg.Tx, in LoginRef) (op.Deleted, error) {
 	l, last, err := a.lockLogin(ctx, tx, in.UserID, in.LoginID)
 	if err != nil {
 		return op.Deleted{}, err
 	}
 	if last {
-		return op.Deleted{}, errs.New(errs.LastAdmin, "this is the last way in of the last admin who can sign in; give them or another admin one first")
+		return op.Deleted{}, errs.New(errs.LastAdmin,
+			"this is the last sign-in method of the last admin who can sign in; give them or another admin one first")
 	}
 	if _, err := pg.Exec(ctx, tx, `delete from login where id = $1`, l.ID); err != nil {
+		return op.Deleted{}, err
+	}
+	if err := endCodesUnlessOwn(ctx, tx, l.UserID); err != nil {
 		return op.Deleted{}, err
 	}
 	return op.Deleted{Deleted: true, ID: l.ID}, a.endSessions(ctx, tx, l.UserID, op.ActorOf(ctx).Session)
 }
 
-// lockLogin is one way in of a member, with nobody else changing it or any admin; last says that without it no admin could sign in.
+// lockLogin is one way in of a member, with nobody else changing it or any admin; last says that
+// without it no admin could sign in.
 func (a *Auth) lockLogin(ctx context.Context, tx pg.Tx, user, ref string) (l Login, last bool, err error) {
 	u, _, err := a.lockUser(ctx, tx, user)
 	if err != nil {
 		return Login{}, false, err
 	}
 	args := append([]any{u.ID}, pg.RefTo(ref).IDArgs()...)
-	l, err = pg.One[Login](ctx, tx, `select `+loginColumns+` from login where member_id = $1 and (id = $2 or short_id = $3) for update`, args...)
+	l, err = pg.One[Login](ctx, tx, `select `+loginColumns+` from login where member_id = $1
+		and (id = $2 or short_id = $3) for update`, args...)
 	if err != nil {
-		return Login{}, false, pg.Found(err, "login", "GET /api/v1/users/{user_id}/login lists them")
+		return Login{}, false, pg.Found(err, "login", "{login-method.list} lists them")
 	}
 	if u.Role != op.RoleAdmin {
 		return l, false, nil
 	}
 	others, err := pg.Value[bool](ctx, tx, `
-		select exists (select from login o join member m on m.id = o.member_id where m.role = 'admin' and m.deleted_at is null and o.id <> $1)`, l.ID)
+		select exists (select from login o join member m on m.id = o.member_id
+			where m.role = 'admin' and m.deleted_at is null and o.id <> $1)`, l.ID)
 	return l, !others, err
 }

@@ -90,14 +90,18 @@ func TestUsualCost(t *testing.T) {
 	if ok, _, err := h.check(t.Context(), h.nobody(), secret, 0); ok || err != nil {
 		t.Errorf("a password fits nobody: %v %v", ok, err)
 	}
-	for _, bad := range []string{"", "$argon2id$v=19$m=0,t=0,p=1$$", "$2b$12$abc", strings.Replace(stored, "m=47104", "m=99999999", 1), stored[:len(stored)-3]} {
+	for _, bad := range []string{
+		"", "$argon2id$v=19$m=0,t=0,p=1$$", "$2b$12$abc",
+		strings.Replace(stored, "m=47104", "m=99999999", 1), stored[:len(stored)-3],
+	} {
 		if _, _, err := h.check(t.Context(), bad, secret, 0); err == nil {
 			t.Errorf("%q was read", bad)
 		}
 	}
 }
 
-// Whoever guesses is slowed down; the member is not, from another address. The control shows that the guesser really waits.
+// Whoever guesses is slowed down; the member is not, from another address. The control shows that
+// the guesser really waits.
 func TestThrottlingLocksNobodyOut(t *testing.T) {
 	t.Parallel()
 	a, u := withLogin(t)
@@ -137,7 +141,8 @@ func TestThrottlingLocksNobodyOut(t *testing.T) {
 	if _, err := a.SignIn(t.Context(), "robin@example.com", secret, "198.51.100.7"); !errs.Is(err, errs.RateLimited) {
 		t.Errorf("the guesser got through while waiting: %v", err)
 	}
-	wait, err := pg.Value[int](t.Context(), a.db, `select extract(epoch from free_at - now())::integer from attempt where bucket = $1`, bucket)
+	wait, err := pg.Value[int](t.Context(), a.db, `select extract(epoch from free_at - now())::integer from attempt
+		where bucket = $1`, bucket)
 	if err != nil || wait < 800 || wait > 900 {
 		t.Errorf("the longest wait is %d s, %v", wait, err)
 	}
@@ -151,7 +156,9 @@ func TestSignInsPerAddress(t *testing.T) {
 	limited := 0
 	for n := range 24 {
 		server := []*Auth{a, other}[n%2]
-		_, err := server.SignIn(t.Context(), fmt.Sprint(n, "@example.com"), "whatever it is", fmt.Sprintf("2001:db8:0:1::%x", n)) // one customer's network
+		// one customer's network
+		_, err := server.SignIn(t.Context(), fmt.Sprint(n, "@example.com"), "whatever it is",
+			fmt.Sprintf("2001:db8:0:1::%x", n))
 		if errs.Is(err, errs.RateLimited) {
 			limited++
 		}
@@ -207,12 +214,13 @@ func TestQueueOfHashes(t *testing.T) {
 func TestSessions(t *testing.T) {
 	t.Parallel()
 	a, u := withLogin(t)
-	s, text, err := a.OpenSession(t.Context(), Entry{User: u}, "Firefox on Linux")
+	s, text, err := a.OpenSession(t.Context(), SignIn{User: u}, "Firefox on Linux")
 	if err != nil {
 		t.Fatal(err)
 	}
 	actor, err := a.Session(t.Context(), text)
-	if err != nil || !actor.ID.Equal(u.ID) || actor.Name != "Robin" || actor.Type != op.User || actor.Scope != op.Full || actor.Role != "admin" || actor.Key != nil || !actor.Session.Equal(s.ID) {
+	if err != nil || !actor.ID.Equal(u.ID) || actor.Name != "Robin" || actor.Type != op.User ||
+		actor.Scope != op.Full || actor.Role != "admin" || actor.Key != nil || !actor.Session.Equal(s.ID) {
 		t.Fatalf("%+v, %v", actor, err)
 	}
 	if _, err := a.Key(t.Context(), text); !errs.Is(err, errs.InvalidAPIKey) {
@@ -234,7 +242,8 @@ func TestSessions(t *testing.T) {
 	if _, err := a.Session(t.Context(), text); !errs.Is(err, errs.InvalidLogin) {
 		t.Errorf("a session that was ended: %v", err)
 	}
-	dump, err := pg.Value[int](t.Context(), a.db, `select count(*)::integer from token t where t::text like '%' || $1 || '%'`, text)
+	dump, err := pg.Value[int](t.Context(), a.db, `select count(*)::integer from token t
+		where t::text like '%' || $1 || '%'`, text)
 	if err != nil || dump != 0 {
 		t.Errorf("the session's text stands in the database: %d, %v", dump, err)
 	}
@@ -244,11 +253,11 @@ func TestSessions(t *testing.T) {
 func TestNewPasswordEndsSessions(t *testing.T) {
 	t.Parallel()
 	a, u := withLogin(t)
-	_, old, err := a.OpenSession(t.Context(), Entry{User: u}, "old")
+	_, old, err := a.OpenSession(t.Context(), SignIn{User: u}, "old")
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, mine, err := a.OpenSession(t.Context(), Entry{User: u}, "mine")
+	_, mine, err := a.OpenSession(t.Context(), SignIn{User: u}, "mine")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -290,12 +299,16 @@ func TestNewPasswordEndsSessions(t *testing.T) {
 // changePassword gives a member another password, as an admin does.
 func changePassword(t *testing.T, a *Auth, u User, proof string) {
 	t.Helper()
-	login, err := pg.Value[string](t.Context(), a.db, `select short_id from login where member_id = $1 and kind = 'password'`, u.ID)
+	login, err := pg.Value[string](t.Context(), a.db, `select short_id from login
+		where member_id = $1 and kind = 'password'`, u.ID)
 	if err != nil {
 		t.Fatal(err)
 	}
 	err = a.db.InTx(t.Context(), func(tx pg.Tx) error {
-		_, err := a.PatchLogin(t.Context(), tx, PatchLogin{UserID: u.ShortID, LoginID: login, Password: new("another long password")}, proof)
+		_, err := a.PatchLogin(t.Context(), tx, PatchLogin{
+			UserID: u.ShortID, LoginID: login,
+			Password: new("another long password"),
+		}, proof)
 		return err
 	})
 	if err != nil {
@@ -351,7 +364,10 @@ func TestStrangeAddresses(t *testing.T) {
 	t.Parallel()
 	a, _ := withLogin(t)
 	a.LoginsPerMinute = 1000
-	for _, strange := range []string{"\x00", "robin@example.com\x00", "\xff\xfe@example.com", strings.Repeat("x", 60_000), "robin@example.com\u202e"} {
+	for _, strange := range []string{
+		"\x00", "robin@example.com\x00", "\xff\xfe@example.com",
+		strings.Repeat("x", 60_000), "robin@example.com\u202e",
+	} {
 		if _, err := a.SignIn(t.Context(), strange, secret, "192.0.2.1"); !errs.Is(err, errs.InvalidLogin) {
 			t.Errorf("%.20q: %v", strange, err)
 		}
@@ -383,10 +399,12 @@ func TestNobodyJoinsAfterLeaving(t *testing.T) {
 	if err := a.Join(t.Context(), u.ID, "https://id.example", "1"); !errs.Is(err, errs.NotFound) {
 		t.Errorf("an account elsewhere: %v", err)
 	}
-	if err := a.AddPasskey(t.Context(), op.Actor{Member: &u.ID}, "a phone", []byte("credential"), "{}"); !errs.Is(err, errs.NotFound) {
+	if err := a.AddPasskey(t.Context(), op.Actor{Member: &u.ID}, "a phone", []byte("credential"), "{}"); !errs.Is(err,
+		errs.NotFound) {
 		t.Errorf("a passkey: %v", err)
 	}
-	if n, err := pg.Value[int](t.Context(), a.db, `select count(*)::integer from login where kind <> 'password'`); err != nil || n != 0 {
+	if n, err := pg.Value[int](t.Context(), a.db, `select count(*)::integer from login
+		where kind <> 'password'`); err != nil || n != 0 {
 		t.Errorf("%d were made, %v", n, err)
 	}
 }

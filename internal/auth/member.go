@@ -22,7 +22,7 @@ type User struct {
 
 const userColumns = `id, short_id, name, email, role, created_at, updated_at`
 
-// Users are all members, oldest first.
+// Users returns all members, oldest first.
 func (a *Auth) Users(ctx context.Context, q pg.Querier, _ op.None) ([]User, error) {
 	return pg.All[User](ctx, q, `select `+userColumns+` from member where deleted_at is null order by id`)
 }
@@ -32,34 +32,37 @@ type UserRef struct {
 	ID string `json:"id" minLength:"1" doc:"The member's UUID or short id"`
 }
 
-// User is one member.
+// User returns one member.
 func (a *Auth) User(ctx context.Context, q pg.Querier, in UserRef) (User, error) {
 	u, err := a.FindUser(ctx, q, in.ID)
 	return u, pg.Found(err, "user", listsUsers)
 }
 
-const listsUsers = "GET /api/v1/users lists them"
+const listsUsers = "{user.list} lists them"
 
-// FindUser is the member with that UUID or short id, or pg.ErrNoRow, for callers who know what the name stands for.
+// FindUser returns the member with this UUID or short id, or pg.ErrNoRow, for callers who know what
+// the reference means.
 func (a *Auth) FindUser(ctx context.Context, q pg.Querier, ref string) (User, error) {
-	return pg.One[User](ctx, q, `select `+userColumns+` from member where deleted_at is null and (id = $1 or short_id = $2)`, pg.RefTo(ref).IDArgs()...)
+	return pg.One[User](ctx, q, `select `+userColumns+` from member where deleted_at is null
+		and (id = $1 or short_id = $2)`, pg.RefTo(ref).IDArgs()...)
 }
 
-// KeepUser is FindUser, with nobody changing or removing the member until the transaction ends: for whoever gives the member something.
+// KeepUser is FindUser with a lock: nobody can change or remove the member until the transaction
+// ends. It is for callers that add something to the member.
 func (a *Auth) KeepUser(ctx context.Context, tx pg.Tx, ref string) (User, error) {
-	return pg.One[User](ctx, tx, `select `+userColumns+` from member where deleted_at is null and (id = $1 or short_id = $2) for share`, pg.RefTo(ref).IDArgs()...)
+	return pg.One[User](ctx, tx, `select `+userColumns+` from member where deleted_at is null
+		and (id = $1 or short_id = $2) for share`, pg.RefTo(ref).IDArgs()...)
 }
 
-// lockUser is User, for whoever may change the member, with nobody else changing the member or any admin until the transaction ends: whether one is the last admin is a question about all of them.
+// lockUser is User, for whoever may change the member, with nobody else changing the member or any
+// admin until the transaction ends: whether one is the last admin is a question about all of them.
 func (a *Auth) lockUser(ctx context.Context, tx pg.Tx, ref string) (u User, lastAdmin bool, err error) {
 	u, err = a.User(ctx, tx, UserRef{ref})
-	if err == nil {
-		err = forPeople(ctx)
-	}
 	if err != nil {
 		return User{}, false, err
 	}
-	rows, err := pg.All[User](ctx, tx, `select `+userColumns+` from member where deleted_at is null and (id = $1 or role = 'admin') order by id for update`, u.ID)
+	rows, err := pg.All[User](ctx, tx, `select `+userColumns+` from member where deleted_at is null
+		and (id = $1 or role = 'admin') order by id for update`, u.ID)
 	if err != nil {
 		return User{}, false, err
 	}
@@ -81,7 +84,8 @@ func (a *Auth) lockUser(ctx context.Context, tx pg.Tx, ref string) (u User, last
 	// Where admins sign in at all, one of those who can must stay.
 	lastAdmin, err = pg.Value[bool](ctx, tx, `
 		select exists (select from login where member_id = $1)
-			and not exists (select from login l join member m on m.id = l.member_id where m.role = 'admin' and m.deleted_at is null and m.id <> $1)`, u.ID)
+			and not exists (select from login l join member m on m.id = l.member_id
+				where m.role = 'admin' and m.deleted_at is null and m.id <> $1)`, u.ID)
 	return u, lastAdmin, err
 }
 
@@ -100,15 +104,15 @@ func checkEmail(field, given string) error { return aboutMember.Prop("email").Ch
 
 // CreateUser adds a member to the household.
 func (a *Auth) CreateUser(ctx context.Context, tx pg.Tx, in CreateUser) (User, error) {
-	if err := forPeople(ctx); err != nil {
-		return User{}, err
-	}
 	var u User
 	err := pg.Redraw(ctx, tx, "member_short_id", func(tx pg.Tx) (err error) {
 		fresh := id.New()
 		u, err = pg.One[User](ctx, tx, `
 			insert into member (id, short_id, name, email, role) values (@id, @short, @name, @email, @role)
-			returning `+userColumns, pg.Args{"id": fresh, "short": fresh.Short(), "name": in.Name, "email": in.Email, "role": in.Role})
+			returning `+userColumns, pg.Args{
+			"id": fresh, "short": fresh.Short(), "name": in.Name, "email": in.Email,
+			"role": in.Role,
+		})
 		return err
 	})
 	return u, emailTaken(err)
@@ -119,7 +123,7 @@ type PatchUser struct {
 	ID    string          `json:"id" minLength:"1" doc:"The member's UUID or short id"`
 	Name  *string         `json:"name,omitempty" minLength:"1" maxLength:"200" format:"line"`
 	Email op.Null[string] `json:"email,omitzero" minLength:"1" maxLength:"254" pattern:"^[^@\\s]+@[^@\\s]+$" hint:"be an e-mail address" format:"line"`
-	Role  *string         `json:"role,omitempty" enum:"admin,member,viewer" doc:"The last admin stays one"`
+	Role  *string         `json:"role,omitempty" enum:"admin,member,viewer" doc:"The last admin keeps this role"`
 }
 
 // PatchUser changes a member.
@@ -132,7 +136,9 @@ func (a *Auth) PatchUser(ctx context.Context, tx pg.Tx, in PatchUser) (User, err
 		return User{}, err
 	}
 	if lastAdmin && in.Role != nil && *in.Role != op.RoleAdmin {
-		return User{}, errs.New(errs.LastAdmin, "this is the last admin, or the last who can sign in; make another member admin first, with a login")
+		return User{}, errs.New(errs.LastAdmin,
+			"this is the last admin, or the last one who can sign in; first make another member an admin and give "+
+				"them a login")
 	}
 	u, err = pg.One[User](ctx, tx, `
 		update member set
@@ -145,26 +151,31 @@ func (a *Auth) PatchUser(ctx context.Context, tx pg.Tx, in PatchUser) (User, err
 
 func emailTaken(err error) error {
 	if pg.Violates(err, "member_email") {
-		return errs.New(errs.Conflict, "another member has this e-mail address already")
+		return errs.New(errs.Conflict, "another member already has this e-mail address")
 	}
 	return err
 }
 
-// RemoveUser takes a member out of the household, with every way in. What the member owns is for the caller to have seen to.
+// RemoveUser removes a member from the household, with every sign-in method. The caller must have
+// handled what the member owns.
 func (a *Auth) RemoveUser(ctx context.Context, tx pg.Tx, ref string) (User, error) {
 	u, lastAdmin, err := a.lockUser(ctx, tx, ref)
 	if err != nil {
 		return User{}, err
 	}
 	if lastAdmin {
-		return User{}, errs.New(errs.LastAdmin, "the last admin, or the last who can sign in, cannot be deleted; make another member admin first, with a login")
+		return User{}, errs.New(errs.LastAdmin,
+			"the last admin, or the last one who can sign in, cannot be deleted; first make another member an admin "+
+				"and give them a login")
 	}
-	if _, err = pg.Exec(ctx, tx, `update member set deleted_at = clock_timestamp(), updated_at = clock_timestamp() where id = $1`, u.ID); err != nil {
+	if _, err = pg.Exec(ctx, tx, `update member set deleted_at = clock_timestamp(), updated_at = clock_timestamp()
+		where id = $1`, u.ID); err != nil {
 		return u, err
 	}
 	if _, err = pg.Exec(ctx, tx, `delete from login where member_id = $1`, u.ID); err != nil {
 		return u, err
 	}
-	_, err = pg.Exec(ctx, tx, `update token set revoked_at = coalesce(revoked_at, clock_timestamp()), updated_at = clock_timestamp() where member_id = $1`, u.ID)
+	_, err = pg.Exec(ctx, tx, `update token set revoked_at = coalesce(revoked_at, clock_timestamp()),
+		updated_at = clock_timestamp() where member_id = $1`, u.ID)
 	return u, err
 }

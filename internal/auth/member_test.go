@@ -26,14 +26,18 @@ func TestUsers(t *testing.T) {
 	db := pgtest.New(t)
 	a := New(db)
 	seeded, err := a.Users(t.Context(), db, op.None{})
-	if err != nil || len(seeded) != 1 || seeded[0].Name != "Household" || seeded[0].Role != "admin" || seeded[0].Email != nil {
+	if err != nil || len(seeded) != 1 || seeded[0].Name != "Household" || seeded[0].Role != "admin" ||
+		seeded[0].Email != nil {
 		t.Fatalf("first start: %+v, %v", seeded, err)
 	}
 	robin, err := in(t, db, a.CreateUser, CreateUser{Name: "Robin", Email: new("Robin@example.com"), Role: "member"})
 	if err != nil || robin.ShortID != robin.ID.Short() || *robin.Email != "Robin@example.com" {
 		t.Fatalf("create: %+v, %v", robin, err)
 	}
-	if _, err := in(t, db, a.CreateUser, CreateUser{Name: "Other", Email: new("robin@EXAMPLE.com"), Role: "viewer"}); !errs.Is(err, errs.Conflict) {
+	if _, err := in(t, db, a.CreateUser, CreateUser{
+		Name: "Other", Email: new("robin@EXAMPLE.com"),
+		Role: "viewer",
+	}); !errs.Is(err, errs.Conflict) {
 		t.Errorf("the same address twice: %v", err)
 	}
 	kim, err := in(t, db, a.CreateUser, CreateUser{Name: "Kim", Role: "viewer"})
@@ -48,17 +52,26 @@ func TestUsers(t *testing.T) {
 	if _, err := a.User(t.Context(), db, UserRef{"nobody00"}); !errs.Is(err, errs.NotFound) {
 		t.Errorf("get nobody: %v", err)
 	}
-	renamed, err := in(t, db, a.PatchUser, PatchUser{ID: robin.ShortID, Name: new("Robin K"), Email: op.Null[string]{Set: true}})
+	renamed, err := in(t, db, a.PatchUser, PatchUser{
+		ID: robin.ShortID, Name: new("Robin K"),
+		Email: op.Null[string]{Set: true},
+	})
 	if err != nil || renamed.Name != "Robin K" || renamed.Email != nil || renamed.Role != "member" {
 		t.Errorf("patch: %+v, %v", renamed, err)
 	}
 	if _, err := in(t, db, a.PatchUser, PatchUser{ID: "nobody00", Name: new("x")}); !errs.Is(err, errs.NotFound) {
 		t.Errorf("patch nobody: %v", err)
 	}
-	if _, err := in(t, db, a.PatchUser, PatchUser{ID: robin.ShortID, Email: op.Null[string]{Set: true, Value: new("kim@example.com")}}); err != nil {
+	if _, err := in(t, db, a.PatchUser, PatchUser{
+		ID:    robin.ShortID,
+		Email: op.Null[string]{Set: true, Value: new("kim@example.com")},
+	}); err != nil {
 		t.Error(err)
 	}
-	if _, err := in(t, db, a.PatchUser, PatchUser{ID: kim.ShortID, Email: op.Null[string]{Set: true, Value: new("KIM@example.com")}}); !errs.Is(err, errs.Conflict) {
+	if _, err := in(t, db, a.PatchUser, PatchUser{
+		ID:    kim.ShortID,
+		Email: op.Null[string]{Set: true, Value: new("KIM@example.com")},
+	}); !errs.Is(err, errs.Conflict) {
 		t.Errorf("an address that another has: %v", err)
 	}
 	all, err := a.Users(t.Context(), db, op.None{})
@@ -79,7 +92,8 @@ func TestTheLastAdminStays(t *testing.T) {
 	if _, err := in(t, db, a.PatchUser, PatchUser{ID: seed, Role: new("viewer")}); !errs.Is(err, errs.LastAdmin) {
 		t.Errorf("demoting the last admin: %v", err)
 	}
-	if u, err := in(t, db, a.PatchUser, PatchUser{ID: seed, Role: new("admin"), Name: new("Home")}); err != nil || u.Name != "Home" {
+	if u, err := in(t, db, a.PatchUser, PatchUser{ID: seed, Role: new("admin"), Name: new("Home")}); err != nil ||
+		u.Name != "Home" {
 		t.Errorf("an admin who stays admin: %+v, %v", u, err)
 	}
 	if _, err := in(t, db, a.RemoveUser, seed); !errs.Is(err, errs.LastAdmin) {
@@ -103,7 +117,8 @@ func TestTheLastAdminStays(t *testing.T) {
 		}()
 		for waits := false; !waits && len(other) == 0; {
 			var err error
-			waits, err = pg.Value[bool](t.Context(), db, `select exists (select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock')`)
+			waits, err = pg.Value[bool](t.Context(), db, `select exists (select from pg_stat_activity
+				where datname = current_database() and wait_event_type = 'Lock')`)
 			if err != nil {
 				return err
 			}

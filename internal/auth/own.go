@@ -22,7 +22,7 @@ type Home struct {
 	Recovered bool // the member has just come in with one, so that they need not know the password
 }
 
-// Home is the account of the member who is signed in.
+// Home returns the account of the signed-in member.
 func (a *Auth) Home(ctx context.Context, actor op.Actor) (Home, error) {
 	s, u, err := a.CurrentSession(ctx, actor)
 	if err != nil {
@@ -37,7 +37,7 @@ func (a *Auth) Home(ctx context.Context, actor op.Actor) (Home, error) {
 	if err != nil {
 		return Home{}, err
 	}
-	codes, err := a.codesLeft(ctx, u.ID)
+	codes, err := codesLeft(ctx, a.db, u.ID)
 	if err != nil {
 		return Home{}, err
 	}
@@ -45,28 +45,32 @@ func (a *Auth) Home(ctx context.Context, actor op.Actor) (Home, error) {
 	return Home{u, s, logins.Logins, sessions.Sessions, codes, recovered}, err
 }
 
-// recovered says whether the member has just come in with a recovery code: for the last minutes that is proof enough to choose another password.
+// recovered says whether the member has just come in with a recovery code: for the last minutes
+// that is proof enough to choose another password.
 func (a *Auth) recovered(ctx context.Context, actor op.Actor) (bool, error) {
-	by, err := pg.Value[bool](ctx, a.db, `select coalesce(proved_by = 'recovery', false) from token where id = $1`, actor.Session)
+	by, err := pg.Value[bool](ctx, a.db, `select coalesce(proved_by = 'recovery', false) from token
+		where id = $1`, actor.Session)
 	return by && actor.Proved, err
 }
 
-// ChangePassword lets a member change the password, who must know the one until now, or have just come in with a recovery code: a browser that was left open is not enough.
+// ChangePassword lets a member change the password. They must know the current one or have just
+// signed in with a recovery code: a browser that was left open is not enough.
 func (a *Auth) ChangePassword(ctx context.Context, actor op.Actor, old, fresh, address string) error {
 	type way struct {
 		ID         id.ID  `db:"id"`
 		Identifier string `db:"identifier"`
 	}
-	l, err := pg.One[way](ctx, a.db, `select id, identifier from login where member_id = $1 and kind = 'password'`, actor.Member)
+	l, err := pg.One[way](ctx, a.db, `select id, identifier from login
+		where member_id = $1 and kind = 'password'`, actor.Member)
 	if err != nil {
-		return pg.Found(err, "password", "an admin gives a member one")
+		return pg.Found(err, "password", "an admin can set one")
 	}
 	if recovered, err := a.recovered(ctx, actor); err != nil {
 		return err
 	} else if !recovered {
 		if _, err := a.SignIn(ctx, l.Identifier, old, address); err != nil {
 			if errs.Is(err, errs.InvalidLogin) {
-				err = errs.New(errs.InvalidLogin, "this is not the password until now")
+				err = errs.New(errs.InvalidLogin, "this is not the current password")
 			}
 			return err
 		}
@@ -77,17 +81,22 @@ func (a *Auth) ChangePassword(ctx context.Context, actor op.Actor, old, fresh, a
 	}
 	ctx = op.WithActor(ctx, actor)
 	return a.db.InTx(ctx, func(tx pg.Tx) error {
-		_, err := a.PatchLogin(ctx, tx, PatchLogin{UserID: actor.Member.String(), LoginID: l.ID.String(), Password: &fresh}, proof)
+		_, err := a.PatchLogin(ctx, tx, PatchLogin{
+			UserID: actor.Member.String(), LoginID: l.ID.String(),
+			Password: &fresh,
+		}, proof)
 		return err
 	})
 }
 
-// SignsInWith is the address that goes with the member's password, or "".
+// SignsInWith returns the address of the member's password login, or "".
 func (a *Auth) SignsInWith(ctx context.Context, actor op.Actor) (string, error) {
-	return pg.Value[string](ctx, a.db, `select coalesce((select identifier from login where member_id = $1 and kind = 'password'), '')`, actor.Member)
+	return pg.Value[string](ctx, a.db, `select coalesce((select identifier from login
+		where member_id = $1 and kind = 'password'), '')`, actor.Member)
 }
 
-// EndOwnLogin takes a way in from the member who is signed in, and ends the other sessions. One must be left.
+// EndOwnLogin removes a sign-in method of the signed-in member and ends the other sessions. One
+// method must be left.
 func (a *Auth) EndOwnLogin(ctx context.Context, actor op.Actor, login string) error {
 	if err := op.Proven(actor); err != nil {
 		return err
@@ -99,13 +108,13 @@ func (a *Auth) EndOwnLogin(ctx context.Context, actor op.Actor, login string) er
 		}
 		left, err := pg.Value[bool](ctx, tx, `select exists (select from login where member_id = $1)`, actor.Member)
 		if err == nil && !left {
-			err = errs.New(errs.Conflict, "this is your last way in; add another one first")
+			err = errs.New(errs.Conflict, "this is your last sign-in method; add another one first")
 		}
 		return err
 	})
 }
 
-// EndOwnSession signs a member out in another place.
+// EndOwnSession ends another session of the signed-in member.
 func (a *Auth) EndOwnSession(ctx context.Context, actor op.Actor, session string) error {
 	return a.db.InTx(ctx, func(tx pg.Tx) error {
 		_, err := a.RevokeSession(ctx, tx, SessionRef{UserID: actor.Member.String(), SessionID: session})

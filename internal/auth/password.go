@@ -21,7 +21,8 @@ import (
 // A cost is what one hash takes: memory in KiB and passes over it.
 type cost struct{ memory, passes uint32 }
 
-// usual takes 80 to 250 ms on today's machines: much for who guesses, little for who signs in once a day.
+// usual takes 80 to 250 ms on today's machines: much for who guesses, little for who signs in once
+// a day.
 var usual = cost{memory: 46 << 10, passes: 2}
 
 const (
@@ -30,8 +31,9 @@ const (
 	patience  = 5 * time.Second // how long a sign-in waits for its turn
 )
 
-// A hasher hashes passwords, so many at a time that memory stays bounded and a core is left for everyone else.
-// Who has tried least waits least, so that a flood from many addresses cannot keep a member out who comes from another one.
+// A hasher hashes passwords, so many at a time that memory stays bounded and a core is left for
+// everyone else. Who has tried least waits least, so that a flood from many addresses cannot keep a
+// member out who comes from another one.
 type hasher struct {
 	cost  cost
 	count atomic.Int64 // hashes made
@@ -54,14 +56,16 @@ func (h *hasher) hash(ctx context.Context, password string) (string, error) {
 	return phc(h.cost, salt, key), err
 }
 
-// nobody is a PHC string that no password fits: who asks for a member that does not exist waits as long as for one that does.
+// nobody is a PHC string that no password fits: who asks for a member that does not exist waits as
+// long as for one that does.
 func (h *hasher) nobody() string {
 	random := make([]byte, saltBytes+hashBytes)
 	_, _ = rand.Read(random)
 	return phc(h.cost, random[:saltBytes], random[saltBytes:])
 }
 
-// check says whether the password is the one behind the PHC string, and whether that should be hashed anew because the usual cost has changed.
+// check says whether the password is the one behind the PHC string, and whether that should be
+// hashed again because the usual cost has changed.
 func (h *hasher) check(ctx context.Context, stored, password string, tries int) (ok, stale bool, err error) {
 	c, salt, want, err := parsePHC(stored)
 	if err != nil {
@@ -79,7 +83,9 @@ func (h *hasher) derive(ctx context.Context, password string, salt []byte, c cos
 		return nil, err
 	}
 	defer h.leave()
-	defer runtime.GC() // what a hash leaves behind is more than all else that the server holds: left to itself the collector would let it double
+	// what a hash leaves behind is more than all else that the server holds: left to itself the
+	// collector would let it double
+	defer runtime.GC()
 	h.count.Add(1)
 	return argon2.IDKey([]byte(password), salt, c.passes, c.memory, 1, hashBytes), nil
 }
@@ -101,8 +107,10 @@ func parsePHC(s string) (c cost, salt, key []byte, err error) {
 			key, err = base64.RawStdEncoding.DecodeString(parts[5])
 		}
 	}
-	if err != nil || version != argon2.Version || len(key) != hashBytes || c.memory > 1<<20 || c.passes == 0 || c.passes > 16 {
-		return cost{}, nil, nil, errors.New("a stored password hash cannot be read") // which is not shown, nor a part of it
+	if err != nil || version != argon2.Version || len(key) != hashBytes || c.memory > 1<<20 || c.passes == 0 ||
+		c.passes > 16 {
+		// which is not shown, nor a part of it
+		return cost{}, nil, nil, errors.New("a stored password hash cannot be read")
 	}
 	return c, salt, key, nil
 }
@@ -139,10 +147,11 @@ func (h *hasher) enter(ctx context.Context, tries int) error {
 	defer h.mu.Unlock()
 	if t.place < 0 { // the place came at the last moment; the next one takes it
 		h.next()
-		return errs.New(errs.RateLimited, "too many people sign in at once; try again in a moment").Later(patience)
+		return errs.New(errs.RateLimited, "too many people are signing in at once; try again in a moment").Later(
+			patience)
 	}
 	heap.Remove(&h.waiting, t.place)
-	return errs.New(errs.RateLimited, "too many people sign in at once; try again in a moment").Later(patience)
+	return errs.New(errs.RateLimited, "too many people are signing in at once; try again in a moment").Later(patience)
 }
 
 func (h *hasher) leave() {

@@ -13,8 +13,9 @@ import (
 	"coffer/internal/pg"
 )
 
-// Recovery is the way in of a member who has lost all others: ten codes that were written down, each good once.
-// They stand among the tokens and not among the logins: nobody signs in with them from day to day, and the last login stays the last while there are codes.
+// Recovery is the sign-in method of a member who has lost all others: ten codes on paper, each
+// valid once. They are stored as tokens, not logins: they are not for daily use, and the last login
+// counts as the last even while there are codes.
 const Recovery = "recovery"
 
 const (
@@ -23,7 +24,8 @@ const (
 	recoveryLength  = 16                                 // 80 bits
 )
 
-// NewCodes gives the member who is signed in ten codes, in place of those they had, and answers them this once.
+// NewCodes creates ten codes for the signed-in member, which replace the earlier ones, and returns
+// them once.
 func (a *Auth) NewCodes(ctx context.Context, actor op.Actor) ([]string, error) {
 	if err := op.Proven(actor); err != nil {
 		return nil, err
@@ -34,10 +36,19 @@ func (a *Auth) NewCodes(ctx context.Context, actor op.Actor) ([]string, error) {
 		hashes[i] = codeHash(codes[i])
 	}
 	err := a.db.InTx(ctx, func(tx pg.Tx) error {
-		if _, _, err := a.lockUser(ctx, tx, actor.Member.String()); err != nil { // whoever makes codes at the same time comes after, and ends these
+		// whoever makes codes at the same time comes after, and ends these
+		if _, _, err := a.lockUser(ctx, tx, actor.Member.String()); err != nil {
 			return err
 		}
-		if _, err := pg.Exec(ctx, tx, `delete from token where member_id = $1 and kind = 'recovery'`, actor.Member); err != nil {
+		other, err := pg.Value[bool](ctx, tx, `select exists (select from login where member_id = $1)`, actor.Member)
+		if err != nil {
+			return err
+		}
+		if !other { // codes end with the last sign-in method, and there would be nothing left for them to end with
+			return errs.New(errs.Conflict,
+				"recovery codes need another sign-in method, and you have none; ask an admin for a password first")
+		}
+		if err := endCodes(ctx, tx, *actor.Member); err != nil {
 			return err
 		}
 		return pg.Redraw(ctx, tx, "token_short_id", func(tx pg.Tx) error {
@@ -49,7 +60,8 @@ func (a *Auth) NewCodes(ctx context.Context, actor op.Actor) ([]string, error) {
 			_, err := pg.Exec(ctx, tx, `
 				insert into token (id, short_id, kind, hash, prefix, name, scope, actor_type, member_id)
 				select c.id, c.short, 'recovery', c.hash, '', 'recovery code', 'read_only', 'user', $4
-				from unnest($1::uuid[], $2::text[], $3::bytea[]) c (id, short, hash)`, ids, shorts, hashes, actor.Member)
+				from unnest($1::uuid[], $2::text[], $3::bytea[]) c (id, short,
+					hash)`, ids, shorts, hashes, actor.Member)
 			return err
 		})
 	})
@@ -70,7 +82,8 @@ func newCode() string {
 	return b.String()
 }
 
-// codeHash is what is stored of a code; how it is written does not matter. What cannot be one has none.
+// codeHash is what is stored of a code; how it is written does not matter. What cannot be one has
+// none.
 func codeHash(code string) []byte {
 	plain := strings.Map(func(r rune) rune {
 		switch {
@@ -90,27 +103,79 @@ func codeHash(code string) []byte {
 	return sum[:]
 }
 
-// Recover lets the member in whose code this is, and uses it up. Of several who present it at once one gets in.
-func (a *Auth) Recover(ctx context.Context, code, address string) (Entry, error) {
+// Recover signs in the member who has this code, and uses the code up. If several callers present
+// it at once, one succeeds.
+func (a *Auth) Recover(ctx context.Context, presented, address string) (SignIn, error) {
 	if err := a.Knock(ctx, Recovery, address); err != nil {
-		return Entry{}, err
+		return SignIn{}, err
 	}
-	hash := codeHash(code)
-	u, err := User{}, pg.ErrNoRow
+	type code struct {
+		ID     id.ID `db:"id"`
+		Member id.ID `db:"member_id"`
+	}
+	hash := codeHash(presented)
+	used, u, err := code{}, User{}, pg.ErrNoRow
 	if hash != nil {
-		u, err = pg.One[User](ctx, a.db, `
-			with used as (
-				update token set revoked_at = clock_timestamp(), last_used_at = clock_timestamp(), updated_at = clock_timestamp()
-				where hash = $1 and kind = 'recovery' and revoked_at is null returning member_id)
-			select `+userColumns+` from member where id = (select member_id from used) and deleted_at is null`, hash)
+		used, err = pg.One[code](ctx, a.db, `
+			update token set revoked_at = clock_timestamp(), last_used_at = clock_timestamp(),
+				updated_at = clock_timestamp()
+			where hash = $1 and kind = 'recovery' and revoked_at is null returning id, member_id`, hash)
+	}
+	if err == nil {
+		u, err = a.FindUser(ctx, a.db, used.Member.String())
 	}
 	if errors.Is(err, pg.ErrNoRow) {
-		return Entry{}, errs.New(errs.InvalidLogin, "this is no recovery code, or it was used already")
+		return SignIn{}, errs.New(errs.InvalidLogin, "this is not a valid recovery code, or it was already used")
 	}
-	return Entry{User: u, By: Recovery}, err
+	return SignIn{User: u, By: Recovery, login: used.ID}, err
+}
+
+// endCodes ends a member's recovery codes. They are deleted and not revoked, so that a code that
+// somebody is just signing in with ends too (see stands).
+func endCodes(ctx context.Context, tx pg.Tx, member id.ID) error {
+	_, err := pg.Exec(ctx, tx, `delete from token where member_id = $1 and kind = 'recovery'`, member)
+	return err
+}
+
+// endCodesUnlessOwn ends a member's recovery codes when somebody else takes the account into their
+// hands, or when no other sign-in method is left. A member who changes their own password keeps
+// them.
+func endCodesUnlessOwn(ctx context.Context, tx pg.Tx, member id.ID) error {
+	left, err := pg.Value[bool](ctx, tx, `select exists (select from login where member_id = $1)`, member)
+	a := op.ActorOf(ctx)
+	if err != nil || left && a.Session != nil && a.Member != nil && a.Member.Equal(member) {
+		return err
+	}
+	return endCodes(ctx, tx, member)
+}
+
+// CodesRef names the member whose recovery codes are meant.
+type CodesRef struct {
+	UserID string `json:"user_id" minLength:"1" doc:"The member's UUID or short id"`
+}
+
+// DropCodes removes all recovery codes of a member, if there are any.
+func (a *Auth) DropCodes(ctx context.Context, tx pg.Tx, in CodesRef) (op.Deleted, error) {
+	u, _, err := a.lockUser(ctx, tx, in.UserID)
+	if err != nil {
+		return op.Deleted{}, err
+	}
+	return op.Deleted{Deleted: true, ID: u.ID}, endCodes(ctx, tx, u.ID)
+}
+
+// EndOwnCodes removes the recovery codes of the signed-in member.
+func (a *Auth) EndOwnCodes(ctx context.Context, actor op.Actor) error {
+	if err := op.Proven(actor); err != nil {
+		return err
+	}
+	return a.db.InTx(ctx, func(tx pg.Tx) error {
+		_, err := a.DropCodes(ctx, tx, CodesRef{actor.Member.String()})
+		return err
+	})
 }
 
 // codesLeft is how many codes a member has that are still good.
-func (a *Auth) codesLeft(ctx context.Context, member id.ID) (int, error) {
-	return pg.Value[int](ctx, a.db, `select count(*)::integer from token where member_id = $1 and kind = 'recovery' and revoked_at is null`, member)
+func codesLeft(ctx context.Context, q pg.Querier, member id.ID) (int, error) {
+	return pg.Value[int](ctx, q, `select count(*)::integer from token
+		where member_id = $1 and kind = 'recovery' and revoked_at is null`, member)
 }

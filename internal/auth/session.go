@@ -12,35 +12,39 @@ import (
 	"coffer/internal/pg"
 )
 
-// How long a session lasts: until it was idle this long, and in any case until it is that old.
+// A session ends after it was idle for SessionIdle, and in any case at the age of SessionLife.
 const (
 	SessionIdle = 12 * time.Hour
 	SessionLife = 14 * 24 * time.Hour
 )
 
-// ProofLife is how long signing in proves who sits there, for what a browser that was left open must not be enough for.
+// ProofLife is how long a sign-in counts as proof of identity, for actions that must not be
+// possible in a browser that was left open.
 const ProofLife = 5 * time.Minute
 
-// SessionCookie is where a browser keeps a session. Its prefix makes browsers insist on HTTPS (or a loopback address) and on this very host.
+// SessionCookie is the cookie of a session. Its prefix makes browsers require HTTPS (or a loopback
+// address) and this exact host.
 const SessionCookie = "__Host-coffer"
 
 const sessionRandom = 43 // base62 characters: 256 bits
 
-// A Session is a member's stay after signing in, as the member may see it.
+// A Session is a browser's signed-in state, as the member may see it.
 type Session struct {
 	ID         id.ID    `json:"id" db:"id"`
 	ShortID    string   `json:"short_id,omitempty" db:"short_id" required:"true"`
 	UserID     id.ID    `json:"user_id" db:"member_id"`
-	Name       string   `json:"name" db:"name" doc:"The browser, as it calls itself"`
+	Name       string   `json:"name" db:"name" doc:"The browser, as it identifies itself"`
 	CreatedAt  pg.Time  `json:"created_at" db:"created_at"`
-	LastUsedAt *pg.Time `json:"last_used_at" db:"last_used_at" doc:"To the minute"`
-	ExpiresAt  pg.Time  `json:"expires_at" db:"expires_at" doc:"Sooner when it is not used"`
+	LastUsedAt *pg.Time `json:"last_used_at" db:"last_used_at" doc:"Accurate to the minute"`
+	ExpiresAt  pg.Time  `json:"expires_at" db:"expires_at" doc:"Earlier if the session is not used"`
 }
 
 const sessionColumns = `id, short_id, member_id, name, created_at, last_used_at, expires_at`
 
-// OpenSession makes a session for a member who has just proven who they are, and answers the text that the browser keeps. Every sign-in makes a new one, so that none can be planted.
-func (a *Auth) OpenSession(ctx context.Context, e Entry, browser string) (s Session, secret string, err error) {
+// OpenSession creates a session for a member who has just proven who they are, and returns the
+// secret that the browser keeps. Every sign-in creates a new session, which prevents session
+// fixation.
+func (a *Auth) OpenSession(ctx context.Context, e SignIn, browser string) (s Session, secret string, err error) {
 	secret = id.Base62(sessionRandom)
 	hash := sha256.Sum256([]byte(secret))
 	err = a.db.InTx(ctx, func(tx pg.Tx) error {
@@ -50,11 +54,14 @@ func (a *Auth) OpenSession(ctx context.Context, e Entry, browser string) (s Sess
 		return pg.Redraw(ctx, tx, "token_short_id", func(tx pg.Tx) (err error) {
 			fresh := id.New()
 			s, err = pg.One[Session](ctx, tx, `
-				insert into token (id, short_id, kind, hash, prefix, name, scope, actor_type, member_id, expires_at, proved_at, proved_by)
-				values (@id, @short, 'session', @hash, '', @name, 'full_access', 'user', @member, now() + make_interval(secs => @life),
+				insert into token (id, short_id, kind, hash, prefix, name, scope, actor_type, member_id, expires_at,
+					proved_at, proved_by)
+				values (@id, @short, 'session', @hash, '', @name, 'full_access', 'user', @member,
+					now() + make_interval(secs => @life),
 					case when @ago::float8 >= 0 then now() - make_interval(secs => @ago) end, nullif(@by, ''))
 				returning `+sessionColumns, pg.Args{
-				"id": fresh, "short": fresh.Short(), "hash": hash[:], "name": browser, "member": e.User.ID, "life": SessionLife.Seconds(), "ago": e.Ago.Seconds(), "by": e.By,
+				"id": fresh, "short": fresh.Short(), "hash": hash[:], "name": browser, "member": e.User.ID,
+				"life": SessionLife.Seconds(), "ago": e.Ago.Seconds(), "by": e.By,
 			})
 			return err
 		})
@@ -62,20 +69,26 @@ func (a *Auth) OpenSession(ctx context.Context, e Entry, browser string) (s Sess
 	return s, secret, err
 }
 
-// stands says whether the way in is still there as it was, and sees to it that it stays so until the transaction ends: who changes a member's ways in locks the member first, and then ends the sessions that there are.
-func (a *Auth) stands(ctx context.Context, tx pg.Tx, e Entry) error {
+// stands checks that the sign-in method is unchanged, and keeps it so until the transaction ends:
+// a change of a member's sign-in methods locks the member first, and then ends the sessions.
+func (a *Auth) stands(ctx context.Context, tx pg.Tx, e SignIn) error {
 	_, err := a.KeepUser(ctx, tx, e.User.ID.String())
-	ok := e.as.IsZero()
-	if err == nil && !ok {
-		ok, err = pg.Value[bool](ctx, tx, `select exists (select from login where id = $1 and updated_at = $2)`, e.login, e.as)
+	ok := e.as.IsZero() && e.By != Recovery
+	if err == nil && e.By == Recovery {
+		ok, err = pg.Value[bool](ctx, tx, `select exists (select from token
+			where id = $1 and kind = 'recovery')`, e.login)
+	} else if err == nil && !ok {
+		ok, err = pg.Value[bool](ctx, tx, `select exists (select from login
+			where id = $1 and updated_at = $2)`, e.login, e.as)
 	}
 	if errors.Is(err, pg.ErrNoRow) || err == nil && !ok {
-		return errs.New(errs.InvalidLogin, "this way in was changed or taken away just now; sign in again")
+		return errs.New(errs.InvalidLogin, "this sign-in method was just changed or removed; sign in again")
 	}
 	return err
 }
 
-// Session says who presents this session, as Key does for keys: a text that cannot be one costs no query, and every other one costs one.
+// Session returns the actor that presents this session, as Key does for keys: a malformed text
+// costs no query, and every other one costs one.
 func (a *Auth) Session(ctx context.Context, presented string) (op.Actor, error) {
 	ended := errs.New(errs.InvalidLogin, "this session has ended; sign in again")
 	if len(presented) != sessionRandom || !id.IsBase62(presented) {
@@ -86,11 +99,14 @@ func (a *Auth) Session(ctx context.Context, presented string) (op.Actor, error) 
 		credential
 		Proved bool `db:"proved"`
 	}
-	c, err := pg.One[held](ctx, a.db, `
+	c, err := pg.One[held](ctx, a.db.Reserved(), `
 		select t.id, t.scope, t.actor_type, m.name as actor_name, t.member_id, m.role,
-			t.expires_at <= now() or coalesce(t.last_used_at, t.created_at) <= now() - make_interval(secs => $2) as expired,
-			t.revoked_at is not null or m.deleted_at is not null as revoked, coalesce(t.proved_at > now() - make_interval(secs => $3), false) as proved
-		from token t join member m on m.id = t.member_id where t.hash = $1 and t.kind = 'session'`, hash[:], SessionIdle.Seconds(), ProofLife.Seconds())
+			t.expires_at <= now()
+				or coalesce(t.last_used_at, t.created_at) <= now() - make_interval(secs => $2) as expired,
+			t.revoked_at is not null or m.deleted_at is not null as revoked,
+				coalesce(t.proved_at > now() - make_interval(secs => $3), false) as proved
+		from token t join member m on m.id = t.member_id where t.hash = $1
+			and t.kind = 'session'`, hash[:], SessionIdle.Seconds(), ProofLife.Seconds())
 	if errors.Is(err, pg.ErrNoRow) || err == nil && (c.Revoked || c.Expired) {
 		return op.Actor{}, ended
 	}
@@ -103,7 +119,7 @@ func (a *Auth) Session(ctx context.Context, presented string) (op.Actor, error) 
 	return actor, nil
 }
 
-// CurrentSession is the session that the actor came with, and who it is of.
+// CurrentSession returns the actor's session and its member.
 func (a *Auth) CurrentSession(ctx context.Context, actor op.Actor) (Session, User, error) {
 	s, err := pg.One[Session](ctx, a.db, `select `+sessionColumns+` from token where id = $1`, actor.Session)
 	if err != nil {
@@ -113,12 +129,13 @@ func (a *Auth) CurrentSession(ctx context.Context, actor op.Actor) (Session, Use
 	return s, u, err
 }
 
-// CloseSession ends the session that the actor came with.
+// CloseSession ends the actor's session.
 func (a *Auth) CloseSession(ctx context.Context, actor op.Actor) error {
 	if actor.Session == nil {
 		return nil
 	}
-	_, err := pg.Exec(ctx, a.db, `update token set revoked_at = coalesce(revoked_at, now()), updated_at = now() where id = $1`, actor.Session)
+	_, err := pg.Exec(ctx, a.db, `update token set revoked_at = coalesce(revoked_at, now()), updated_at = now()
+		where id = $1`, actor.Session)
 	return err
 }
 
@@ -129,14 +146,17 @@ type Sessions struct {
 	HasMore    bool      `json:"has_more"`
 }
 
-// Sessions are where a member is signed in now.
+// Sessions returns a member's current sessions.
 func (a *Auth) Sessions(ctx context.Context, q pg.Querier, in ListLogins) (Sessions, error) {
-	rows, next, err := ofMember(ctx, a, q, in, "sessions", func(member id.ID, before *string, limit int) ([]Session, error) {
-		return pg.All[Session](ctx, q, `
+	rows, next, err := ofMember(ctx, a, q, in, "sessions",
+		func(member id.ID, before *string, limit int) ([]Session, error) {
+			return pg.All[Session](ctx, q, `
 			select `+sessionColumns+` from token
-			where member_id = $1 and kind = 'session' and revoked_at is null and expires_at > now() and coalesce(last_used_at, created_at) > now() - make_interval(secs => $4)
-				and ($2::uuid is null or id < $2::uuid) order by id desc limit $3`, member, before, limit, SessionIdle.Seconds())
-	}, func(s Session) id.ID { return s.ID })
+			where member_id = $1 and kind = 'session' and revoked_at is null and expires_at > now()
+				and coalesce(last_used_at, created_at) > now() - make_interval(secs => $4)
+				and ($2::uuid is null or id < $2::uuid) order by id desc
+					limit $3`, member, before, limit, SessionIdle.Seconds())
+		}, func(s Session) id.ID { return s.ID })
 	return Sessions{rows, next, next != ""}, err
 }
 
@@ -146,9 +166,12 @@ type SessionRef struct {
 	SessionID string `json:"session_id" minLength:"1" doc:"The session's UUID or short id"`
 }
 
-// RevokeSession signs a member out in one place.
+// RevokeSession ends one of a member's sessions.
 func (a *Auth) RevokeSession(ctx context.Context, tx pg.Tx, in SessionRef) (op.Deleted, error) {
 	u, err := a.User(ctx, tx, UserRef{in.UserID})
+	if err == nil {
+		err = op.Owned(ctx, nil, "an agent has no sessions, and may not end those of others")
+	}
 	if err != nil {
 		return op.Deleted{}, err
 	}
@@ -156,5 +179,5 @@ func (a *Auth) RevokeSession(ctx context.Context, tx pg.Tx, in SessionRef) (op.D
 	ended, err := pg.Value[id.ID](ctx, tx, `
 		update token set revoked_at = coalesce(revoked_at, clock_timestamp()), updated_at = clock_timestamp()
 		where member_id = $1 and kind = 'session' and (id = $2 or short_id = $3) returning id`, args...)
-	return op.Deleted{Deleted: true, ID: ended}, pg.Found(err, "session", "GET /api/v1/users/{user_id}/sessions lists them")
+	return op.Deleted{Deleted: true, ID: ended}, pg.Found(err, "session", "{session.list} lists them")
 }

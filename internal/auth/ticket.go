@@ -12,7 +12,7 @@ import (
 	"coffer/internal/pg"
 )
 
-// The kinds of tickets: what may be used once, and soon.
+// The kinds of tickets. A ticket can be used once, within a short time.
 const (
 	SetupTicket   = "setup"
 	PasskeyTicket = "passkey"
@@ -21,26 +21,29 @@ const (
 
 const ticketRandom = 43 // base62 characters: 256 bits
 
-// A Ticket is what someone holds between two steps. Data is the issuer's own and is stored as it is, so no secret belongs into it.
+// A Ticket connects two steps of a process. Data belongs to the issuer and is stored in the clear,
+// so it must not contain a secret.
 type Ticket struct {
 	Member *id.ID `db:"member_id"`
 	Data   []byte `db:"data"`
 }
 
-// Issue makes a ticket of that kind and answers its text.
+// Issue creates a ticket of this kind and returns its text.
 func (a *Auth) Issue(ctx context.Context, kind string, t Ticket, life time.Duration) (string, error) {
 	secret := id.Base62(ticketRandom)
 	hash := sha256.Sum256([]byte(secret))
 	_, err := pg.Exec(ctx, a.db, `
-		insert into ticket (hash, kind, member_id, data, expires_at) values ($1, $2, $3, coalesce($4, ''::bytea), now() + make_interval(secs => $5))`,
+		insert into ticket (hash, kind, member_id, data, expires_at)
+			values ($1, $2, $3, coalesce($4, ''::bytea), now() + make_interval(secs => $5))`,
 		hash[:], kind, t.Member, t.Data, life.Seconds())
 	return secret, err
 }
 
-// Holds says whether the text is a ticket of that kind that can still be used.
+// Holds reports whether the text is a valid ticket of this kind.
 func (a *Auth) Holds(ctx context.Context, kind, secret string) error {
 	hash := sha256.Sum256([]byte(secret))
-	ok, err := pg.Value[bool](ctx, a.db, `select exists (select from ticket where hash = $1 and kind = $2 and expires_at > now())`, hash[:], kind)
+	ok, err := pg.Value[bool](ctx, a.db, `select exists (select from ticket
+		where hash = $1 and kind = $2 and expires_at > now())`, hash[:], kind)
 	if err == nil && !ok {
 		return usedUp(kind)
 	}
@@ -48,32 +51,34 @@ func (a *Auth) Holds(ctx context.Context, kind, secret string) error {
 }
 
 func usedUp(kind string) error {
-	again := "begin again"
+	again := "start again"
 	if kind == SetupTicket {
-		again = "coffer setup --link on the server's machine prints another one"
+		again = "run coffer setup --link on the server to print another one"
 	}
-	return errs.New(errs.NotFound, "this was used already, or is too old; %s", again)
+	return errs.New(errs.NotFound, "this link was already used or has expired; %s", again)
 }
 
-// Redeem uses a ticket up. Of several who present it at once one gets it.
+// Redeem uses a ticket up. If several callers present it at once, one succeeds.
 func (a *Auth) Redeem(ctx context.Context, kind, secret string) (Ticket, error) {
 	return redeem(ctx, a.db, kind, secret)
 }
 
 func redeem(ctx context.Context, q pg.Querier, kind, secret string) (Ticket, error) {
 	hash := sha256.Sum256([]byte(secret))
-	t, err := pg.One[Ticket](ctx, q, `delete from ticket where hash = $1 and kind = $2 and expires_at > now() returning member_id, data`, hash[:], kind)
+	t, err := pg.One[Ticket](ctx, q, `delete from ticket where hash = $1 and kind = $2 and expires_at > now()
+		returning member_id, data`, hash[:], kind)
 	if errors.Is(err, pg.ErrNoRow) {
 		return Ticket{}, usedUp(kind)
 	}
 	return t, err
 }
 
-// A FirstAdmin is who sets the household up.
+// A FirstAdmin is the person who sets up the household.
 type FirstAdmin struct{ Name, Email, Password string }
 
-// SetUp makes the first member who can sign in. With a ticket it is used up; the operator on the server's machine needs none.
-// The member that every household begins with, if nobody has made it theirs, becomes this one.
+// SetUp creates the first member who can sign in. A given ticket is used up; the operator on the
+// server needs none. The initial member of every household becomes this one, unless someone has
+// already claimed it.
 func (a *Auth) SetUp(ctx context.Context, in FirstAdmin, ticket string) (User, error) {
 	if err := aboutMember.Prop("name").Check(in.Name, "name"); err != nil {
 		return User{}, err
@@ -111,19 +116,26 @@ func (a *Auth) SetUp(ctx context.Context, in FirstAdmin, ticket string) (User, e
 }
 
 func (a *Auth) firstAdmin(ctx context.Context, tx pg.Tx, in FirstAdmin) (User, error) {
-	admins, err := pg.All[User](ctx, tx, `select `+userColumns+` from member where deleted_at is null and role = 'admin' order by id for update`)
+	admins, err := pg.All[User](ctx, tx, `select `+userColumns+` from member where deleted_at is null
+		and role = 'admin' order by id for update`)
 	if err != nil {
 		return User{}, err
 	}
-	done, err := pg.Value[bool](ctx, tx, `select exists (select from login l join member m on m.id = l.member_id where m.role = 'admin' and m.deleted_at is null)`)
+	done, err := pg.Value[bool](ctx, tx, `select exists (select from login l join member m on m.id = l.member_id
+		where m.role = 'admin' and m.deleted_at is null)`)
 	if err != nil {
 		return User{}, err
 	}
 	if done {
-		return User{}, errs.New(errs.Conflict, "an admin can sign in already; let them add other members, or change a password with: coffer login-method update")
+		return User{}, errs.New(errs.Conflict,
+			"an admin can already sign in; ask them to add other members, or change a password with: coffer "+
+				"login-method update")
 	}
 	if len(admins) > 0 && admins[0].Email == nil && admins[0].Name == seededName {
-		return a.PatchUser(ctx, tx, PatchUser{ID: admins[0].ID.String(), Name: &in.Name, Email: op.Null[string]{Set: true, Value: &in.Email}})
+		return a.PatchUser(ctx, tx, PatchUser{
+			ID: admins[0].ID.String(), Name: &in.Name,
+			Email: op.Null[string]{Set: true, Value: &in.Email},
+		})
 	}
 	return a.CreateUser(ctx, tx, CreateUser{Name: in.Name, Email: &in.Email, Role: op.RoleAdmin})
 }

@@ -9,8 +9,9 @@ import (
 	"coffer/internal/money"
 )
 
-// ParseAmount reads a JSON number, or a JSON string that holds one, by its digits: 1.2e1, 12.000 and "12" are
-// all exactly twelve. A third decimal that is not zero, or anything that does not fit, is an error.
+// ParseAmount reads a JSON number, or a JSON string that holds one, by its digits: 1.2e1, 12.000
+// and "12" are all exactly twelve. A third decimal that is not zero, or a value that does not fit,
+// is an error.
 func ParseAmount(token []byte) (money.Amount, error) {
 	s := string(bytes.TrimSpace(token))
 	if n := len(s); n >= 2 && s[0] == '"' && s[n-1] == '"' {
@@ -38,7 +39,8 @@ func shift(s string) (string, error) {
 		sign, mantissa = "-", mantissa[1:]
 	}
 	whole, decimals, _ := strings.Cut(mantissa, ".")
-	if whole == "" || len(whole)+len(decimals) > 64 || strings.Trim(whole+decimals, "0123456789") != "" || strings.HasSuffix(mantissa, ".") {
+	if whole == "" || len(whole)+len(decimals) > 64 || strings.Trim(whole+decimals, "0123456789") != "" ||
+		strings.HasSuffix(mantissa, ".") {
 		return "", money.ErrSyntax
 	}
 	all := whole + decimals
@@ -56,13 +58,14 @@ func shift(s string) (string, error) {
 	return sign + whole + "." + decimals, nil
 }
 
-// ParseDay reads YYYY-MM-DD of a year in which a bank might have booked something.
+// ParseDay reads YYYY-MM-DD and accepts years in which a bank could have booked something.
 func ParseDay(s string) (time.Time, bool) {
 	t, err := time.Parse(time.DateOnly, s)
 	return t, err == nil && t.Year() >= 1900 && t.Year() < 2200
 }
 
-// IsID reports whether s could be a provider's id of something: printable, without spaces, not too long.
+// IsID reports whether s could be a provider's id of something: printable, without spaces, not too
+// long.
 func IsID(s string) bool {
 	if s == "" || len(s) > 128 {
 		return false

@@ -1,5 +1,6 @@
-// Package bank is the contract with data providers: what they deliver, how a sync loop asks for it, and how they fail.
-// It must not know how coffer stores anything, nor one provider from another: each has a directory of its own below.
+// Package bank is the contract with data providers: what they deliver, how a sync loop reads it,
+// and how they fail. It must not know how coffer stores anything, nor distinguish providers: each
+// has its own directory below.
 package bank
 
 import (
@@ -10,22 +11,24 @@ import (
 	"coffer/internal/text"
 )
 
-// A Provider is a source of accounts and transactions. What else it can do it says by implementing [Linker],
-// [Hoster], [Relinker], [Revoker], [Balancer], [Rereader], [Tester] or [Webhooker]; nobody writes a stub.
+// A Provider is a source of accounts and transactions. It declares further capabilities by
+// implementing [Linker], [Hoster], [Relinker], [Revoker], [Balancer], [Rereader], [Tester] or
+// [Webhooker]; no provider needs stubs.
 //
-// Methods are safe for concurrent use and keep nothing between calls that the next one needs: any server may ask
-// for the next page. Their errors are [*Error], except where the caller's own input is at fault.
+// Methods are safe for concurrent use and keep no state that the next call needs: any server may
+// ask for the next page. Their errors are [*Error], unless the caller's own input is at fault.
 type Provider interface {
 	// Name is how the provider is stored and spoken of: plaid, teller.
 	Name() string
 	Traits() Traits
-	// Accounts lists what the credentials give access to, with balances where the call brings them for nothing.
+	// Accounts lists what the credentials give access to, with balances where the call brings them
+	// for nothing.
 	Accounts(ctx context.Context, c Credentials) ([]Account, error)
 	// Pull fetches the next page of a sync loop.
 	Pull(ctx context.Context, c Credentials, at Position) (Page, error)
 }
 
-// A Shape is how a provider tells what changed.
+// A Shape is how a provider reports changes.
 type Shape uint8
 
 const (
@@ -42,7 +45,7 @@ func (s Shape) String() string {
 	return "delta"
 }
 
-// Traits are what a caller must know of a provider, as data.
+// Traits are what a caller must know about a provider, as data.
 type Traits struct {
 	Title          string        // how people know it
 	Shape          Shape         //
@@ -54,7 +57,8 @@ type Traits struct {
 	PaidBalances   bool          // each call of Balances costs money
 }
 
-// A Position is where a loop stands. A Delta uses Cursor and Next, a Window From, Accounts and Next.
+// A Position is the progress of a loop. A Delta uses Cursor and Next, a Window From, Accounts and
+// Next.
 type Position struct {
 	Cursor   string    // what was stored after the last whole loop; "" at first
 	Next     string    // what the page before answered; "" for the first page of a loop
@@ -62,31 +66,34 @@ type Position struct {
 	From     time.Time // the day, at midnight in UTC, from which the loop is to be complete; zero is all there is
 }
 
-// A Page is one answer of a loop.
+// A Page is one response of a loop.
 type Page struct {
 	Accounts     []Account     // those that the page brings, not all there are
 	Transactions []Transaction // added or changed, each once
 	Removed      []Removal
 	Bad          []Bad
-	Next         string  // where the next page begins, unless Last
-	Last         bool    // the loop is whole: Cursor is to be stored
-	Cursor       string  // with Last, of a Delta
-	Complete     *Extent // with this page the account has been read whole: rows of ours in that extent that the loop did not bring were removed
-	// Restart says that this page is void and so is the loop: it begins again from the stored cursor. A row that the
-	// void loop was the first to bring, and that the whole one does not bring, is gone without a Removal: it came and
-	// went after the stored cursor. The same holds for a loop that broke off for any other reason.
+	Next         string // where the next page begins, unless Last
+	Last         bool   // the loop is whole: Cursor is to be stored
+	Cursor       string // with Last, of a Delta
+	// with this page the account has been read whole: rows of ours in that extent that the loop did
+	// not bring were removed
+	Complete *Extent
+	// Restart says that this page is void and so is the loop: it begins again from the stored
+	// cursor. A row that the void loop was the first to bring, and that the whole one does not
+	// bring, is gone without a Removal: it came and went after the stored cursor. The same holds
+	// for a loop that broke off for any other reason.
 	Restart   bool
 	Gathering bool     // the provider is still fetching history: ask again soon
 	Closed    []string // accounts that the provider lists but serves no longer; what is stored of them stays
 }
 
-// An Extent is an account from a day on. A row counts as brought also where it is in [Page.Bad].
+// An Extent is an account from a day on. A row also counts as delivered if it is in [Page.Bad].
 type Extent struct {
 	AccountID string    // the provider's
 	From      time.Time // zero is all there is
 }
 
-// A Removal is a row that the provider took back.
+// A Removal is a row that the provider withdrew.
 type Removal struct {
 	ProviderID string
 	AccountID  string // "" where the provider does not say
@@ -100,7 +107,7 @@ type Bad struct {
 	Raw        Raw // as it came; none if it was larger than [MaxRaw]
 }
 
-// A Reason says what was wrong with a row, in a word that stays.
+// A Reason says what is wrong with a row, as a stable word.
 type Reason string
 
 // The reasons.
@@ -113,7 +120,7 @@ const (
 	BadCurrency Reason = "currency" // not three capital letters, or two of them, or none
 )
 
-// The types of accounts. Whatever else a provider says becomes Other.
+// The types of accounts. Any other type that a provider reports becomes Other.
 const (
 	Depository = "depository"
 	Credit     = "credit"
@@ -122,8 +129,8 @@ const (
 	Other      = "other"
 )
 
-// An Account is one account as its provider shows it. What is owed on a card or a loan is a positive Current; a
-// balance that is unknown, or no exact amount, is nil.
+// An Account is one account as its provider reports it. Debt on a card or a loan is a positive
+// Current; a balance that is unknown or not exact is nil.
 type Account struct {
 	ProviderID   string
 	PersistentID string // the bank's own id where the provider has one, which survives a change of ProviderID
@@ -138,7 +145,7 @@ type Account struct {
 	Limit        *money.Amount
 }
 
-// A Transaction is one row as its provider shows it, with the sign turned to ours.
+// A Transaction is one row as its provider reports it, with the sign converted to coffer's.
 type Transaction struct {
 	ProviderID       string
 	AccountID        string       // the provider's

@@ -19,7 +19,13 @@ func TestSecretsDoNotShow(t *testing.T) {
 	const canary = "canary"
 	var out bytes.Buffer
 	log := slog.New(slog.NewJSONHandler(&out, nil))
-	for _, v := range []any{bank.Credentials(canary), bank.NewRaw([]byte(canary)), bank.Bad{Raw: bank.Raw(canary)}, bank.Linked{Credentials: bank.Credentials(canary)}} {
+	for _, v := range []any{
+		bank.Credentials(canary), bank.NewRaw([]byte(canary)),
+		bank.Bad{Raw: bank.Raw(canary)},
+		bank.Linked{Credentials: bank.Credentials(canary)},
+		bank.Values{"a": canary},
+		map[string]bank.Values{"b": {"a": canary}},
+	} {
 		for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%x", "%d", "%q"} {
 			fmt.Fprintf(&out, verb+"\n", v)
 		}
@@ -28,7 +34,8 @@ func TestSecretsDoNotShow(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if s := out.String(); strings.Contains(s, canary) || strings.Contains(s, fmt.Sprintf("%x", canary)) || !strings.Contains(s, "[credentials]") {
+	if s := out.String(); strings.Contains(s, canary) || strings.Contains(s, fmt.Sprintf("%x", canary)) ||
+		!strings.Contains(s, "[credentials]") {
 		t.Errorf("shown: %s", s)
 	}
 	if bank.NewRaw(make([]byte, bank.MaxRaw+1)) != nil {
@@ -38,7 +45,10 @@ func TestSecretsDoNotShow(t *testing.T) {
 
 func TestErrorHasAPublicFace(t *testing.T) {
 	t.Parallel()
-	e := &bank.Error{Provider: "plaid", Class: bank.Reauth, Code: "ITEM_LOGIN_REQUIRED", Advice: "sign in again", RequestID: "r1"}
+	e := &bank.Error{
+		Provider: "plaid", Class: bank.Reauth, Code: "ITEM_LOGIN_REQUIRED", Advice: "sign in again",
+		RequestID: "r1",
+	}
 	wrapped := fmt.Errorf("sync: %w", e)
 	if face := errs.Public(wrapped, "r"); face.Code != errs.ProviderError || face.Message != e.Advice {
 		t.Errorf("got %v", face)

@@ -14,69 +14,75 @@ import (
 type Linker interface {
 	// Session makes what the widget needs.
 	Session(ctx context.Context, r LinkRequest) (Session, error)
-	// Exchange makes credentials of what the widget gave. Session is the token of the session that it ran in, ""
-	// if none of ours.
+	// Exchange makes credentials of what the widget gave. Session is the token of the session that
+	// it ran in, "" if none of ours.
 	Exchange(ctx context.Context, session string, given json.RawMessage) (Linked, error)
 }
 
-// A Hoster has a page of its own where the widget runs, so that a session needs no browser of ours.
+// A Hoster has its own page where the widget runs, so a session needs no page of coffer.
 type Hoster interface {
 	// Outcome asks how a session went; what it gave is for [Linker.Exchange].
 	Outcome(ctx context.Context, session string) (Outcome, error)
 }
 
-// An Embedder has a widget that can run in a page of ours.
+// An Embedder has a widget that can run in a page of coffer.
 type Embedder interface {
 	Widget() Widget
 }
 
-// A Glimpser can tell whose accounts a widget gave before anything is exchanged for them.
+// A Glimpser can tell whose accounts a widget returned before anything is exchanged for them.
 type Glimpser interface {
-	// Glimpse reads what the widget gave. Accounts have a name and a mask alone; none where it does not say.
+	// Glimpse reads what the widget gave. Accounts have a name and a mask alone; none where it does
+	// not say.
 	Glimpse(given json.RawMessage) (institutionID string, accounts []Account)
 }
 
-// A Relinker can let the member sign in again without losing the connection. Its credentials stay the same.
+// A Relinker can let the member sign in again without losing the connection. Its credentials stay
+// the same.
 type Relinker interface {
 	Relink(ctx context.Context, c Credentials, r LinkRequest) (Session, error)
 }
 
-// A Revoker can give access back. Credentials that are worth nothing any more are no error.
+// A Revoker can give up access. Credentials that are already invalid are not an error.
 type Revoker interface {
 	Revoke(ctx context.Context, c Credentials) error
 }
 
-// A Balancer can ask the bank for balances as they are now. It is slow, and may cost: see [Traits].
+// A Balancer can ask the bank for its current balances. The call is slow and may cost money: see
+// [Traits].
 type Balancer interface {
-	// Balances reads those accounts, or all if none is named. What the bank does not say is left out.
+	// Balances reads those accounts, or all if none is named. What the bank does not say is left
+	// out.
 	Balances(ctx context.Context, c Credentials, accounts []string) ([]Account, error)
 }
 
-// A Rereader can read a row of the quarantine again.
+// A Rereader can read a quarantined row again.
 type Rereader interface {
 	// Reread reads a row of that account. The Reason is "" where it could be read.
 	Reread(raw Raw, a Account) (Transaction, Reason)
 }
 
-// A Tester can say whether the provider accepts its configuration, by a call that costs nothing and needs no connection.
+// A Tester can check whether the provider accepts its configuration, by a call that costs nothing
+// and needs no connection.
 type Tester interface {
 	Test(ctx context.Context) error
 }
 
-// A Webhooker sends signed hints of what happened to a connection.
+// A Webhooker sends signed webhook events about connections.
 type Webhooker interface {
-	// Verify answers [ErrForged] unless the provider signed that very body a moment ago. It may have to fetch a
-	// key, so that an [*Error] says that nothing is known yet: the delivery shall be sent again.
+	// Verify answers [ErrForged] unless the provider signed that very body a moment ago. It may
+	// have to fetch a key, so that an [*Error] says that nothing is known yet: the delivery shall
+	// be sent again.
 	Verify(ctx context.Context, h http.Header, body []byte) (Event, error)
 }
 
-// A LinkRequest is what coffer says about a session.
+// A LinkRequest is what coffer tells a provider about a session.
 type LinkRequest struct {
 	User     string // an id of the member that tells a stranger nothing
 	Webhook  string // where hints are to be sent; "" for none
 	Redirect string // where the browser comes back to; "" for none
 	Hosted   bool   // on the provider's own page, if it is a [Hoster]
-	Accounts bool   // of Relink: let the member choose the accounts anew
+	Accounts bool   // of Relink: let the member choose the accounts again
 }
 
 // A Session is one run of a provider's widget.
@@ -87,7 +93,8 @@ type Session struct {
 	Config    map[string]any // what the widget is started with; no secret of coffer's is in it
 }
 
-// A Widget is what a page must let a browser load to run it: full addresses, of the provider's own hosts.
+// A Widget lists what a page must let a browser load to run the widget: full addresses on the
+// provider's own hosts.
 type Widget struct {
 	Script  string   // the widget itself
 	Frames  []string // what it opens
@@ -105,13 +112,13 @@ type Linked struct {
 	Signed          bool // the provider signed what the widget gave
 }
 
-// An Outcome is how a hosted session stands.
+// An Outcome is the state of a hosted session.
 type Outcome struct {
 	Done  bool              // the member is through, or has left
 	Given []json.RawMessage // one for each connection that was made; none and Done: the member left
 }
 
-// MarshalJSON keeps tokens out of answers and logs.
+// MarshalJSON keeps tokens out of responses and logs.
 func (o Outcome) MarshalJSON() ([]byte, error) { return []byte(`"[outcome]"`), nil }
 
 // An Effect is what a webhook asks for.
@@ -145,10 +152,10 @@ var effects = [...]string{
 
 func (e Effect) String() string { return effects[e] }
 
-// ParseEffect reads what String printed; what is none of it asks for nothing.
+// ParseEffect parses what String printed; any other text is an effect that requires no action.
 func ParseEffect(s string) Effect { return Effect(max(slices.Index(effects[:], s), 0)) }
 
-// An Event is what a webhook said.
+// An Event is the content of a webhook.
 type Event struct {
 	ID           string // the same for a delivery and its repetitions
 	Type         string // the provider's, such as TRANSACTIONS.SYNC_UPDATES_AVAILABLE

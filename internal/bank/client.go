@@ -22,8 +22,8 @@ const (
 	maxWait     = 24 * time.Hour
 )
 
-// A Client speaks HTTP to one host for a provider: with a time limit and a size limit, without redirects, cookies,
-// proxies from the environment or a log of what is said.
+// A Client makes HTTP calls to one host for a provider: with a time limit and a size limit, without
+// redirects, cookies, proxies from the environment or a log of the contents.
 type Client struct {
 	provider string
 	base     string
@@ -39,18 +39,21 @@ type Call struct {
 	Timeout time.Duration // 30 s if zero
 }
 
-// An Answer is what came back, whatever its status.
+// An Answer is a response, with any status.
 type Answer struct {
 	Status int
 	Header http.Header
 	Body   []byte
 }
 
-// NewClient makes a client for that base URL. It must be HTTPS, except on this machine, where simulators run.
+// NewClient returns a client for the base URL, which must use HTTPS, except on this machine, where
+// simulators run.
 func NewClient(provider, base string, secure *tls.Config) (*Client, error) {
 	u, err := url.Parse(base)
-	if err != nil || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" || u.Path != "" && u.Path != "/" {
-		return nil, errs.New(errs.ProviderNotConfig, "the base URL of %s is scheme, host and port and nothing else, such as https://sandbox.%s.com", provider, provider)
+	if err != nil || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" || u.Path != "" &&
+		u.Path != "/" {
+		return nil, errs.New(errs.ProviderNotConfig,
+			"the base URL of %s must be scheme, host and port only, such as https://sandbox.%s.com", provider, provider)
 	}
 	if ip := net.ParseIP(u.Hostname()); u.Scheme != "https" && (u.Scheme != "http" || ip == nil || !ip.IsLoopback()) {
 		return nil, errs.New(errs.ProviderNotConfig, "the base URL of %s must begin with https://", provider)
@@ -68,7 +71,8 @@ func NewClient(provider, base string, secure *tls.Config) (*Client, error) {
 	}}, nil
 }
 
-// Do makes the call. An error is an [*Error] of class Later: nothing came back, or nothing that ends.
+// Do makes the call. An error is an [*Error] of class Later: there was no response, or none that
+// ended.
 func (c *Client) Do(ctx context.Context, call Call) (Answer, error) {
 	if call.Timeout == 0 {
 		call.Timeout = callTimeout
@@ -77,7 +81,10 @@ func (c *Client) Do(ctx context.Context, call Call) (Answer, error) {
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, call.Method, c.base+call.Path, bytes.NewReader(call.Body))
 	if err != nil {
-		return Answer{}, &Error{Provider: c.provider, Class: Ours, Code: CodeUnknown, Advice: "this is a mistake in coffer; please report it"}
+		return Answer{}, &Error{
+			Provider: c.provider, Class: Ours, Code: CodeUnknown,
+			Advice: "this is a bug in coffer; please report it",
+		}
 	}
 	maps.Copy(req.Header, call.Header)
 	req.Header.Set("User-Agent", "coffer")
@@ -100,24 +107,31 @@ func (c *Client) Do(ctx context.Context, call Call) (Answer, error) {
 	return Answer{resp.StatusCode, resp.Header, body.Bytes()}, nil
 }
 
-// Malformed is the error of an answer that is not what the protocol says.
+// Malformed is the error of a response that does not follow the protocol.
 func (c *Client) Malformed() *Error {
-	return &Error{Provider: c.provider, Class: Later, Code: CodeMalformed, Advice: "the provider sent an answer that cannot be read; it is asked again later"}
+	return &Error{
+		Provider: c.provider, Class: Later, Code: CodeMalformed,
+		Advice: "the provider sent a response that cannot be read; coffer will try again later",
+	}
 }
 
-// broken classifies a failure of the network. The URL, which names accounts, does not go into the log.
+// broken classifies a failure of the network. The URL, which names accounts, does not go into the
+// log.
 func (c *Client) broken(err error) *Error {
 	if u, ok := errors.AsType[*url.Error](err); ok {
 		err = u.Err
 	}
-	e := &Error{Provider: c.provider, Class: Later, Code: CodeNetwork, Advice: "the provider cannot be reached; it is asked again later", Cause: err}
+	e := &Error{
+		Provider: c.provider, Class: Later, Code: CodeNetwork,
+		Advice: "the provider cannot be reached; coffer will try again later", Cause: err,
+	}
 	if n, ok := errors.AsType[net.Error](err); ok && n.Timeout() || errors.Is(err, context.DeadlineExceeded) {
-		e.Code, e.Advice = CodeTimeout, "the provider took too long to answer; it is asked again later"
+		e.Code, e.Advice = CodeTimeout, "the provider took too long to respond; coffer will try again later"
 	}
 	return e
 }
 
-// RetryAfter is how long the answer asks to wait, 0 if it does not say.
+// RetryAfter returns how long the response asks the client to wait, 0 if it does not say.
 func (a Answer) RetryAfter(now time.Time) time.Duration {
 	s := a.Header.Get("Retry-After")
 	wait := time.Duration(0)

@@ -62,7 +62,10 @@ func TestAnswersAreBounded(t *testing.T) {
 func TestLatestKeepsTheLastOfEachRow(t *testing.T) {
 	t.Parallel()
 	got := bank.Latest([]bank.Transaction{
-		{ProviderID: "1", AccountID: "a", Name: "old"}, {ProviderID: "2", AccountID: "a"}, {ProviderID: "1", AccountID: "b"}, {ProviderID: "1", AccountID: "a", Name: "new"},
+		{ProviderID: "1", AccountID: "a", Name: "old"},
+		{ProviderID: "2", AccountID: "a"},
+		{ProviderID: "1", AccountID: "b"},
+		{ProviderID: "1", AccountID: "a", Name: "new"},
 	})
 	if len(got) != 3 || got[0].ProviderID != "2" || got[1].AccountID != "b" || got[2].Name != "new" {
 		t.Errorf("got %+v", got)

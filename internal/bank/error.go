@@ -9,7 +9,7 @@ import (
 	"coffer/internal/errs"
 )
 
-// A Class is what to do about a failure.
+// A Class says what to do about a failure.
 type Class uint8
 
 const (
@@ -35,8 +35,8 @@ const (
 	CodeUnknown   = "UNKNOWN"   // an answer that names no code of a provider's shape
 )
 
-// An Error is a failure, classified. No message of it holds a body, a secret or a word of the provider's; errs.Public
-// makes PROVIDER_ERROR or PROVIDER_TIMEOUT of it, with Advice as the message.
+// An Error is a classified failure. Its messages never contain a body, a secret or the provider's
+// words; errs.Public turns it into PROVIDER_ERROR or PROVIDER_TIMEOUT, with Advice as the message.
 type Error struct {
 	Provider   string
 	Class      Class
@@ -60,7 +60,7 @@ func (e *Error) Error() string {
 	return s
 }
 
-// Unwrap gives the public face and the cause.
+// Unwrap returns the public error and the cause.
 func (e *Error) Unwrap() []error {
 	code := errs.ProviderError
 	if e.Code == CodeTimeout {
@@ -73,21 +73,22 @@ func (e *Error) Unwrap() []error {
 	return out
 }
 
-// Classify finds the Error in err. What is none, such as a context that ended, is Later: nothing is known against
-// the connection.
+// Classify finds the Error in err. Any other error, such as a context that ended, is Later: it says
+// nothing about the connection.
 func Classify(err error) *Error {
 	if e, ok := errors.AsType[*Error](err); ok {
 		return e
 	}
-	e := &Error{Class: Later, Code: CodeUnknown, Advice: "try again in a while", Cause: err}
+	e := &Error{Class: Later, Code: CodeUnknown, Advice: "try again later", Cause: err}
 	if errors.Is(err, context.DeadlineExceeded) {
 		e.Code = CodeTimeout
 	}
 	return e
 }
 
-// Code is s where it has the shape of a code, else [CodeUnknown]: codes go where text of strangers must not. No code of
-// a provider's has digits, and every token has: an answer that repeats a token in place of a code is not believed.
+// Code returns s if it has the shape of a code, else [CodeUnknown]: codes are shown where untrusted
+// text must not be. No provider's code has digits, and every token has, so a response that repeats
+// a token in place of a code is rejected.
 func Code(s string) string {
 	if s == "" || len(s) > 96 {
 		return CodeUnknown
@@ -101,5 +102,6 @@ func Code(s string) string {
 	return s
 }
 
-// ErrForged is what [Webhooker] answers to a delivery that the provider did not sign, or not just now.
-var ErrForged = errs.New(errs.InvalidSignature, "this delivery is not signed by the provider")
+// ErrForged is what a [Webhooker] returns for an event that the provider did not sign, or did not
+// sign recently.
+var ErrForged = errs.New(errs.InvalidSignature, "this webhook event is not signed by the provider")

@@ -12,39 +12,41 @@ const (
 	noRow         = "[row]"
 )
 
-// MaxRaw is how many bytes of a bad row are kept.
+// MaxRaw is the maximum size of a stored bad row, in bytes.
 const MaxRaw = 16 << 10
 
-// Credentials are what a provider needs to read a connection, in JSON that only the provider understands. They are
-// stored sealed; everything that formats, logs or encodes them gets a placeholder.
+// Credentials are what a provider needs to read a connection, as JSON that only the provider
+// understands. They are stored sealed; everything that formats, logs or encodes them gets a
+// placeholder.
 type Credentials json.RawMessage
 
 func (c Credentials) String() string { return noCredentials }
 
-// Format gives every verb the placeholder.
+// Format writes the placeholder for every verb.
 func (c Credentials) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, noCredentials) }
 
 // LogValue keeps the credentials out of logs.
 func (c Credentials) LogValue() slog.Value { return slog.StringValue(noCredentials) }
 
-// MarshalJSON keeps the credentials out of answers.
+// MarshalJSON keeps the credentials out of responses.
 func (c Credentials) MarshalJSON() ([]byte, error) { return []byte(`"` + noCredentials + `"`), nil }
 
-// A Raw is a row as it came, text of a bank and all. It is for the quarantine and for [Rereader] only.
+// A Raw is an unmodified row with the bank's text. It is for the quarantine and for [Rereader]
+// only.
 type Raw []byte
 
 func (r Raw) String() string { return noRow }
 
-// Format gives every verb the placeholder.
+// Format writes the placeholder for every verb.
 func (r Raw) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, noRow) }
 
 // LogValue keeps the row out of logs.
 func (r Raw) LogValue() slog.Value { return slog.StringValue(noRow) }
 
-// MarshalJSON keeps the row out of answers.
+// MarshalJSON keeps the row out of responses.
 func (r Raw) MarshalJSON() ([]byte, error) { return []byte(`"` + noRow + `"`), nil }
 
-// NewRaw copies a row, or keeps nothing of one that is too large.
+// NewRaw copies a row; if the row is too large, the copy is empty.
 func NewRaw(row []byte) Raw {
 	if len(row) > MaxRaw {
 		return nil

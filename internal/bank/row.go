@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// NewBad makes a bad row of what came and of the ids that could be read in it.
+// NewBad makes a bad row from the received data and the ids that could be read in it.
 func NewBad(row []byte, id, account string, why Reason) Bad {
 	b := Bad{Reason: why, Raw: NewRaw(row)}
 	if IsID(id) {
@@ -18,7 +18,7 @@ func NewBad(row []byte, id, account string, why Reason) Bad {
 	return b
 }
 
-// Latest keeps the last row of each id, in the order in which those came: a page names a row once.
+// Latest keeps the last row of each id, in order: a page names a row once.
 func Latest(rows []Transaction) []Transaction {
 	type key struct{ account, id string }
 	last := make(map[key]int, len(rows))
@@ -37,19 +37,22 @@ func Latest(rows []Transaction) []Transaction {
 	return out
 }
 
-// A Loose string is empty where a provider sends anything but a string: what only adorns a row must not spoil it.
-type Loose string
+// An OptionalString is empty if a provider sends anything but a string: an optional field must not
+// make a row unreadable.
+type OptionalString string
 
 // UnmarshalJSON implements json.Unmarshaler.
-func (l *Loose) UnmarshalJSON(b []byte) error {
-	if n := len(b) - 1; n > 0 && b[0] == '"' && b[n] == '"' && bytes.IndexByte(b, '\\') < 0 && utf8.Valid(b) { // as it stands, and nearly always: a decoder for each text of each row would be half of reading a page
-		*l = Loose(b[1:n])
+func (l *OptionalString) UnmarshalJSON(b []byte) error {
+	// as it stands, and nearly always: a decoder for each text of each row would be half of reading
+	// a page
+	if n := len(b) - 1; n > 0 && b[0] == '"' && b[n] == '"' && bytes.IndexByte(b, '\\') < 0 && utf8.Valid(b) {
+		*l = OptionalString(b[1:n])
 		return nil
 	}
 	var s string
 	if json.Unmarshal(b, &s) != nil {
 		s = ""
 	}
-	*l = Loose(s)
+	*l = OptionalString(s)
 	return nil
 }

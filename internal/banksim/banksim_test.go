@@ -55,7 +55,11 @@ func call(t *testing.T, sim *banksim.Plaid, path string, in map[string]any) (int
 // item links a bank through the sandbox's own call.
 func item(t *testing.T, sim *banksim.Plaid, webhook string) (string, *banksim.Book) {
 	t.Helper()
-	_, made := call(t, sim, "/sandbox/public_token/create", map[string]any{"institution_id": "ins_1", "initial_products": []string{"transactions"}, "options": map[string]any{"webhook": webhook}})
+	_, made := call(t, sim, "/sandbox/public_token/create",
+		map[string]any{
+			"institution_id": "ins_1", "initial_products": []string{"transactions"},
+			"options": map[string]any{"webhook": webhook},
+		})
 	_, out := call(t, sim, "/item/public_token/exchange", map[string]any{"public_token": made["public_token"]})
 	return out["access_token"].(string), sim.Book(out["item_id"].(string))
 }
@@ -66,10 +70,14 @@ func TestSameSeedSameBank(t *testing.T) {
 	sim := newPlaid(t)
 	_, b := sim.NewItem("")
 	_, c := sim.NewItem("")
-	if !slices.EqualFunc(a.Rows(), b.Rows(), func(x, y banksim.Row) bool { return x.ID == y.ID && x.Amount == y.Amount && x.Name == y.Name }) {
+	if !slices.EqualFunc(a.Rows(), b.Rows(), func(x, y banksim.Row) bool {
+		return x.ID == y.ID &&
+			x.Amount == y.Amount && x.Name == y.Name
+	}) {
 		t.Error("two simulators of one seed differ")
 	}
-	if c.ID() == b.ID() || len(c.Rows()) == 0 || slices.ContainsFunc(c.Rows(), func(r banksim.Row) bool { return r.ID == b.Rows()[0].ID }) {
+	if c.ID() == b.ID() || len(c.Rows()) == 0 || slices.ContainsFunc(c.Rows(),
+		func(r banksim.Row) bool { return r.ID == b.Rows()[0].ID }) {
 		t.Error("two items are one")
 	}
 }
@@ -89,29 +97,44 @@ func TestSyncTellsWhatHappened(t *testing.T) {
 	book.Change(changed, func(r *banksim.Row) { r.Name = "New name" })
 	fleeting := book.Add(banksim.Row{AccountID: account, Date: time.Now(), Amount: money.MustParse("1.00")})
 	book.Remove(fleeting.ID)
-	pending := book.Add(banksim.Row{AccountID: account, Date: time.Now(), Amount: money.MustParse("12.50"), Pending: true})
-	_, second := call(t, sim, "/transactions/sync", map[string]any{"access_token": token, "cursor": first["next_cursor"], "count": 500})
+	pending := book.Add(banksim.Row{
+		AccountID: account, Date: time.Now(), Amount: money.MustParse("12.50"),
+		Pending: true,
+	})
+	_, second := call(t, sim, "/transactions/sync", map[string]any{
+		"access_token": token,
+		"cursor":       first["next_cursor"], "count": 500,
+	})
 	ids := func(out map[string]any, kind string) (got []string) {
 		for _, r := range out[kind].([]any) {
 			got = append(got, r.(map[string]any)["transaction_id"].(string))
 		}
 		return got
 	}
-	if !slices.Equal(ids(second, "removed"), []string{gone}) || !slices.Equal(ids(second, "modified"), []string{changed}) || !slices.Equal(ids(second, "added"), []string{pending.ID}) {
+	if !slices.Equal(ids(second, "removed"), []string{gone}) ||
+		!slices.Equal(ids(second, "modified"), []string{changed}) ||
+		!slices.Equal(ids(second, "added"), []string{pending.ID}) {
 		t.Errorf("got %v", second)
 	}
 	posted := book.Post(pending.ID, nil)
-	_, third := call(t, sim, "/transactions/sync", map[string]any{"access_token": token, "cursor": second["next_cursor"], "count": 1})
+	_, third := call(t, sim, "/transactions/sync", map[string]any{
+		"access_token": token,
+		"cursor":       second["next_cursor"], "count": 1,
+	})
 	if third["has_more"] != true || !slices.Equal(ids(third, "removed"), []string{pending.ID}) {
 		t.Errorf("got %v", third)
 	}
-	_, fourth := call(t, sim, "/transactions/sync", map[string]any{"access_token": token, "cursor": third["next_cursor"], "count": 1})
+	_, fourth := call(t, sim, "/transactions/sync", map[string]any{
+		"access_token": token,
+		"cursor":       third["next_cursor"], "count": 1,
+	})
 	row := fourth["added"].([]any)[0].(map[string]any)
 	if row["transaction_id"] != posted.ID || row["pending_transaction_id"] != pending.ID {
 		t.Errorf("got %v", row)
 	}
 	book.Remove(posted.ID)
-	status, failed := call(t, sim, "/transactions/sync", map[string]any{"access_token": token, "cursor": third["next_cursor"], "count": 1})
+	status, failed := call(t, sim, "/transactions/sync",
+		map[string]any{"access_token": token, "cursor": third["next_cursor"], "count": 1})
 	if status != http.StatusBadRequest || failed["error_code"] != "TRANSACTIONS_SYNC_MUTATION_DURING_PAGINATION" {
 		t.Errorf("got %d %v", status, failed)
 	}
@@ -133,7 +156,10 @@ func TestRefusals(t *testing.T) {
 		{"/transactions/sync", map[string]any{"access_token": token, "cursor": "made up"}, "INVALID_FIELD"},
 		{"/transactions/sync", map[string]any{"access_token": 7}, "INVALID_FIELD"},
 		{"/link/token/create", map[string]any{}, "MISSING_FIELDS"},
-		{"/link/token/create", map[string]any{"client_name": "c", "language": "en", "country_codes": []string{"US"}, "user": map[string]any{"client_user_id": "u"}}, "INVALID_FIELD"},
+		{"/link/token/create", map[string]any{
+			"client_name": "c", "language": "en", "country_codes": []string{"US"},
+			"user": map[string]any{"client_user_id": "u"},
+		}, "INVALID_FIELD"},
 		{"/webhook_verification_key/get", map[string]any{"key_id": "none"}, "INVALID_WEBHOOK_VERIFICATION_KEY_ID"},
 		{"/sandbox/public_token/create", map[string]any{}, "MISSING_FIELDS"},
 	} {
@@ -160,11 +186,15 @@ func TestSandboxCalls(t *testing.T) {
 	t.Cleanup(hook.Close)
 	token, book := item(t, sim, hook.URL)
 	// Nothing is sent about transactions before the first sync.
-	if err := sim.Fire(t.Context(), book.ID(), "TRANSACTIONS", "SYNC_UPDATES_AVAILABLE", nil); err != nil || len(got) != 0 {
+	if err := sim.Fire(t.Context(), book.ID(), "TRANSACTIONS", "SYNC_UPDATES_AVAILABLE", nil); err != nil ||
+		len(got) != 0 {
 		t.Errorf("%d webhooks before the first sync, %v", len(got), err)
 	}
 	call(t, sim, "/transactions/sync", map[string]any{"access_token": token})
-	call(t, sim, "/sandbox/item/fire_webhook", map[string]any{"access_token": token, "webhook_code": "SYNC_UPDATES_AVAILABLE"})
+	call(t, sim, "/sandbox/item/fire_webhook", map[string]any{
+		"access_token": token,
+		"webhook_code": "SYNC_UPDATES_AVAILABLE",
+	})
 	select {
 	case r := <-got:
 		if r.Header.Get("Plaid-Verification") == "" {
@@ -174,8 +204,15 @@ func TestSandboxCalls(t *testing.T) {
 		t.Error("no webhook")
 	}
 	n := len(book.Rows())
-	call(t, sim, "/sandbox/transactions/create", map[string]any{"access_token": token, "transactions": []any{map[string]any{"date_transacted": "2026-06-29", "date_posted": "2026-06-30", "amount": 12.5, "description": "Tea"}}})
-	if rows := book.Rows(); len(rows) != n+1 || !slices.ContainsFunc(rows, func(r banksim.Row) bool { return r.Name == "Tea" && r.Amount == money.MustParse("12.50") }) {
+	call(t, sim, "/sandbox/transactions/create", map[string]any{
+		"access_token": token,
+		"transactions": []any{map[string]any{
+			"date_transacted": "2026-06-29", "date_posted": "2026-06-30",
+			"amount": 12.5, "description": "Tea",
+		}},
+	})
+	if rows := book.Rows(); len(rows) != n+1 || !slices.ContainsFunc(rows,
+		func(r banksim.Row) bool { return r.Name == "Tea" && r.Amount == money.MustParse("12.50") }) {
 		t.Error("no such row")
 	}
 	book.Add(banksim.Row{AccountID: book.Accounts()[0].ID, Date: time.Now(), Pending: true})
@@ -199,7 +236,8 @@ func TestFaults(t *testing.T) {
 	sim.Script(banksim.Fault{Path: "/item", Skip: 1, Times: 2, Status: 503})
 	var got []int
 	for range 4 {
-		req, _ := http.NewRequestWithContext(t.Context(), http.MethodPost, sim.URL()+"/item/get", bytes.NewReader([]byte(`{"access_token":"`+token+`"}`)))
+		req, _ := http.NewRequestWithContext(t.Context(), http.MethodPost, sim.URL()+"/item/get",
+			bytes.NewReader([]byte(`{"access_token":"`+token+`"}`)))
 		req.Header = http.Header{"Plaid-Client-Id": {"client"}, "Plaid-Secret": {"secret"}}
 		resp, err := http.DefaultClient.Do(req)
 		if err != nil {
@@ -263,11 +301,13 @@ func TestTellerSpeaksTeller(t *testing.T) {
 		t.Errorf("got %v, %v", page, err)
 	}
 	_, body = get("/accounts/" + a + "/transactions?start_date=" + all[9].Date + "&end_date=" + all[3].Date)
-	if err := json.Unmarshal(body, &page); err != nil || page[0].Date != all[3].Date || page[len(page)-1].Date != all[9].Date {
+	if err := json.Unmarshal(body, &page); err != nil || page[0].Date != all[3].Date ||
+		page[len(page)-1].Date != all[9].Date {
 		t.Errorf("got %v, %v", page, err)
 	}
 	for path, want := range map[string]int{
-		"/accounts/" + a: 200, "/accounts/none": 404, "/accounts/" + a + "/transactions?count=0": 400, "/accounts/" + a + "/transactions?start_date=x": 400,
+		"/accounts/" + a: 200, "/accounts/none": 404, "/accounts/" + a + "/transactions?count=0": 400,
+		"/accounts/" + a + "/transactions?start_date=x": 400,
 		"/accounts/" + a + "/transactions?from_id=none": 404,
 	} {
 		if status, _ := get(path); status != want {

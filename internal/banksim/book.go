@@ -13,7 +13,8 @@ import (
 	"coffer/internal/text"
 )
 
-// An Account is an account at the bank. Balances have the sign of both providers: what is owed on a card is positive.
+// An Account is an account at the bank. Balances have the sign of both providers: debt on a card is
+// positive.
 type Account struct {
 	ID           string
 	Name         text.Untrusted
@@ -47,7 +48,7 @@ type Row struct {
 	Raw        json.RawMessage // sent in place of the row, if there is any
 }
 
-// A Book is what the bank knows of one connection. Its methods may be called while a server reads it.
+// A Book is the bank's data for one connection. Its methods may be called while a server reads it.
 type Book struct {
 	mu       sync.Mutex
 	id       string // the item or the enrolment
@@ -89,7 +90,8 @@ func newBook(o household.Options, provider string, makeID func(id string, n int)
 		}
 		b.id, b.bank, names[i] = c.ProviderID, c.Institution, a.ProviderID
 		b.accounts = append(b.accounts, Account{
-			ID: a.ProviderID, Name: a.Name, OfficialName: a.OfficialName, Type: a.Type, Subtype: a.Subtype, Mask: a.Mask,
+			ID: a.ProviderID, Name: a.Name, OfficialName: a.OfficialName, Type: a.Type, Subtype: a.Subtype,
+			Mask:     a.Mask,
 			Currency: a.Currency, Current: a.Current, Available: a.Available, Limit: a.Limit,
 		})
 	}
@@ -100,8 +102,9 @@ func newBook(o household.Options, provider string, makeID func(id string, n int)
 			continue
 		}
 		r := Row{
-			ID: t.ProviderID, AccountID: account, Date: t.Date, Amount: t.Amount, Currency: t.Currency, Name: t.Name, Merchant: t.MerchantName,
-			Primary: t.RawPrimary, Detailed: t.RawDetailed, Channel: t.PaymentChannel, Pending: t.Pending,
+			ID: t.ProviderID, AccountID: account, Date: t.Date, Amount: t.Amount, Currency: t.Currency, Name: t.Name,
+			Merchant: t.MerchantName,
+			Primary:  t.RawPrimary, Detailed: t.RawDetailed, Channel: t.PaymentChannel, Pending: t.Pending,
 		}
 		if t.AuthorizedDate != nil {
 			r.Authorized = *t.AuthorizedDate
@@ -114,7 +117,7 @@ func newBook(o household.Options, provider string, makeID func(id string, n int)
 	return b
 }
 
-// ID is the provider's id of the connection: Plaid's item, Teller's enrolment.
+// ID returns the provider's id of the connection: Plaid's item, Teller's enrolment.
 func (b *Book) ID() string { return b.id }
 
 // Accounts lists the accounts.
@@ -135,7 +138,8 @@ func (b *Book) SetAccount(id string, edit func(*Account)) {
 	}
 }
 
-// Rows is the truth: every row that the provider would deliver now to someone who has nothing, by account, day and id.
+// Rows returns the truth: every row that the provider would deliver now to a client that has
+// nothing, by account, day and id.
 func (b *Book) Rows() []Row {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -146,12 +150,13 @@ func (b *Book) Rows() []Row {
 		}
 	}
 	slices.SortFunc(out, func(x, y Row) int {
-		return strings.Compare(x.AccountID+x.Date.Format(time.DateOnly)+x.ID, y.AccountID+y.Date.Format(time.DateOnly)+y.ID)
+		return strings.Compare(x.AccountID+x.Date.Format(time.DateOnly)+x.ID,
+			y.AccountID+y.Date.Format(time.DateOnly)+y.ID)
 	})
 	return out
 }
 
-// Add puts a row into an account, under a new id if it has none. A row that was removed comes back.
+// Add adds a row to an account, under a new id if it has none. A removed row comes back.
 func (b *Book) Add(r Row) Row {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -184,7 +189,7 @@ func (b *Book) newID() string {
 	return b.makeID(b.made)
 }
 
-// Change edits a row in place. It panics where there is none: the test is wrong then.
+// Change edits a row in place. It panics if there is none, because then the test is wrong.
 func (b *Book) Change(id string, edit func(*Row)) Row {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -193,7 +198,7 @@ func (b *Book) Change(id string, edit func(*Row)) Row {
 	return b.put(r)
 }
 
-// Remove takes a row away, as when a hold is released.
+// Remove removes a row, as when a hold is released.
 func (b *Book) Remove(id string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -207,8 +212,8 @@ func (b *Book) drop(id string) {
 	b.log = append(b.log, change{b.seq, id})
 }
 
-// Post makes a pending row a posted one under a new id, edited if edit is not nil. Teller mostly keeps ids: there
-// [Book.Change] posts a row.
+// Post turns a pending row into a posted one under a new id, edited if edit is not nil. Teller
+// mostly keeps ids: there [Book.Change] posts a row.
 func (b *Book) Post(id string, edit func(*Row)) Row {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -221,7 +226,8 @@ func (b *Book) Post(id string, edit func(*Row)) Row {
 	return b.put(r)
 }
 
-// Withhold takes away what is older than that day until [Book.Release]: the provider has not fetched it yet.
+// Withhold hides rows that are older than the day until [Book.Release]: the provider has not
+// fetched them yet.
 func (b *Book) Withhold(before time.Time) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -239,7 +245,7 @@ func (b *Book) Withhold(before time.Time) {
 	}
 }
 
-// Release brings back what was withheld.
+// Release shows the withheld rows again.
 func (b *Book) Release() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -249,14 +255,14 @@ func (b *Book) Release() {
 	b.later = nil
 }
 
-// Break makes every read fail with that code of the provider's, until [Book.Repair].
+// Break makes every read fail with this code of the provider, until [Book.Repair].
 func (b *Book) Break(code string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.trouble = code
 }
 
-// Repair is the member signing in again.
+// Repair simulates the member signing in again.
 func (b *Book) Repair() { b.Break("") }
 
 // Pending lists the pending rows, in the order of [Book.Rows].

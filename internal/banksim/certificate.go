@@ -18,12 +18,13 @@ type certificates struct {
 	ca, client, key []byte
 }
 
-// newCertificates makes an authority, a certificate for the server and one for its client. A client without one is let in,
-// because Teller answers it 400 rather than hanging up.
+// newCertificates makes an authority, a certificate for the server and one for its client. A client
+// without one is let in, because Teller answers it 400 rather than hanging up.
 func newCertificates() (certificates, *tls.Config, error) {
 	authority := &x509.Certificate{
-		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "banksim"}, NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().AddDate(10, 0, 0),
-		IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign | x509.KeyUsageDigitalSignature,
+		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "banksim"}, NotBefore: time.Now().Add(-time.Hour),
+		NotAfter: time.Now().AddDate(10, 0, 0),
+		IsCA:     true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign | x509.KeyUsageDigitalSignature,
 	}
 	root, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
@@ -39,8 +40,10 @@ func newCertificates() (certificates, *tls.Config, error) {
 			return nil, nil, err
 		}
 		der, err := x509.CreateCertificate(rand.Reader, &x509.Certificate{
-			SerialNumber: big.NewInt(serial), Subject: pkix.Name{CommonName: "banksim"}, NotBefore: authority.NotBefore, NotAfter: authority.NotAfter,
-			KeyUsage: x509.KeyUsageDigitalSignature, ExtKeyUsage: []x509.ExtKeyUsage{use}, IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
+			SerialNumber: big.NewInt(serial), Subject: pkix.Name{CommonName: "banksim"}, NotBefore: authority.NotBefore,
+			NotAfter: authority.NotAfter,
+			KeyUsage: x509.KeyUsageDigitalSignature, ExtKeyUsage: []x509.ExtKeyUsage{use},
+			IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
 		}, authority, &private.PublicKey, root)
 		if err != nil {
 			return nil, nil, err
@@ -63,7 +66,8 @@ func newCertificates() (certificates, *tls.Config, error) {
 	pool := x509.NewCertPool()
 	pool.AppendCertsFromPEM(block("CERTIFICATE", ca))
 	return certificates{block("CERTIFICATE", ca), clientCert, clientKey}, &tls.Config{
-		MinVersion: tls.VersionTLS12, Certificates: []tls.Certificate{pair}, ClientCAs: pool, ClientAuth: tls.VerifyClientCertIfGiven,
+		MinVersion: tls.VersionTLS12, Certificates: []tls.Certificate{pair}, ClientCAs: pool,
+		ClientAuth: tls.VerifyClientCertIfGiven,
 	}, nil
 }
 

@@ -6,14 +6,15 @@ import (
 	"time"
 )
 
-// A Turn is what happened at a bank while someone watched.
+// A Turn is what happened at a bank in live mode.
 type Turn struct {
 	Book *Book
 	What string // added, posted, removed
 	Row  Row
 }
 
-// live lets something happen in one of the books: mostly a new pending row, else one is posted, and now and then one vanishes. Post posts a row as the provider does.
+// live lets something happen in one of the books: mostly a new pending row, else one is posted, and
+// now and then one vanishes. Post posts a row as the provider does.
 func live(books []*Book, r *rand.Rand, now time.Time, post func(*Book, string) Row) (Turn, bool) {
 	if len(books) == 0 {
 		return Turn{}, false
@@ -29,7 +30,10 @@ func live(books []*Book, r *rand.Rand, now time.Time, post func(*Book, string) R
 		b.Remove(gone.ID)
 		return Turn{b, "removed", gone}, true
 	}
-	usual := slices.DeleteFunc(rows, func(x Row) bool { return x.Pending || x.Amount.IsNeg() || x.Date.Before(now.AddDate(0, -6, 0)) })
+	usual := slices.DeleteFunc(rows, func(x Row) bool {
+		return x.Pending || x.Amount.IsNeg() ||
+			x.Date.Before(now.AddDate(0, -6, 0))
+	})
 	if len(usual) == 0 {
 		return Turn{}, false
 	}
@@ -39,7 +43,7 @@ func live(books []*Book, r *rand.Rand, now time.Time, post func(*Book, string) R
 	return Turn{b, "added", b.Add(again)}, true
 }
 
-// Live lets something happen at one of the items that are linked; false if there is none.
+// Live makes something happen at one of the linked items; it returns false if there is none.
 func (p *Plaid) Live(r *rand.Rand) (Turn, bool) {
 	p.mu.Lock()
 	var books []*Book
@@ -52,7 +56,8 @@ func (p *Plaid) Live(r *rand.Rand) (Turn, bool) {
 	return live(books, r, p.Now(), func(b *Book, id string) Row { return b.Post(id, nil) })
 }
 
-// Live lets something happen at one of the enrolments; false if there is none. Teller keeps the id of a row that is posted.
+// Live makes something happen at one of the enrolments; it returns false if there is none. Teller
+// keeps the id of a row that is posted.
 func (t *Teller) Live(r *rand.Rand) (Turn, bool) {
 	t.mu.Lock()
 	var books []*Book
@@ -62,5 +67,8 @@ func (t *Teller) Live(r *rand.Rand) (Turn, bool) {
 		}
 	}
 	t.mu.Unlock()
-	return live(books, r, t.Now(), func(b *Book, id string) Row { return b.Change(id, func(r *Row) { r.Pending = false }) })
+	return live(books, r, t.Now(), func(b *Book, id string) Row {
+		return b.Change(id,
+			func(r *Row) { r.Pending = false })
+	})
 }

@@ -9,7 +9,8 @@ import (
 	"coffer/internal/household"
 )
 
-// What happens at a bank is new rows of today, rows that are posted and rows that vanish, and pending ones do not pile up.
+// What happens at a bank is new rows of today, rows that are posted and rows that vanish, and
+// pending ones do not pile up.
 func TestLive(t *testing.T) {
 	t.Parallel()
 	o := household.Options{Seed: 3, Transactions: 400, Years: 1, End: time.Now()}

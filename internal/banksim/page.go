@@ -7,7 +7,8 @@ import (
 )
 
 // pages are what a member sees at the simulated bank. They say on every one that nothing is real.
-var pages = template.Must(template.New("").Parse(`{{define "top"}}<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
+var pages = template.Must(template.New("").Parse(
+	`{{define "top"}}<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
 <title>A simulated bank</title><link rel="icon" href="data:,"><style>
 body { margin: 0; padding: 8vh 1rem; background: #10243e; color: #10243e; font: 17px/1.5 system-ui, sans-serif; }
 main { max-width: 26rem; margin: 0 auto; padding: 1.6rem; background: #fff; border-radius: 12px; }
@@ -26,7 +27,8 @@ func showPage(w http.ResponseWriter, name string, data any) {
 	_ = pages.ExecuteTemplate(w, name, data) // a browser that has left
 }
 
-// connectJS stands in for Teller Connect: the same two calls, and a window of the simulator's in place of Teller's.
+// connectJS stands in for Teller Connect: the same two calls, and a window of the simulator's in
+// place of Teller's.
 const connectJS = `"use strict";
 (() => {
   const home = new URL(document.currentScript.src).origin;
@@ -61,10 +63,14 @@ func (t *Teller) connectScript(w http.ResponseWriter, _ *http.Request) {
 }
 
 func (t *Teller) connectPage(w http.ResponseWriter, r *http.Request) {
-	showPage(w, "connect", map[string]string{"Bank": "Harbour Credit Union", "Enrolment": r.URL.Query().Get("enrollment")})
+	showPage(w, "connect", map[string]string{
+		"Bank":      "Harbour Credit Union",
+		"Enrolment": r.URL.Query().Get("enrollment"),
+	})
 }
 
-// connectDone plays the member in Teller Connect: a new enrolment, or an old one repaired, whose token works again.
+// connectDone plays the member in Teller Connect: a new enrolment, or an old one repaired, whose
+// token works again.
 func (t *Teller) connectDone(w http.ResponseWriter, r *http.Request) {
 	if r.FormValue("leave") != "" {
 		showPage(w, "told", map[string]any{})
@@ -78,10 +84,12 @@ func (t *Teller) connectDone(w http.ResponseWriter, r *http.Request) {
 	showPage(w, "told", json.RawMessage(t.ConnectResult(t.token(book), book)))
 }
 
-// ConnectResult is what Teller Connect hands to its page's onSuccess.
+// ConnectResult is what Teller Connect passes to its page's onSuccess.
 func (t *Teller) ConnectResult(token string, b *Book) []byte {
 	raw, err := json.Marshal(map[string]any{
-		"accessToken": token, "user": map[string]any{"id": "usr_simulated"}, "enrollment": map[string]any{"id": b.id, "institution": map[string]any{"name": b.bank}}, "signatures": []string{},
+		"accessToken": token, "user": map[string]any{"id": "usr_simulated"},
+		"enrollment": map[string]any{"id": b.id, "institution": map[string]any{"name": b.bank}},
+		"signatures": []string{},
 	})
 	if err != nil {
 		panic(err) // strings always encode

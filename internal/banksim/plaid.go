@@ -12,7 +12,7 @@ import (
 	"coffer/internal/household"
 )
 
-// PlaidOptions choose a simulator of Plaid. The zero value is good.
+// PlaidOptions configure a simulator of Plaid. The zero value is usable.
 type PlaidOptions struct {
 	Addr      string            // a free port of the loopback if empty
 	ClientID  string            // "client" if empty
@@ -21,14 +21,14 @@ type PlaidOptions struct {
 	Limits    bool              // hold items to Plaid's calls per minute
 }
 
-// A Plaid plays Plaid's sandbox.
+// A Plaid simulates Plaid's sandbox.
 type Plaid struct {
 	server
 	o      PlaidOptions
 	keys   signers
-	items  map[string]*item   // by access token
-	public map[string]*public // by public token
-	links  map[string]*link   // by link token
+	items  map[string]*item      // by access token
+	public map[string]*public    // by public token
+	links  map[string]*linkToken // by link token
 	order  []*item
 	count  int
 	used   map[string]int // calls by path, item and minute
@@ -49,7 +49,7 @@ type public struct {
 	used bool
 }
 
-type link struct {
+type linkToken struct {
 	made       time.Time
 	webhook    string
 	item       *item // of update mode
@@ -72,7 +72,10 @@ func NewPlaid(o PlaidOptions) (*Plaid, error) {
 	if o.ClientID == "" {
 		o.ClientID, o.Secret = "client", "secret"
 	}
-	p := &Plaid{o: o, items: make(map[string]*item), public: make(map[string]*public), links: make(map[string]*link), used: make(map[string]int)}
+	p := &Plaid{
+		o: o, items: make(map[string]*item), public: make(map[string]*public),
+		links: make(map[string]*linkToken), used: make(map[string]int),
+	}
 	p.fail = func(w http.ResponseWriter, status int, code string) {
 		e := coded(code)
 		e.status = status
@@ -83,10 +86,14 @@ func NewPlaid(o PlaidOptions) (*Plaid, error) {
 	}
 	mux := http.NewServeMux()
 	for path, call := range map[string]func(request) (any, error){
-		"/link/token/create": p.linkCreate, "/link/token/get": p.linkGet, "/item/public_token/exchange": p.exchange, "/item/get": p.itemGet,
-		"/item/remove": p.itemRemove, "/accounts/get": p.accountsGet, "/accounts/balance/get": p.accountsGet, "/transactions/sync": p.sync,
-		"/transactions/refresh": p.refresh, "/webhook_verification_key/get": p.keyGet, "/sandbox/public_token/create": p.sandboxCreate,
-		"/sandbox/item/reset_login": p.sandboxReset, "/sandbox/item/fire_webhook": p.sandboxFire, "/sandbox/transactions/create": p.sandboxTransactions,
+		"/link/token/create": p.linkCreate, "/link/token/get": p.linkGet, "/item/public_token/exchange": p.exchange,
+		"/item/get":    p.itemGet,
+		"/item/remove": p.itemRemove, "/accounts/get": p.accountsGet, "/accounts/balance/get": p.accountsGet,
+		"/transactions/sync":    p.sync,
+		"/transactions/refresh": p.refresh, "/webhook_verification_key/get": p.keyGet,
+		"/sandbox/public_token/create": p.sandboxCreate,
+		"/sandbox/item/reset_login":    p.sandboxReset, "/sandbox/item/fire_webhook": p.sandboxFire,
+		"/sandbox/transactions/create": p.sandboxTransactions,
 	} {
 		mux.HandleFunc("POST "+path, p.handle(path, call))
 	}
@@ -165,7 +172,8 @@ func (p *Plaid) handle(path string, call func(request) (any, error)) http.Handle
 
 func (p *Plaid) refuse(w http.ResponseWriter, e plaidError) {
 	answer(w, e.status, map[string]any{
-		"error_type": e.kind, "error_code": e.code, "error_message": "prose that is for nobody", "display_message": nil, "request_id": p.requestID(),
+		"error_type": e.kind, "error_code": e.code, "error_message": "prose that is for nobody", "display_message": nil,
+		"request_id": p.requestID(),
 	})
 }
 
@@ -173,12 +181,18 @@ func (p *Plaid) requestID() string { return token(15, "request", p.Now().UnixNan
 
 // kinds are the types of the codes that are not ITEM_ERROR.
 var kinds = map[string]string{
-	"INVALID_API_KEYS": "INVALID_INPUT", "INVALID_ACCESS_TOKEN": "INVALID_INPUT", "INVALID_PUBLIC_TOKEN": "INVALID_INPUT", "INVALID_LINK_TOKEN": "INVALID_INPUT",
-	"INVALID_WEBHOOK_VERIFICATION_KEY_ID": "INVALID_INPUT", "ADDITIONAL_CONSENT_REQUIRED": "INVALID_INPUT", "UNAUTHORIZED_ENVIRONMENT": "INVALID_INPUT",
-	"INVALID_PRODUCT": "INVALID_INPUT", "PRODUCT_NOT_ENABLED": "INVALID_INPUT", "UNAUTHORIZED_INSTITUTION": "INVALID_INPUT",
-	"INVALID_FIELD": "INVALID_REQUEST", "MISSING_FIELDS": "INVALID_REQUEST", "INVALID_BODY": "INVALID_REQUEST",
-	"INSTITUTION_DOWN": "INSTITUTION_ERROR", "INSTITUTION_NOT_RESPONDING": "INSTITUTION_ERROR", "INSTITUTION_NOT_AVAILABLE": "INSTITUTION_ERROR",
-	"INSTITUTION_NO_LONGER_SUPPORTED": "INSTITUTION_ERROR", "INSTITUTION_REGISTRATION_REQUIRED": "INSTITUTION_ERROR", "UNSUPPORTED_RESPONSE": "INSTITUTION_ERROR",
+	"INVALID_API_KEYS": "INVALID_INPUT", "INVALID_ACCESS_TOKEN": "INVALID_INPUT",
+	"INVALID_PUBLIC_TOKEN": "INVALID_INPUT", "INVALID_LINK_TOKEN": "INVALID_INPUT",
+	"INVALID_WEBHOOK_VERIFICATION_KEY_ID": "INVALID_INPUT", "ADDITIONAL_CONSENT_REQUIRED": "INVALID_INPUT",
+	"UNAUTHORIZED_ENVIRONMENT": "INVALID_INPUT",
+	"INVALID_PRODUCT":          "INVALID_INPUT", "PRODUCT_NOT_ENABLED": "INVALID_INPUT",
+	"UNAUTHORIZED_INSTITUTION": "INVALID_INPUT",
+	"INVALID_FIELD":            "INVALID_REQUEST", "MISSING_FIELDS": "INVALID_REQUEST",
+	"INVALID_BODY":     "INVALID_REQUEST",
+	"INSTITUTION_DOWN": "INSTITUTION_ERROR", "INSTITUTION_NOT_RESPONDING": "INSTITUTION_ERROR",
+	"INSTITUTION_NOT_AVAILABLE":       "INSTITUTION_ERROR",
+	"INSTITUTION_NO_LONGER_SUPPORTED": "INSTITUTION_ERROR", "INSTITUTION_REGISTRATION_REQUIRED": "INSTITUTION_ERROR",
+	"UNSUPPORTED_RESPONSE":  "INSTITUTION_ERROR",
 	"INTERNAL_SERVER_ERROR": "API_ERROR", "PLANNED_MAINTENANCE": "API_ERROR",
 	"TRANSACTIONS_SYNC_MUTATION_DURING_PAGINATION": "TRANSACTIONS_ERROR",
 	"CREDITS_EXHAUSTED":                            "RATE_LIMIT_EXCEEDED",
@@ -217,7 +231,8 @@ func (p *Plaid) find(in request) (it *item, done func(), err error) {
 	case removed:
 		return nil, nil, coded("ITEM_NOT_FOUND")
 	case over:
-		return nil, nil, coded(strings.ToUpper(strings.NewReplacer("/get", "", "/", "_").Replace(in.path[1:])) + "_LIMIT")
+		return nil, nil, coded(strings.ToUpper(strings.NewReplacer("/get", "", "/", "_").Replace(in.path[1:])) +
+			"_LIMIT")
 	}
 	it.book.mu.Lock()
 	if it.book.trouble != "" {
@@ -228,7 +243,10 @@ func (p *Plaid) find(in request) (it *item, done func(), err error) {
 }
 
 // perMinute are Plaid's limits for an item in the sandbox.
-var perMinute = map[string]int{"/transactions/sync": 50, "/accounts/get": 100, "/accounts/balance/get": 25, "/item/get": 40}
+var perMinute = map[string]int{
+	"/transactions/sync": 50, "/accounts/get": 100, "/accounts/balance/get": 25,
+	"/item/get": 40,
+}
 
 func (p *Plaid) over(path string, it *item) bool {
 	limit := perMinute[path]
@@ -237,7 +255,8 @@ func (p *Plaid) over(path string, it *item) bool {
 	return limit > 0 && p.used[key] > limit
 }
 
-// NewItem makes an item as if a member had linked a bank, and answers its public token and what the bank knows.
+// NewItem creates an item as if a member had linked a bank, and returns its public token and the
+// bank's data.
 func (p *Plaid) NewItem(webhook string) (publicToken string, book *Book) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -262,7 +281,7 @@ func uuid(parts ...any) string {
 	return s[:8] + "-" + s[8:12] + "-" + s[12:16] + "-" + s[16:20] + "-" + s[20:32]
 }
 
-// Book is what the bank knows of an item; nil if there is no such item.
+// Book returns the bank's data for an item; nil if there is no such item.
 func (p *Plaid) Book(itemID string) *Book {
 	if it := p.byID(itemID); it != nil {
 		return it.book

@@ -34,10 +34,14 @@ func (it *item) show() map[string]any {
 	var trouble any
 	if it.book.trouble != "" {
 		e := coded(it.book.trouble)
-		trouble = map[string]any{"error_type": e.kind, "error_code": e.code, "error_message": "prose", "display_message": nil, "status": e.status}
+		trouble = map[string]any{
+			"error_type": e.kind, "error_code": e.code, "error_message": "prose",
+			"display_message": nil, "status": e.status,
+		}
 	}
 	return map[string]any{
-		"item_id": it.book.id, "institution_id": institution, "institution_name": it.book.bank, "webhook": it.webhook, "error": trouble,
+		"item_id": it.book.id, "institution_id": institution, "institution_name": it.book.bank, "webhook": it.webhook,
+		"error":    trouble,
 		"products": []string{"transactions"}, "update_type": "background",
 	}
 }
@@ -74,9 +78,11 @@ func (p *Plaid) accountsGet(in request) (any, error) {
 
 func plaidAccount(a Account) map[string]any {
 	return map[string]any{
-		"account_id": a.ID, "name": a.Name, "official_name": orNull(a.OfficialName), "type": a.Type, "subtype": a.Subtype, "mask": orNull(a.Mask),
+		"account_id": a.ID, "name": a.Name, "official_name": orNull(a.OfficialName), "type": a.Type,
+		"subtype": a.Subtype, "mask": orNull(a.Mask),
 		"balances": map[string]any{
-			"current": number(a.Current), "available": number(a.Available), "limit": number(a.Limit), "iso_currency_code": a.Currency, "unofficial_currency_code": nil,
+			"current": number(a.Current), "available": number(a.Available), "limit": number(a.Limit),
+			"iso_currency_code": a.Currency, "unofficial_currency_code": nil,
 		},
 	}
 }
@@ -102,7 +108,8 @@ type paging struct {
 	deltas   []delta
 }
 
-// sync answers pages of what changed since a cursor: item|from for a place between loops, item|from|to|offset in one.
+// sync answers pages of what changed since a cursor: item|from for a place between loops,
+// item|from|to|offset in one.
 func (p *Plaid) sync(in request) (any, error) {
 	it, done, err := p.find(in)
 	if err != nil {
@@ -131,7 +138,10 @@ func (p *Plaid) sync(in request) (any, error) {
 	if it.page.deltas == nil || it.page.from != from || it.page.to != to {
 		it.page = paging{from, to, b.since(from)}
 	}
-	out := map[string]any{"added": []any{}, "modified": []any{}, "removed": []any{}, "request_id": "sync", "transactions_update_status": b.phase()}
+	out := map[string]any{
+		"added": []any{}, "modified": []any{}, "removed": []any{}, "request_id": "sync",
+		"transactions_update_status": b.phase(),
+	}
 	end := min(offset+count, len(it.page.deltas))
 	accounts := make(map[string]bool)
 	for _, d := range it.page.deltas[min(offset, end):end] {
@@ -196,15 +206,23 @@ func plaidRow(r Row) any {
 	}
 	var category any
 	if r.Primary != "" {
-		category = map[string]any{"primary": r.Primary, "detailed": r.Detailed, "confidence_level": "HIGH", "version": "v2"}
+		category = map[string]any{
+			"primary": r.Primary, "detailed": r.Detailed, "confidence_level": "HIGH",
+			"version": "v2",
+		}
 	}
 	return map[string]any{
-		"transaction_id": r.ID, "account_id": r.AccountID, "pending_transaction_id": orNull(r.PendingID), "pending": r.Pending,
-		"amount": number(&r.Amount), "iso_currency_code": r.Currency, "unofficial_currency_code": nil,
-		"date": r.Date.Format(time.DateOnly), "authorized_date": dayOrNull(r.Authorized), "datetime": timeOrNull(r.Time), "authorized_datetime": nil,
-		"name": r.Name, "merchant_name": orNull(r.Merchant), "payment_channel": r.Channel, "personal_finance_category": category,
-		"account_owner": nil, "check_number": nil, "counterparties": []any{}, "transaction_code": nil, "transaction_type": "place",
-		"location": map[string]any{"city": nil, "lat": nil, "lon": nil}, "payment_meta": map[string]any{"payee": nil},
+		"transaction_id": r.ID, "account_id": r.AccountID, "pending_transaction_id": orNull(r.PendingID),
+		"pending": r.Pending,
+		"amount":  number(&r.Amount), "iso_currency_code": r.Currency, "unofficial_currency_code": nil,
+		"date": r.Date.Format(time.DateOnly), "authorized_date": dayOrNull(r.Authorized),
+		"datetime": timeOrNull(r.Time), "authorized_datetime": nil,
+		"name": r.Name, "merchant_name": orNull(r.Merchant), "payment_channel": r.Channel,
+		"personal_finance_category": category,
+		"account_owner":             nil, "check_number": nil, "counterparties": []any{}, "transaction_code": nil,
+		"transaction_type": "place",
+		"location":         map[string]any{"city": nil, "lat": nil, "lon": nil},
+		"payment_meta":     map[string]any{"payee": nil},
 	}
 }
 
@@ -286,7 +304,10 @@ func (p *Plaid) sandboxTransactions(in request) (any, error) {
 		if err != nil || wrong != nil || len(in.Rows) > 10 {
 			return nil, coded("INVALID_FIELD")
 		}
-		it.book.Add(Row{AccountID: it.book.Accounts()[0].ID, Date: day, Amount: amount, Name: text.Name(r.Description), Channel: "other"})
+		it.book.Add(Row{
+			AccountID: it.book.Accounts()[0].ID, Date: day, Amount: amount, Name: text.Name(r.Description),
+			Channel: "other",
+		})
 	}
 	return map[string]any{"request_id": "rows"}, nil
 }

@@ -21,7 +21,7 @@ func (p *Plaid) linkCreate(in request) (any, error) {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	l := &link{made: time.Now().Add(p.skew), webhook: in.Webhook, hosted: in.Hosted != nil}
+	l := &linkToken{made: time.Now().Add(p.skew), webhook: in.Webhook, hosted: in.Hosted != nil}
 	life := linkLife
 	if in.AccessToken != "" {
 		if l.item = p.items[in.AccessToken]; l.item == nil || l.item.removed {
@@ -31,7 +31,10 @@ func (p *Plaid) linkCreate(in request) (any, error) {
 	}
 	name := "link-sandbox-" + uuid("link", len(p.links))
 	p.links[name] = l
-	out := map[string]any{"link_token": name, "expiration": l.made.Add(life).UTC().Format(time.RFC3339), "request_id": "link"}
+	out := map[string]any{
+		"link_token": name, "expiration": l.made.Add(life).UTC().Format(time.RFC3339),
+		"request_id": "link",
+	}
 	if l.hosted {
 		l.completion = in.Hosted.Completion
 		out["hosted_link_url"] = p.url + "/hosted/" + name
@@ -39,8 +42,8 @@ func (p *Plaid) linkCreate(in request) (any, error) {
 	return out, nil
 }
 
-// FinishLink plays the member in Link, in the page or hosted, to its good end. The public token is "" in update
-// mode, where the old access token works again.
+// FinishLink simulates a member who completes Link, in the page or hosted. The public token is ""
+// in update mode, where the old access token works again.
 func (p *Plaid) FinishLink(linkToken string) (publicToken string, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -58,7 +61,7 @@ func (p *Plaid) FinishLink(linkToken string) (publicToken string, err error) {
 	return publicToken, nil
 }
 
-// LeaveLink plays the member who closes Link without sharing anything.
+// LeaveLink simulates a member who closes Link without sharing anything.
 func (p *Plaid) LeaveLink(linkToken string) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -83,20 +86,26 @@ func (p *Plaid) linkGet(in request) (any, error) {
 		for _, name := range l.given {
 			accounts := []any{}
 			for _, a := range p.public[name].item.book.Accounts() {
-				accounts = append(accounts, map[string]any{"id": a.ID, "name": a.Name, "mask": orNull(a.Mask), "type": a.Type, "subtype": a.Subtype})
+				accounts = append(accounts, map[string]any{
+					"id": a.ID, "name": a.Name, "mask": orNull(a.Mask),
+					"type": a.Type, "subtype": a.Subtype,
+				})
 			}
 			results = append(results, map[string]any{
-				"public_token": name, "accounts": accounts, "institution": map[string]any{"name": p.public[name].item.book.bank, "institution_id": institution},
+				"public_token": name, "accounts": accounts,
+				"institution": map[string]any{"name": p.public[name].item.book.bank, "institution_id": institution},
 			})
 		}
 		sessions = append(sessions, map[string]any{
-			"link_session_id": uuid(in.LinkToken), "started_at": l.made.UTC().Format(time.RFC3339), "finished_at": l.finished.UTC().Format(time.RFC3339),
-			"events": []any{}, "exit": nil, "results": map[string]any{"item_add_results": results},
+			"link_session_id": uuid(in.LinkToken), "started_at": l.made.UTC().Format(time.RFC3339),
+			"finished_at": l.finished.UTC().Format(time.RFC3339),
+			"events":      []any{}, "exit": nil, "results": map[string]any{"item_add_results": results},
 		})
 	}
 	return map[string]any{
 		"link_token": in.LinkToken, "link_sessions": sessions, "created_at": l.made.UTC().Format(time.RFC3339),
-		"expiration": l.made.Add(linkLife).UTC().Format(time.RFC3339), "metadata": map[string]any{}, "request_id": "linkget",
+		"expiration": l.made.Add(linkLife).UTC().Format(time.RFC3339), "metadata": map[string]any{},
+		"request_id": "linkget",
 	}, nil
 }
 

@@ -16,13 +16,14 @@ import (
 	"time"
 )
 
-// A Delivery is a webhook as it is sent. Sent again it is the same event.
+// A Delivery is a webhook as it is sent. Sent again, it is the same event.
 type Delivery struct {
 	Header http.Header
 	Body   []byte
 }
 
-// Send posts the delivery. Anything but 200 is an error, after which a provider would send it again.
+// Send posts the delivery. Anything but 200 is an error, after which a provider would send it
+// again.
 func (d Delivery) Send(ctx context.Context, url string) error {
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, url, bytes.NewReader(d.Body))
 	if err != nil {
@@ -35,7 +36,7 @@ func (d Delivery) Send(ctx context.Context, url string) error {
 	}
 	defer func() { _ = resp.Body.Close() }()
 	if resp.StatusCode != http.StatusOK {
-		return fmt.Errorf("banksim: the webhook was answered %d", resp.StatusCode)
+		return fmt.Errorf("banksim: the webhook returned status %d", resp.StatusCode)
 	}
 	return nil
 }
@@ -50,7 +51,7 @@ type signer struct {
 // signers are the keys of an environment; the last one signs.
 type signers []*signer
 
-// RotateKey makes a new key for webhooks and ends the one before.
+// RotateKey creates a new key for webhooks and expires the previous one.
 func (p *Plaid) RotateKey() error {
 	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
@@ -82,14 +83,16 @@ func (p *Plaid) keyGet(in request) (any, error) {
 			expired = k.expired.Unix()
 		}
 		return map[string]any{"key": map[string]any{
-			"alg": "ES256", "crv": "P-256", "kty": "EC", "use": "sig", "kid": k.kid, "created_at": k.made.Unix(), "expired_at": expired,
-			"x": base64.RawURLEncoding.EncodeToString(point[1:33]), "y": base64.RawURLEncoding.EncodeToString(point[33:]),
+			"alg": "ES256", "crv": "P-256", "kty": "EC", "use": "sig", "kid": k.kid, "created_at": k.made.Unix(),
+			"expired_at": expired,
+			"x":          base64.RawURLEncoding.EncodeToString(point[1:33]),
+			"y":          base64.RawURLEncoding.EncodeToString(point[33:]),
 		}, "request_id": "key"}, nil
 	}
 	return nil, coded("INVALID_WEBHOOK_VERIFICATION_KEY_ID")
 }
 
-// Webhook makes a signed delivery about an item, with further fields if there are any.
+// Webhook creates a signed delivery about an item, with further fields if there are any.
 func (p *Plaid) Webhook(itemID, kind, code string, more map[string]any) (Delivery, error) {
 	fields := map[string]any{"webhook_type": kind, "webhook_code": code, "environment": "sandbox"}
 	if itemID != "" {
@@ -112,7 +115,8 @@ func (p *Plaid) Sign(body []byte) (Delivery, error) {
 	sum := sha256.Sum256(body)
 	head := fmt.Sprintf(`{"alg":"ES256","kid":%q,"typ":"JWT"}`, k.kid)
 	claims := fmt.Sprintf(`{"iat":%d,"request_body_sha256":%q}`, now.Unix(), hex.EncodeToString(sum[:]))
-	signed := base64.RawURLEncoding.EncodeToString([]byte(head)) + "." + base64.RawURLEncoding.EncodeToString([]byte(claims))
+	signed := base64.RawURLEncoding.EncodeToString([]byte(head)) + "." +
+		base64.RawURLEncoding.EncodeToString([]byte(claims))
 	digest := sha256.Sum256([]byte(signed))
 	r, s, err := ecdsa.Sign(rand.Reader, k.private, digest[:])
 	if err != nil {
@@ -127,8 +131,8 @@ func (p *Plaid) Sign(body []byte) (Delivery, error) {
 	}, body}, nil
 }
 
-// Fire sends a webhook about an item to where the item was linked to send them; it sends none about transactions
-// before the item's first sync, and none where there is no address.
+// Fire sends a webhook about an item to the address with which the item was linked. It sends none
+// about transactions before the item's first sync, and none if there is no address.
 func (p *Plaid) Fire(ctx context.Context, itemID, kind, code string, more map[string]any) error {
 	it := p.byID(itemID)
 	if it == nil {

@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// A Fault is what happens to a call in place of, or besides, a proper answer.
+// A Fault happens to a call instead of, or in addition to, a proper response.
 type Fault struct {
 	Path   string        // of which calls, by prefix; "" for all
 	Skip   int           // how many of them are spared first
@@ -58,13 +58,13 @@ func (s *server) serve(addr string, secure *tls.Config, h http.Handler) error {
 	return nil
 }
 
-// URL is the base URL.
+// URL returns the base URL.
 func (s *server) URL() string { return s.url }
 
-// Close ends the server and its connections.
+// Close stops the server and closes its connections.
 func (s *server) Close() { _ = s.http.Close() }
 
-// Script adds faults. The first that fits a call and is not used up hits it.
+// Script adds faults. A call gets the first fault that matches and is not used up.
 func (s *server) Script(faults ...Fault) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -76,14 +76,14 @@ func (s *server) Script(faults ...Fault) {
 	}
 }
 
-// Calm forgets all faults.
+// Calm removes all faults.
 func (s *server) Calm() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.queue = nil
 }
 
-// Calls counts the calls to paths that begin so.
+// Calls counts the calls to paths with this prefix.
 func (s *server) Calls(path string) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -103,7 +103,7 @@ func (s *server) Advance(d time.Duration) {
 	s.skew += d
 }
 
-// Now is the simulator's clock.
+// Now returns the simulator's time.
 func (s *server) Now() time.Time {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -184,7 +184,8 @@ func hangUp(w http.ResponseWriter, whole *recorder) {
 		return
 	}
 	defer func() { _ = conn.Close() }()
-	_, _ = fmt.Fprintf(out, "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n", whole.body.Len())
+	_, _ = fmt.Fprintf(out, "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n",
+		whole.body.Len())
 	_, _ = out.Write(whole.body.Bytes()[:whole.body.Len()/2])
 	_ = out.Flush()
 }

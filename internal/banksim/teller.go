@@ -19,7 +19,7 @@ import (
 	"coffer/internal/text"
 )
 
-// TellerOptions choose a simulator of Teller. The zero value is good.
+// TellerOptions configure a simulator of Teller. The zero value is usable.
 type TellerOptions struct {
 	Addr      string            // a free port of the loopback if empty
 	Sandbox   bool              // plain HTTP, and no certificate is asked for
@@ -28,7 +28,7 @@ type TellerOptions struct {
 	Secrets   []string          // that sign webhooks; one of its own if none
 }
 
-// A Teller plays Teller.
+// A Teller simulates Teller.
 type Teller struct {
 	server
 	o          TellerOptions
@@ -71,16 +71,17 @@ func NewTeller(o TellerOptions) (*Teller, error) {
 	return t, nil
 }
 
-// CA is the authority that a client must trust, in PEM; nil in the sandbox, as Certificate and Key are.
+// CA returns the authority that a client must trust, in PEM. Like Certificate and Key it is nil in
+// the sandbox.
 func (t *Teller) CA() []byte { return t.certs.ca }
 
-// Certificate is the client's.
+// Certificate returns the client certificate.
 func (t *Teller) Certificate() []byte { return t.certs.client }
 
-// Key is the client's.
+// Key returns the client's private key.
 func (t *Teller) Key() []byte { return t.certs.key }
 
-// An Enrolment is what Teller Connect hands to the page when a member has linked a bank.
+// An Enrolment is what Teller Connect passes to the page when a member has linked a bank.
 type Enrolment struct {
 	AccessToken string
 	ID          string
@@ -103,7 +104,7 @@ func (t *Teller) Enrol() Enrolment {
 	return e
 }
 
-// Book is what the bank knows of an enrolment; nil if there is no such enrolment.
+// Book returns the bank's data for an enrolment; nil if there is no such enrolment.
 func (t *Teller) Book(enrolmentID string) *Book {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -161,9 +162,13 @@ func (t *Teller) show(b *Book, a Account) map[string]any {
 		status = "closed"
 	}
 	return map[string]any{
-		"id": a.ID, "enrollment_id": b.id, "name": a.Name, "type": a.Type, "subtype": a.Subtype, "currency": a.Currency, "last_four": a.Mask, "status": status,
+		"id": a.ID, "enrollment_id": b.id, "name": a.Name, "type": a.Type, "subtype": a.Subtype, "currency": a.Currency,
+		"last_four": a.Mask, "status": status,
 		"institution": map[string]any{"id": "harbour_cu", "name": b.bank},
-		"links":       map[string]any{"self": self, "balances": self + "/balances", "transactions": self + "/transactions"},
+		"links": map[string]any{
+			"self": self, "balances": self + "/balances",
+			"transactions": self + "/transactions",
+		},
 	}
 }
 
@@ -199,7 +204,10 @@ func (t *Teller) account(w http.ResponseWriter, r *http.Request, b *Book) {
 
 func (t *Teller) balances(w http.ResponseWriter, r *http.Request, b *Book) {
 	if a, ok := t.find(w, r, b); ok {
-		answer(w, http.StatusOK, map[string]any{"account_id": a.ID, "ledger": digits(a.Current), "available": digits(a.Available), "links": map[string]any{}})
+		answer(w, http.StatusOK, map[string]any{
+			"account_id": a.ID, "ledger": digits(a.Current),
+			"available": digits(a.Available), "links": map[string]any{},
+		})
 	}
 }
 
@@ -230,7 +238,8 @@ func (t *Teller) transactions(w http.ResponseWriter, r *http.Request, b *Book) {
 			tellerFail(w, http.StatusBadRequest, "bad_request")
 			return
 		}
-		rows = slices.DeleteFunc(slices.Clone(rows), func(r Row) bool { return !keep(r.Date.Format(time.DateOnly), limit) })
+		rows = slices.DeleteFunc(slices.Clone(rows),
+			func(r Row) bool { return !keep(r.Date.Format(time.DateOnly), limit) })
 	}
 	if id := q.Get("from_id"); id != "" {
 		i := slices.IndexFunc(rows, func(r Row) bool { return r.ID == id })
@@ -276,8 +285,10 @@ func (t *Teller) row(r Row, a Account) any {
 		processing = "pending"
 	}
 	return map[string]any{
-		"id": r.ID, "account_id": a.ID, "amount": amount.String(), "date": r.Date.Format(time.DateOnly), "description": r.Name, "status": status,
-		"type": "card_payment", "running_balance": nil, "links": map[string]any{"self": t.url + "/accounts/" + a.ID + "/transactions/" + r.ID},
+		"id": r.ID, "account_id": a.ID, "amount": amount.String(), "date": r.Date.Format(time.DateOnly),
+		"description": r.Name, "status": status,
+		"type": "card_payment", "running_balance": nil,
+		"links": map[string]any{"self": t.url + "/accounts/" + a.ID + "/transactions/" + r.ID},
 		"details": map[string]any{
 			"processing_status": processing, "category": orNull(r.Primary),
 			"counterparty": map[string]any{"name": orNull(r.Merchant), "type": kindOf(r.Merchant)},
@@ -292,17 +303,20 @@ func kindOf(merchant text.Untrusted) any {
 	return "organization"
 }
 
-// Webhook makes a signed delivery of that type.
+// Webhook creates a signed delivery of this type.
 func (t *Teller) Webhook(id, kind string, payload map[string]any) (Delivery, error) {
 	now := t.Now()
-	body, err := json.Marshal(map[string]any{"id": id, "type": kind, "payload": payload, "timestamp": now.UTC().Format(time.RFC3339)})
+	body, err := json.Marshal(map[string]any{
+		"id": id, "type": kind, "payload": payload,
+		"timestamp": now.UTC().Format(time.RFC3339),
+	})
 	if err != nil {
 		return Delivery{}, err
 	}
 	return t.Sign(body), nil
 }
 
-// Sign signs a body as Teller does, now, once by each secret.
+// Sign signs a body as Teller does, now, once with each secret.
 func (t *Teller) Sign(body []byte) Delivery {
 	moment := strconv.FormatInt(t.Now().Unix(), 10)
 	signature := []string{"t=" + moment}
@@ -312,5 +326,8 @@ func (t *Teller) Sign(body []byte) Delivery {
 		mac.Write(body)
 		signature = append(signature, "v1="+hex.EncodeToString(mac.Sum(nil)))
 	}
-	return Delivery{http.Header{"Content-Type": {"application/json"}, "Teller-Signature": {strings.Join(signature, ",")}}, body}
+	return Delivery{http.Header{
+		"Content-Type":     {"application/json"},
+		"Teller-Signature": {strings.Join(signature, ",")},
+	}, body}
 }

@@ -15,7 +15,8 @@ import (
 	"coffer/internal/errs"
 )
 
-// hosts are the servers that this person has keys for, in a file of the user's own that nobody else can read.
+// hosts are the servers that this person has keys for, in a file of the user's own that nobody else
+// can read.
 type hosts struct {
 	Current string          `json:"current"` // where commands run when nothing else is said
 	Keys    map[string]host `json:"hosts"`
@@ -32,7 +33,8 @@ type host struct {
 func loadHosts() (*hosts, error) {
 	dir, err := os.UserConfigDir()
 	if err != nil {
-		return nil, errs.Wrap(err, errs.Unavailable, "there is no place for settings: neither HOME nor XDG_CONFIG_HOME is set")
+		return nil, errs.Wrap(err, errs.Unavailable,
+			"cannot find the settings directory: neither HOME nor XDG_CONFIG_HOME is set")
 	}
 	h := &hosts{Keys: map[string]host{}, path: filepath.Join(dir, "coffer", "hosts.json")}
 	raw, err := os.ReadFile(h.path)
@@ -43,7 +45,7 @@ func loadHosts() (*hosts, error) {
 		return nil, errs.Wrap(err, errs.Unavailable, "%s cannot be read", h.path)
 	}
 	if err := json.Unmarshal(raw, h); err != nil {
-		return nil, errs.Wrap(err, errs.Unavailable, "%s is not what coffer wrote; mend it or delete it", h.path)
+		return nil, errs.Wrap(err, errs.Unavailable, "%s is not a valid coffer settings file; fix or delete it", h.path)
 	}
 	if h.Keys == nil {
 		h.Keys = map[string]host{}
@@ -51,14 +53,14 @@ func loadHosts() (*hosts, error) {
 	return h, nil
 }
 
-// save writes the file anew, whole or not at all, readable by its owner alone.
+// save replaces the file as a whole, readable only by its owner.
 func (h *hosts) save() error {
 	raw, err := json.MarshalIndent(h, "", "  ")
 	if err != nil {
 		return fmt.Errorf("print hosts: %w", err)
 	}
 	if err := os.MkdirAll(filepath.Dir(h.path), 0o700); err != nil {
-		return errs.Wrap(err, errs.Unavailable, "%s cannot be made", filepath.Dir(h.path))
+		return errs.Wrap(err, errs.Unavailable, "%s cannot be created", filepath.Dir(h.path))
 	}
 	f, err := os.CreateTemp(filepath.Dir(h.path), "hosts-*") // with mode 0600
 	if err != nil {
@@ -101,29 +103,34 @@ func (h *hosts) find(name string) (string, error) {
 	case 1:
 		return found[0], nil
 	case 0:
-		return "", errs.New(errs.NotFound, "you are not logged in to %q; coffer login status lists where you are", name)
+		return "", errs.New(errs.NotFound, "you are not logged in to %q; coffer login status lists your servers", name)
 	}
-	return "", errs.New(errs.ValidationError, "%q could be any of %s; say more of it", name, strings.Join(found, ", "))
+	return "", errs.New(errs.ValidationError, "%q could be any of %s; give more of the name", name,
+		strings.Join(found, ", "))
 }
 
 // serverURL is a server's address in the one form under which keys are kept.
 func serverURL(s string) (string, error) {
 	if !strings.Contains(s, "://") {
 		scheme := "https://"
-		if u, err := url.Parse(scheme + s); err == nil && (u.Hostname() == "localhost" || u.Hostname() == "127.0.0.1" || u.Hostname() == "::1") {
+		if u, err := url.Parse(scheme + s); err == nil &&
+			(u.Hostname() == "localhost" || u.Hostname() == "127.0.0.1" || u.Hostname() == "::1") {
 			scheme = "http://"
 		}
 		s = scheme + s
 	}
 	u, err := url.Parse(s)
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" || u.User != nil {
-		return "", errs.New(errs.ValidationError, "the server's address is not a URL; it looks like https://coffer.example.com")
+		return "", errs.New(errs.ValidationError,
+			"the server's address is not a URL; it looks like https://coffer.example.com")
 	}
 	return u.Scheme + "://" + strings.ToLower(u.Host) + strings.TrimSuffix(u.Path, "/"), nil
 }
 
-// Where says where commands run, "" for on the database, and with which key. What is given wins: --server or COFFER_SERVER, and COFFER_API_KEY. Else it is what coffer login stored, each server's key for that server alone;
-// but where a database is given and no server, commands run on that, for whoever works on the server's machine.
+// Where says where commands run, "" for on the database, and with which key. What is given wins:
+// --server or COFFER_SERVER, and COFFER_API_KEY. Else it is what coffer login stored, each server's
+// key for that server alone; but where a database is given and no server, commands run on that, for
+// whoever works on the server's machine.
 func (c *CLI) Where() (server, key string, err error) {
 	if c.Server != "" && c.Key != "" || c.Server == "" && (c.Database || c.Key != "") {
 		return c.Server, c.Key, nil

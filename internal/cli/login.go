@@ -17,17 +17,20 @@ import (
 
 const deviceGrant = "urn:ietf:params:oauth:grant-type:device_code"
 
-// Login is the command that gets a key for this machine, and those that look after the keys it has.
+// Login returns the command that gets a key for this machine, and its subcommands that manage the
+// keys.
 func (c *CLI) Login() *cobra.Command {
 	var scope, name string
 	login := &cobra.Command{
-		Use: "login", Short: "Get a key for a server, granted by an admin in a browser", Args: cobra.NoArgs,
+		Use: "login", Short: "Get an API key for a server; an admin grants it in a browser", Args: cobra.NoArgs,
 		Long: `Asks the server for a key. An admin of the household grants it on a page of the server, on any machine;
 then commands run on that server. The key is kept in your own configuration folder, readable by you alone.`,
-		Example: "  coffer login --server https://coffer.example.com\n  coffer login status\n  coffer login switch coffer.example.com",
+		Example: "  coffer login --server https://coffer.example.com\n  coffer login status\n  coffer login switch " +
+			"coffer.example.com",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if c.Server == "" {
-				return errs.New(errs.ValidationError, "say which server: coffer login --server https://coffer.example.com")
+				return errs.New(errs.ValidationError,
+					"name the server: coffer login --server https://coffer.example.com")
 			}
 			if name == "" {
 				name = clientName()
@@ -35,20 +38,27 @@ then commands run on that server. The key is kept in your own configuration fold
 			return deviceLogin(cmd.Context(), cmd.OutOrStdout(), c.Server, name, scope)
 		},
 	}
-	login.Flags().StringVar(&scope, "scope", "read_only", "what to ask for: read_only or full_access; the admin decides")
-	login.Flags().StringVar(&name, "name", "", "what the key is called; this machine if omitted")
+	login.Flags().StringVar(&scope, "scope", "read_only",
+		"the scope to request: read_only or full_access; the admin decides")
+	login.Flags().StringVar(&name, "name", "", "the key's name; this machine's name if omitted")
 	login.AddCommand(
 		&cobra.Command{
-			Use: "status", Short: "List the servers that you have keys for, and try them", Args: cobra.NoArgs, Example: "  coffer login status",
-			RunE: func(cmd *cobra.Command, _ []string) error { return status(cmd.Context(), cmd.OutOrStdout()) },
+			Use: "status", Short: "List the servers you have keys for, and check each", Args: cobra.NoArgs,
+			Example: "  coffer login status",
+			RunE:    func(cmd *cobra.Command, _ []string) error { return c.status(cmd) },
 		},
 		&cobra.Command{
-			Use: "switch <server>", Short: "Choose the server that commands run on", Args: cobra.MaximumNArgs(1), Example: "  coffer login switch coffer.example.com",
-			RunE: func(cmd *cobra.Command, args []string) error { return switchHost(cmd.OutOrStdout(), args) },
+			Use: "switch <server>", Short: "Choose the server that commands run on", Args: cobra.MaximumNArgs(1),
+			Example: "  coffer login switch coffer.example.com",
+			RunE:    func(cmd *cobra.Command, args []string) error { return switchHost(cmd.OutOrStdout(), args) },
 		},
 		&cobra.Command{
-			Use: "logout [server]", Short: "Forget a server's key, and revoke it there", Args: cobra.MaximumNArgs(1), Example: "  coffer login logout coffer.example.com",
-			RunE: func(cmd *cobra.Command, args []string) error { return logout(cmd.Context(), cmd.OutOrStdout(), args) },
+			Use: "logout [server]", Short: "Delete a server's key here and revoke it on the server",
+			Args: cobra.MaximumNArgs(1), Example: "  coffer login logout coffer.example.com",
+			RunE: func(cmd *cobra.Command, args []string) error {
+				return logout(cmd.Context(), cmd.OutOrStdout(),
+					args)
+			},
 		},
 	)
 	return login
@@ -77,23 +87,28 @@ func deviceLogin(ctx context.Context, out io.Writer, server, name, scope string)
 		Expires  int    `json:"expires_in"`
 		Interval int    `json:"interval"`
 	}
-	if fault, err := form(ctx, at+"/oauth/device_authorization", url.Values{"client_id": {name}, "scope": {scope}}, &asked); err != nil || fault != "" {
+	if fault, err := form(ctx, at+"/oauth/device_authorization", url.Values{"client_id": {name}, "scope": {scope}},
+		&asked); err != nil || fault != "" {
 		return grantFault(fault, err)
 	}
-	fmt.Fprintf(out, "An admin of the household opens\n\n  %s\n\nand enters the code\n\n  %s\n\nWaiting …\n", plain(asked.URI), plain(asked.User))
+	fmt.Fprintf(out, "Ask an admin of the household to open\n\n  %s\n\nand enter the code\n\n  %s\n\nWaiting …\n",
+		plain(asked.URI), plain(asked.User))
 	pause := time.Duration(max(asked.Interval, 1)) * time.Second
 	deadline := time.Now().Add(time.Duration(asked.Expires) * time.Second)
 	for time.Now().Before(deadline) {
 		select {
 		case <-ctx.Done():
-			return errs.New(errs.Unavailable, "broken off; nothing was stored")
+			return errs.New(errs.Unavailable, "cancelled; nothing was stored")
 		case <-time.After(pause):
 		}
 		var got struct {
 			Key   string `json:"access_token"`
 			Scope string `json:"scope"`
 		}
-		fault, err := form(ctx, at+"/oauth/token", url.Values{"grant_type": {deviceGrant}, "device_code": {asked.Code}, "client_id": {name}}, &got)
+		fault, err := form(ctx, at+"/oauth/token", url.Values{
+			"grant_type": {deviceGrant}, "device_code": {asked.Code},
+			"client_id": {name},
+		}, &got)
 		switch {
 		case errs.Is(err, errs.Unavailable), fault == "slow_down": // the network may be back in a moment
 			pause += 5 * time.Second
@@ -109,7 +124,8 @@ func deviceLogin(ctx context.Context, out io.Writer, server, name, scope string)
 	return grantFault("expired_token", nil)
 }
 
-// keep stores a key. The file is read only now: in the minutes that an admin took, others may have logged in elsewhere.
+// keep stores a key. The file is read only now: in the minutes that an admin took, others may have
+// logged in elsewhere.
 func keep(out io.Writer, at string, key host) error {
 	h, err := loadHosts()
 	if err != nil {
@@ -128,33 +144,35 @@ func grantFault(fault string, err error) error {
 	case "":
 		return err
 	case "access_denied":
-		return errs.New(errs.Forbidden, "an admin refused")
+		return errs.New(errs.Forbidden, "an admin denied the request")
 	case "expired_token":
 		return errs.New(errs.Unavailable, "nobody granted the key within ten minutes; try again")
 	}
-	return errs.New(errs.ValidationError, "the server answers %s; is it a coffer of this version?", plain(fault))
+	return errs.New(errs.ValidationError, "the server responded %s; does it run this version of coffer?", plain(fault))
 }
 
 // plain is what a server said, without what could steer a terminal.
-func plain(s string) string { return cell(s) }
+func plain(s string) string { return clean(s) }
 
-// form posts a form and reads the answer, or which error of RFC 6749 it is.
+// form posts a form and returns the response, or the error code of RFC 6749.
 func form(ctx context.Context, address string, values url.Values, into any) (fault string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, address, strings.NewReader(values.Encode()))
 	if err != nil {
-		return "", errs.New(errs.ValidationError, "the server's address is not a URL; it looks like https://coffer.example.com")
+		return "", errs.New(errs.ValidationError,
+			"the server's address is not a URL; it looks like https://coffer.example.com")
 	}
 	req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	res, err := web.Do(req)
 	if err != nil {
-		return "", errs.Wrap(err, errs.Unavailable, "the server at %s does not answer; is it running, and is --server right?", req.URL.Host)
+		return "", errs.Wrap(err, errs.Unavailable,
+			"the server at %s does not respond; is it running, and is --server correct?", req.URL.Host)
 	}
 	defer res.Body.Close() //nolint:errcheck // read to its end or failed already
 	raw, err := io.ReadAll(io.LimitReader(res.Body, 1<<16))
 	if err != nil {
-		return "", errs.Wrap(err, errs.Unavailable, "the server's answer broke off; try again")
+		return "", errs.Wrap(err, errs.Unavailable, "the server's response was cut off; try again")
 	}
 	if err := elsewhere(res); err != nil {
 		return "", err
@@ -172,30 +190,43 @@ func form(ctx context.Context, address string, values url.Values, into any) (fau
 	if json.Unmarshal(raw, &face) == nil && face.Error.Code != "" {
 		return "", &errs.Error{Code: face.Error.Code, Message: face.Error.Message}
 	}
-	return "", errs.New(errs.Unavailable, "the address answers with status %d, but not as coffer does; is --server right?", res.StatusCode)
+	return "", errs.New(errs.Unavailable,
+		"the server at this address responds with status %d but is not coffer; is --server correct?", res.StatusCode)
 }
 
-func status(ctx context.Context, out io.Writer) error {
+// A loginState is a server that there is a key for, and whether the key works.
+type loginState struct {
+	Server  string `json:"server"`
+	Current bool   `json:"current"`
+	Scope   string `json:"scope"`
+	State   string `json:"state"`
+}
+
+func (c *CLI) status(cmd *cobra.Command) error {
 	h, err := loadHosts()
 	if err != nil {
 		return err
 	}
-	if len(h.Keys) == 0 {
-		_, err := fmt.Fprintln(out, "You are logged in nowhere; coffer login --server https://coffer.example.com gets you a key.")
-		return err
-	}
+	var text strings.Builder
+	list := []loginState{}
 	for _, at := range h.names() {
-		mark, state := " ", "good"
-		if at == h.Current {
+		s := loginState{Server: at, Current: at == h.Current, Scope: h.Keys[at].Scope, State: "good"}
+		r := remote{at, h.Keys[at].Key}
+		if _, err := r.send(cmd.Context(), http.MethodGet, prefix+"/keys/me", "", nil); err != nil {
+			s.State = errs.Public(err, "").Message
+		}
+		mark := " "
+		if s.Current {
 			mark = "*"
 		}
-		r := remote{at, h.Keys[at].Key}
-		if _, err := r.send(ctx, http.MethodGet, prefix+"/keys/me", "", nil); err != nil {
-			state = errs.Public(err, "").Message
-		}
-		fmt.Fprintf(out, "%s %s  %s  %s\n", mark, at, h.Keys[at].Scope, plain(state))
+		fmt.Fprintf(&text, "%s %s  %s  %s\n", mark, at, s.Scope, plain(s.State))
+		list = append(list, s)
 	}
-	return nil
+	if len(list) == 0 {
+		text.WriteString("You are not logged in to any server; get a key with: coffer login --server " +
+			"https://coffer.example.com\n")
+	}
+	return c.Say(cmd, text.String(), list)
 }
 
 func switchHost(out io.Writer, args []string) error {
@@ -213,7 +244,7 @@ func switchHost(out io.Writer, args []string) error {
 			to = others[1]
 		}
 	default:
-		err = errs.New(errs.ValidationError, "say which server; coffer login status lists them")
+		err = errs.New(errs.ValidationError, "name the server; coffer login status lists them")
 	}
 	if err != nil {
 		return err
@@ -222,7 +253,7 @@ func switchHost(out io.Writer, args []string) error {
 	if err := h.save(); err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(out, "Commands run on %s now.\n", to)
+	_, err = fmt.Fprintf(out, "Commands now run on %s.\n", to)
 	return err
 }
 
@@ -235,14 +266,15 @@ func logout(ctx context.Context, out io.Writer, args []string) error {
 	if len(args) == 1 {
 		at, err = h.find(args[0])
 	} else if at == "" {
-		err = errs.New(errs.ValidationError, "you are logged in nowhere")
+		err = errs.New(errs.ValidationError, "you are not logged in to any server")
 	}
 	if err != nil {
 		return err
 	}
 	revoked := "revoked"
-	if fault, err := form(ctx, at+"/oauth/revoke", url.Values{"token": {h.Keys[at].Key}}, nil); err != nil || fault != "" {
-		revoked = "forgotten here; the server did not answer, so an admin should revoke it"
+	if fault, err := form(ctx, at+"/oauth/revoke", url.Values{"token": {h.Keys[at].Key}}, nil); err != nil ||
+		fault != "" {
+		revoked = "deleted here, but the server did not respond; ask an admin to revoke it"
 	}
 	delete(h.Keys, at)
 	if h.Current == at {

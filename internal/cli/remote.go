@@ -17,15 +17,15 @@ import (
 	"coffer/internal/op"
 )
 
-const prefix = "/api/v1"
+const prefix = op.Prefix
 
 // A remote runs ops on a server, through its REST interface.
 type remote struct{ server, key string }
 
-// web follows no redirects: it would send the key along, to whichever server an answer names.
+// web follows no redirects: it would send the key to whichever server a response names.
 var web = &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 
-// elsewhere says that a server sends us on, and where to.
+// elsewhere returns the error for a redirect, with its target.
 func elsewhere(res *http.Response) error {
 	if res.StatusCode < http.StatusMultipleChoices || res.StatusCode >= http.StatusBadRequest {
 		return nil
@@ -34,7 +34,9 @@ func elsewhere(res *http.Response) error {
 	if u, err := res.Location(); err == nil {
 		to = "to " + plain(u.Scheme+"://"+u.Host)
 	}
-	return errs.New(errs.Unavailable, "the server sends on %s, and keys do not follow; if that is right, give that address with --server", to)
+	return errs.New(errs.Unavailable,
+		"the server redirects %s, and API keys are not sent along; if that is correct, give that address with --server",
+		to)
 }
 
 // Call implements Caller.
@@ -43,17 +45,20 @@ func (r *remote) Call(ctx context.Context, o *op.Op, args map[string]any) ([]byt
 	body := map[string]any{}
 	var raw []byte
 	for name, v := range args {
-		p := o.In.Prop(name)
-		switch p.In {
+		place := op.InBody // also of a name that the op does not know, which the server then refuses
+		if p := o.In.Prop(name); p != nil {
+			place = p.In
+		}
+		switch place {
 		case op.InPath:
 			path = strings.ReplaceAll(path, "{"+name+"}", url.PathEscape(fmt.Sprint(v)))
 		case op.InQuery:
 			if list, ok := v.([]any); ok {
 				for _, item := range list {
-					query.Add(name, fmt.Sprint(item))
+					query.Add(name, asText(item))
 				}
 			} else {
-				query.Set(name, fmt.Sprint(v))
+				query.Set(name, asText(v))
 			}
 		case op.InText:
 			raw = []byte(fmt.Sprint(v))
@@ -77,31 +82,48 @@ func (r *remote) Call(ctx context.Context, o *op.Op, args map[string]any) ([]byt
 	return r.send(ctx, o.Method, path, kind, raw)
 }
 
+// asText returns a value as a query carries it, so that FromText reads it back.
+func asText(v any) string {
+	if t, ok := v.(string); ok {
+		return t
+	}
+	b, err := json.Marshal(v)
+	if err != nil {
+		return "" // nothing that a parser made fails to print
+	}
+	return string(b)
+}
+
 func (r *remote) send(ctx context.Context, method, path, kind string, body []byte) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Minute)
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, method, r.server+path, bytes.NewReader(body))
 	if err != nil {
-		return nil, errs.New(errs.ValidationError, "the server's address is not a URL; it looks like http://127.0.0.1:8080")
+		return nil, errs.New(errs.ValidationError,
+			"the server's address is not a URL; it looks like http://127.0.0.1:8080")
 	}
 	if len(body) > 0 {
 		req.Header.Set("Content-Type", kind)
 	}
 	req.Header.Set("X-API-Key", r.key)
+	req.Header.Set(op.SurfaceHeader, string(op.Command))
 	res, err := web.Do(req)
 	if errors.Is(err, http.ErrSchemeMismatch) {
-		return nil, errs.Wrap(err, errs.Unavailable, "the server at %s speaks http and not https; give its address so", r.server)
+		return nil, errs.Wrap(err, errs.Unavailable, "the server at %s uses http, not https; use http:// in --server",
+			r.server)
 	}
 	if _, untrusted := errors.AsType[*tls.CertificateVerificationError](err); untrusted {
-		return nil, errs.Wrap(err, errs.Unavailable, "the certificate of %s is not good for it, or this machine does not trust who signed it", r.server)
+		return nil, errs.Wrap(err, errs.Unavailable,
+			"the certificate of %s is invalid for this address, or this machine does not trust its issuer", r.server)
 	}
 	if err != nil {
-		return nil, errs.Wrap(err, errs.Unavailable, "the server at %s does not answer; is it running, and is --server right?", r.server)
+		return nil, errs.Wrap(err, errs.Unavailable,
+			"the server at %s does not respond; is it running, and is --server correct?", r.server)
 	}
 	defer res.Body.Close() //nolint:errcheck // read to its end or failed already
 	answer, err := io.ReadAll(res.Body)
 	if err != nil {
-		return nil, errs.Wrap(err, errs.Unavailable, "the server's answer broke off; try again")
+		return nil, errs.Wrap(err, errs.Unavailable, "the server's response was cut off; try again")
 	}
 	if err := elsewhere(res); err != nil {
 		return nil, err
@@ -111,10 +133,16 @@ func (r *remote) send(ctx context.Context, method, path, kind string, body []byt
 	}
 	var face errs.Face
 	if err := json.Unmarshal(answer, &face); err != nil || face.Error.Code == "" {
-		return nil, errs.New(errs.Unavailable, "the address answers with status %d, but not as coffer does; is --server right?", res.StatusCode)
+		return nil, errs.New(errs.Unavailable,
+			"the server at this address responds with status %d but is not coffer; is --server correct?",
+			res.StatusCode)
 	}
 	if face.Error.Code == errs.MissingAPIKey { // the server speaks of a header
-		return nil, errs.New(errs.MissingAPIKey, "set COFFER_API_KEY to a key of that server, or get one with: coffer login --server %s", r.server)
+		return nil, errs.New(errs.MissingAPIKey,
+			"set COFFER_API_KEY to an API key of that server, or get one with: coffer login --server %s", r.server)
 	}
-	return nil, &errs.Error{Code: face.Error.Code, Message: face.Error.Message, Details: face.Error.Details}
+	return nil, &errs.Error{
+		Code: face.Error.Code, Message: face.Error.Message, Details: face.Error.Details,
+		Lookup: face.Error.Lookup,
+	}
 }

@@ -1,42 +1,58 @@
 package cli
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strings"
+	"time"
 	"unicode/utf8"
 
+	"coffer/internal/id"
 	"coffer/internal/op"
 )
 
-// Table prints an answer for a person: a list as rows, a record as lines, with the lists in it as rows below. Columns follow the schema; the short id stands for the long one.
-func Table(w io.Writer, s *op.Schema, answer []byte, width int) error {
+// A Screen prints answers for a person: lists as rows, records as lines with their lists below.
+type Screen struct {
+	Out   io.Writer
+	Width int
+	Zone  *time.Location // of the household; nil for UTC
+	Color bool
+	Order []string // the keys of groups, in the order in which they were asked for
+
+	incoming bool     // money in was printed, which the foot explains
+	dropped  []string // columns that did not fit
+}
+
+// Print prints an answer.
+func (s *Screen) Print(schema *op.Schema, answer []byte) error {
 	var v any
 	d := json.NewDecoder(strings.NewReader(string(answer)))
 	d.UseNumber()
 	if err := d.Decode(&v); err != nil {
-		return fmt.Errorf("read answer: %w", err)
+		return fmt.Errorf("read response: %w", err)
 	}
 	if m, ok := v.(map[string]any); ok {
-		if p := page(s, m); p != nil {
+		if p := page(schema, m); p != nil {
 			list, _ := m[p.Name].([]any)
-			rows(w, p.Items, list, width)
-			return foot(w, m)
+			s.rows(p.Items, list, "")
+			return nil
 		}
-		record(w, s, m, "", width)
+		s.record(schema, m, "")
 		return nil
 	}
-	if list, ok := v.([]any); ok && s.Items.Type == "object" {
-		rows(w, s.Items, list, width)
+	if list, ok := v.([]any); ok && schema.Items.Type == "object" {
+		s.rows(schema.Items, list, "")
 		return nil
 	}
-	_, err := fmt.Fprintln(w, string(answer))
+	_, err := fmt.Fprintln(s.Out, string(answer))
 	return err
 }
 
-// page is the list that an answer is there for: the only thing in it, but for where the list goes on.
+// page returns the list of an answer that is a page: its only content besides the cursor.
 func page(s *op.Schema, m map[string]any) *op.Prop {
 	var found *op.Prop
 	_, paged := m["has_more"]
@@ -54,56 +70,85 @@ func page(s *op.Schema, m map[string]any) *op.Prop {
 	return found
 }
 
-// foot says what a page of a list says beside its rows.
-func foot(w io.Writer, m map[string]any) error {
-	if m["has_more"] == true {
-		_, err := fmt.Fprintf(w, "\nThere are more: --cursor %v\n", m["next_cursor"])
-		return err
-	}
-	return nil
-}
-
-// record prints a line for each field. What has fields of its own, and lists of such, follow with their names above them.
-func record(w io.Writer, s *op.Schema, m map[string]any, indent string, width int) {
-	props := fields(s, m)
+// record prints a line for each field. What has fields of its own follows, indented below its name;
+// text of several lines last.
+func (s *Screen) record(schema *op.Schema, m map[string]any, indent string) {
+	var lines, blocks, texts []op.Prop
 	longest := 0
-	for _, p := range props {
-		if !structured(m[p.Name]) {
-			longest = max(longest, utf8.RuneCountInString(p.Name))
+	_, short := m["short_id"]
+	for _, p := range fields(schema, m) {
+		v := m[p.Name]
+		switch text, isText := v.(string); {
+		case v == nil, p.Name == "id" && short, p.Name == "iso_currency_code" && hasMoney(schema, m):
+		case isText && strings.Contains(strings.TrimSpace(text), "\n"):
+			texts = append(texts, p)
+		case structured(v):
+			blocks = append(blocks, p)
+		default:
+			lines = append(lines, p)
+			longest = max(longest, utf8.RuneCountInString(label(p.Name)))
 		}
 	}
-	for _, p := range props {
-		if !structured(m[p.Name]) {
-			fmt.Fprintln(w, strings.TrimRight(fmt.Sprintf("%s%-*s  %s", indent, longest, p.Name, cell(m[p.Name])), " "))
+	for _, p := range lines {
+		v := s.cell(column{name: p.Name}, m[p.Name], true)
+		if p.Name == "amount" && strings.HasPrefix(v, "+") {
+			v += " (money in)"
 		}
+		if c, ok := m["iso_currency_code"].(string); ok && p.Format == "decimal" {
+			v += " " + c
+		}
+		fmt.Fprintln(s.Out, strings.TrimRight(fmt.Sprintf("%s%-*s  %s", indent, longest, label(p.Name), v), " "))
 	}
-	for _, p := range props {
+	for _, p := range blocks {
+		fmt.Fprintf(s.Out, "\n%s%s\n", indent, label(p.Name))
 		switch v := m[p.Name].(type) {
 		case map[string]any:
-			if structured(v) {
-				fmt.Fprintf(w, "%s%s\n", indent, p.Name)
-				record(w, p.Schema, v, indent+"  ", width)
-			}
+			s.record(p.Schema, v, indent+"  ")
 		case []any:
-			if structured(v) {
-				fmt.Fprintf(w, "\n%s\n", p.Name)
-				item := p.Items
-				if first, ok := v[0].(map[string]any); ok && (item == nil || len(item.Props) == 0) {
-					item = &op.Schema{Type: "object", Props: fields(nil, first)}
-				}
-				rows(w, item, v[:min(len(v), most)], width)
-				if len(v) > most {
-					fmt.Fprintf(w, "and %d more; --json shows them all\n", len(v)-most)
-				}
-			}
+			s.inner(p.Items, v, indent+"  ")
 		}
 	}
+	for _, p := range texts {
+		fmt.Fprintf(s.Out, "\n%s%s\n\n", indent, label(p.Name))
+		text, _ := m[p.Name].(string)
+		for line := range strings.SplitSeq(strings.TrimSpace(text), "\n") {
+			fmt.Fprintln(s.Out, strings.TrimRight(indent+clean(line), " "))
+		}
+	}
+}
+
+// hasMoney reports whether a record shows an amount, which its currency then stands beside.
+func hasMoney(s *op.Schema, m map[string]any) bool {
+	return slices.ContainsFunc(fields(s, m), func(p op.Prop) bool { return p.Format == "decimal" && m[p.Name] != nil })
 }
 
 // most is how many rows of a list inside a record a person is shown.
 const most = 25
 
-// structured reports whether a value needs lines of its own: an object, or a list of them. A flat object of a few values is one line.
+// inner prints a list inside a record.
+func (s *Screen) inner(items *op.Schema, list []any, indent string) {
+	if first, ok := list[0].(map[string]any); ok && (items == nil || len(items.Props) == 0) {
+		items = &op.Schema{Type: "object", Props: fields(nil, first)}
+	}
+	s.rows(items, list[:min(len(list), most)], indent)
+	if len(list) > most {
+		fmt.Fprintf(s.Out, "%sand %d more; --json shows them all\n", indent, len(list)-most)
+	}
+}
+
+// label is a field's name for a person.
+func label(field string) string {
+	switch field {
+	case "short_id":
+		return "id"
+	case "iso_currency_code":
+		return "currency"
+	}
+	return strings.ReplaceAll(field, "_", " ")
+}
+
+// structured reports whether a value needs lines of its own: an object, or a list of them. A flat
+// object of a few values is one line.
 func structured(v any) bool {
 	switch v := v.(type) {
 	case map[string]any:
@@ -123,7 +168,8 @@ func structured(v any) bool {
 	return false
 }
 
-// fields are what an object has, in the order of its schema; by name where the schema leaves it open.
+// fields are what an object has, in the order of its schema; by name where the schema leaves it
+// open.
 func fields(s *op.Schema, m map[string]any) []op.Prop {
 	var out []op.Prop
 	if s != nil && len(s.Props) > 0 {
@@ -135,36 +181,93 @@ func fields(s *op.Schema, m map[string]any) []op.Prop {
 		return out
 	}
 	for _, name := range sortedKeys(m) {
-		out = append(out, op.Prop{Name: name, Schema: &op.Schema{}})
+		out = append(out, op.Prop{Name: name, Schema: guessed(m[name])})
 	}
 	return out
 }
 
-// bookkeeping is what a record shows and a list does not.
-var bookkeeping = map[string]bool{"updated_at": true, "official_name": true, "institution_id": true, "raw_payload_hash": true}
+// guessed returns the schema of a value that no schema describes.
+func guessed(v any) *op.Schema {
+	if n, ok := v.(json.Number); ok && strings.Contains(n.String(), ".") {
+		return &op.Schema{Type: "number", Format: "decimal"}
+	}
+	if t, ok := v.(string); ok {
+		if _, err := time.Parse(time.DateOnly, t); err == nil {
+			return &op.Schema{Type: "string", Format: "date"}
+		}
+		if _, err := id.Parse(t); err == nil {
+			return &op.Schema{Type: "string", Format: "uuid"}
+		}
+	}
+	return &op.Schema{}
+}
 
-// shown are the columns worth a person's screen: no long ids where there are short ones, no bookkeeping.
+// bookkeeping is what a record shows and a list does not.
+var bookkeeping = map[string]bool{
+	"updated_at": true, "official_name": true, "institution_id": true, "raw_payload_hash": true,
+	"authorized_date": true, "datetime": true,
+}
+
+// further is the rank from which on a field is shown only where there is room.
+const further = 9
+
+// rank is where a field stands in a row: what identifies it, when, how much money, what it is
+// called, the rest, and when it was noted.
+func rank(p op.Prop) int {
+	switch {
+	case p.Name == "short_id", p.Name == "transaction_id":
+		return 0
+	case p.Type == "object":
+		return 1
+	case p.Format == "date":
+		return 2
+	case p.Format == "decimal":
+		return 3
+	case p.Name == "iso_currency_code":
+		return 4
+	case p.Name == "name", p.Name == "slug", p.Name == "title", p.Name == "before", p.Name == "after":
+		return 5
+	case p.Name == "category":
+		return 6
+	case p.Name == "tags":
+		return 7
+	case p.Name == "account_name", p.Name == "confidence", p.Name == "status", p.Name == "state", p.Name == "enabled":
+		return 8
+	case p.Format == "date-time":
+		return 10
+	case p.Name == "merchant_name", p.Name == "category_display_name": // mostly what another column says
+		return 11
+	}
+	return further
+}
+
+// shown are the columns worth a person's screen: no long ids where there are short ones, no
+// bookkeeping.
 func shown(s *op.Schema) []op.Prop {
 	var cols []op.Prop
+	named := s.Prop("name") != nil
 	for _, p := range s.Props {
-		switch {
-		case p.Type == "object" && (p.Values == nil || p.Values.Type == "" || p.Values.Type == "object"), p.Name == "children", p.Format == "uuid", bookkeeping[p.Name], strings.HasPrefix(p.Name, "parent_"):
-		case p.Name == "short_id":
-			cols = append([]op.Prop{p}, cols...)
-		default:
+		if p.Name == "transaction_id" && s.Prop("short_id") == nil { // what the row is about
+			cols = append(cols, p)
+			continue
+		}
+		flat := p.Type != "object" || p.Values != nil && p.Values.Type != "" && p.Values.Type != "object"
+		if flat && p.Name != "children" && p.Format != "uuid" && !bookkeeping[p.Name] &&
+			!strings.HasPrefix(p.Name, "parent_") &&
+			(p.Name != "display_name" || !named) && (p.Type != "array" || p.Items.Type != "object") {
 			cols = append(cols, p)
 		}
 	}
+	slices.SortStableFunc(cols, func(a, b op.Prop) int { return cmp.Compare(rank(a), rank(b)) })
 	return cols
 }
 
-func rows(w io.Writer, s *op.Schema, list []any, width int) {
-	cols := columns(s, list)
-	grid := [][]string{{}}
-	right := make([]bool, len(cols))
-	for i, c := range cols {
-		grid[0] = append(grid[0], heading(c.name))
-		right[i] = c.number
+func (s *Screen) rows(schema *op.Schema, list []any, indent string) {
+	schema, list = unfold(schema, list)
+	cols := s.columns(schema, list)
+	g := grid{cols: cols}
+	for _, c := range cols {
+		g.head = append(g.head, heading(c))
 	}
 	var add func(list []any, indent string)
 	add = func(list []any, indent string) {
@@ -172,69 +275,137 @@ func rows(w io.Writer, s *op.Schema, list []any, width int) {
 			m, _ := item.(map[string]any)
 			row := make([]string, len(cols))
 			for i, c := range cols {
-				row[i] = cell(c.of(m))
+				if v := c.of(m); v != false {
+					row[i] = s.cell(c, v, false)
+				}
 			}
-			if len(row) > 1 && !right[1] {
+			if len(row) > 1 && !cols[1].number {
 				row[1] = indent + row[1]
 			}
-			grid = append(grid, row)
+			g.rows = append(g.rows, row)
 			if children, ok := m["children"].([]any); ok {
 				add(children, indent+"  ")
 			}
 		}
 	}
 	add(list, "")
-	printGrid(w, grid, right, width)
+	s.dropped = g.print(s.Out, s.Width-len(indent), indent, s.Color)
 }
 
-func heading(field string) string {
-	if field == "iso_currency_code" { // three letters below seventeen
-		return "CURRENCY"
+// unfold makes rows of lists whose items hold transactions. One in each item gives its columns to
+// the item; of two, such as a pair that is to be confirmed, each gets a row of its own, the second
+// without what belongs to the item.
+func unfold(schema *op.Schema, list []any) (*op.Schema, []any) {
+	var inside []op.Prop
+	for _, p := range schema.Props {
+		if p.Type == "object" && p.Values == nil && p.Prop("amount") != nil && p.Prop("date") != nil {
+			inside = append(inside, p)
+		}
 	}
-	return strings.ToUpper(strings.ReplaceAll(field, "_", " "))
+	if len(inside) == 0 {
+		return schema, list
+	}
+	whole := *schema
+	whole.Props = slices.Clone(schema.Props)
+	for _, p := range inside[0].Props {
+		if whole.Prop(p.Name) == nil {
+			whole.Props = append(whole.Props, p)
+		}
+	}
+	var rows []any
+	for _, item := range list {
+		outer, _ := item.(map[string]any)
+		for i, p := range inside {
+			row := map[string]any{}
+			if i == 0 {
+				row = maps.Clone(outer)
+			}
+			inner, _ := outer[p.Name].(map[string]any)
+			for k, v := range inner {
+				if _, taken := row[k]; !taken && (i == 0 || schema.Prop(k) == nil) {
+					row[k] = v
+				}
+			}
+			rows = append(rows, row)
+		}
+	}
+	return &whole, rows
+}
+
+func heading(c column) string {
+	switch c.name {
+	case "short_id":
+		return "ID"
+	case "transaction_id":
+		return "TRANSACTION"
+	case "iso_currency_code": // three letters below seventeen
+		return "CUR"
+	case "before":
+		return "BEFORE → AFTER"
+	}
+	name := strings.TrimSuffix(strings.TrimPrefix(c.name, "balance_"), "_name")
+	return strings.ToUpper(strings.ReplaceAll(cmp.Or(name, c.name), "_", " "))
 }
 
 // A column is a field of the rows, or what a map in them has under one key.
 type column struct {
 	name, in string // in names the map, "" for a field of the row itself
 	number   bool
+	further  bool // it is shown only where the others have room enough
 }
+
+// change is what a row says before and after, as one value.
+type change struct{ before, after any }
 
 func (c column) of(m map[string]any) any {
-	if c.in == "" {
-		return m[c.name]
+	if c.in != "" {
+		inner, _ := m[c.in].(map[string]any)
+		return inner[c.name]
 	}
-	inner, _ := m[c.in].(map[string]any)
-	return inner[c.name]
+	if shown, _ := m["display_name"].(string); c.name == "name" && shown != "" {
+		return shown
+	}
+	if after, ok := m["after"]; ok && c.name == "before" {
+		return change{m[c.name], after}
+	}
+	return m[c.name]
 }
 
-// columns are those with something in them: a screen is narrow, and what is empty everywhere would push out what is not. A map gives a column for each of its keys.
-func columns(s *op.Schema, list []any) []column {
+// columns are those with something in them: a screen is narrow, and what is empty everywhere would
+// push out what is not. A map gives a column for each of its keys.
+func (s *Screen) columns(schema *op.Schema, list []any) []column {
 	var out []column
-	for _, p := range shown(s) {
-		if p.Type == "object" {
-			keys := map[string]bool{}
-			for _, item := range list {
-				m, _ := item.(map[string]any)
-				inner, _ := m[p.Name].(map[string]any)
-				for k := range inner {
-					keys[k] = true
-				}
-			}
-			for _, k := range sortedKeys(keys) {
-				out = append(out, column{name: k, in: p.Name})
-			}
+	props := shown(schema)
+	for _, p := range props {
+		if p.Name == "after" && schema.Prop("before") != nil {
+			continue // it stands beside what was before
+		}
+		if p.Type != "object" {
+			out = append(out, column{name: p.Name, further: rank(p) >= further})
 			continue
 		}
-		out = append(out, column{name: p.Name})
+		keys := map[string]bool{}
+		for _, item := range list {
+			m, _ := item.(map[string]any)
+			inner, _ := m[p.Name].(map[string]any)
+			for k := range inner {
+				keys[k] = true
+			}
+		}
+		for _, k := range slices.Concat(s.Order, sortedKeys(keys)) {
+			if keys[k] {
+				out = append(out, column{name: k, in: p.Name})
+				delete(keys, k)
+			}
+		}
 	}
 	out = slices.DeleteFunc(out, func(c column) bool {
-		return len(list) > 0 && !some(list, func(m map[string]any) bool { return cell(c.of(m)) != "" })
+		return !some(list, func(m map[string]any) bool { v := c.of(m); return v != false && s.cell(c, v, false) != "" })
 	})
 	for i, c := range out {
-		out[i].number = len(list) > 0 && !some(list, func(m map[string]any) bool {
+		out[i].number = !some(list, func(m map[string]any) bool {
 			_, number := c.of(m).(json.Number)
-			return !number && cell(c.of(m)) != ""
+			return !number && c.of(m) != nil
 		})
 	}
 	return out
@@ -247,97 +418,4 @@ func some(list []any, so func(map[string]any) bool) bool {
 		children, _ := m["children"].([]any)
 		return so(m) || some(children, so)
 	})
-}
-
-// printGrid aligns the columns, numbers by their ends, and cuts the last ones where the screen ends.
-func printGrid(w io.Writer, grid [][]string, right []bool, width int) {
-	const widest, gap = 40, 2
-	widths, total := make([]int, len(grid[0])), 0
-	measure := func(grid [][]string) {
-		for _, row := range grid {
-			for i, c := range row {
-				widths[i] = max(widths[i], utf8.RuneCountInString(c))
-				if i < len(row)-1 { // the last one may have what is left of the screen
-					widths[i] = min(widths[i], widest)
-				}
-			}
-		}
-	}
-	measure(grid[1:])
-	bare := slices.Clone(widths)
-	measure(grid[:1])
-	for _, n := range widths {
-		total += n + gap
-	}
-	if total > width+gap { // then a heading gives way to what stands below it
-		for i, c := range grid[0] {
-			widths[i] = min(max(bare[i], min(utf8.RuneCountInString(c), 8)), widths[i])
-		}
-	}
-	for _, row := range grid {
-		var line strings.Builder
-		used := 0
-		for i, c := range row {
-			room := min(widths[i], width-used)
-			if room < widths[i] && (right[i] || room < 10) { // a number that is cut is another number
-				break
-			}
-			c = fit(c, room)
-			pad := strings.Repeat(" ", room-utf8.RuneCountInString(c))
-			if right[i] {
-				c = pad + c
-			} else {
-				c += pad
-			}
-			line.WriteString(c + strings.Repeat(" ", gap))
-			used += room + gap
-		}
-		fmt.Fprintln(w, strings.TrimRight(line.String(), " "))
-	}
-}
-
-func fit(s string, room int) string {
-	r := []rune(s)
-	if len(r) <= room {
-		return s
-	}
-	return string(r[:room-1]) + "…"
-}
-
-// cell is a value as text on a screen; what could steer a terminal was never let in, but a second look costs nothing.
-func cell(v any) string {
-	switch v := v.(type) {
-	case nil:
-		return ""
-	case string:
-		if len(v) == 27 && strings.HasSuffix(v, "Z") && v[10] == 'T' { // a timestamp: to the second is enough for a person
-			return v[:10] + " " + v[11:19]
-		}
-		return strings.Map(func(r rune) rune {
-			if r < ' ' || r == 0x7f {
-				return ' '
-			}
-			return r
-		}, v)
-	case bool:
-		if v {
-			return "yes"
-		}
-		return "no"
-	case []any:
-		parts := make([]string, len(v))
-		for i, item := range v {
-			parts[i] = cell(item)
-		}
-		return strings.Join(parts, ", ")
-	case map[string]any:
-		parts := make([]string, 0, len(v))
-		for _, k := range sortedKeys(v) {
-			if v[k] != false && cell(v[k]) != "" {
-				parts = append(parts, k+": "+cell(v[k]))
-			}
-		}
-		return strings.Join(parts, "; ")
-	}
-	return fmt.Sprint(v)
 }

@@ -3,6 +3,7 @@ package cli_test
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"coffer/internal/cli"
 	"coffer/internal/op"
@@ -10,8 +11,13 @@ import (
 
 func printed(t *testing.T, s *op.Schema, answer string, width int) string {
 	t.Helper()
+	zone, err := time.LoadLocation("Europe/Berlin")
+	if err != nil {
+		t.Fatal(err)
+	}
 	var out strings.Builder
-	if err := cli.Table(&out, s, []byte(answer), width); err != nil {
+	if err := (&cli.Screen{Out: &out, Width: width, Zone: zone, Order: []string{"month"}}).Print(s,
+		[]byte(answer)); err != nil {
 		t.Fatal(err)
 	}
 	return out.String()
@@ -23,54 +29,105 @@ func list(name string, items *op.Schema) op.Prop {
 	return op.Prop{Name: name, Schema: &op.Schema{Type: "array", Items: items}}
 }
 
-func field(name, kind string) op.Prop { return op.Prop{Name: name, Schema: &op.Schema{Type: kind}} }
+func field(name, kind string) op.Prop {
+	kind, format, _ := strings.Cut(kind, "/")
+	return op.Prop{Name: name, Schema: &op.Schema{Type: kind, Format: format}}
+}
 
 func TestTables(t *testing.T) {
 	t.Parallel()
-	accounts := &op.Schema{Type: "array", Items: object(field("name", "string"), field("note", "string"), field("iso_currency_code", "string"), field("balance", "number"))}
+	accounts := &op.Schema{Type: "array", Items: object(
+		field("name", "string"), field("note", "string"), field("iso_currency_code", "string"),
+		field("balance", "number/decimal"), field("hidden", "boolean"))}
 	totals := object(list("groups", object(
-		op.Prop{Name: "keys", Schema: &op.Schema{Type: "object", Values: &op.Schema{Type: "string"}}}, field("net", "number"))))
-	reverted := object(field("dry_run", "boolean"), field("reverted", "integer"), list("skipped", object(field("field", "string"), field("reason", "string"))))
-	paged := object(list("tags", object(field("slug", "string"))), field("next_cursor", "string"), field("has_more", "boolean"))
+		op.Prop{Name: "keys", Schema: &op.Schema{Type: "object", Values: &op.Schema{Type: "string"}}},
+		field("net", "number/decimal"))))
+	reverted := object(field("dry_run", "boolean"), field("reverted", "integer"),
+		list("skipped", object(field("field", "string"), field("reason", "string"))))
+	paged := object(list("tags", object(field("slug", "string"))), field("next_cursor", "string"),
+		field("has_more", "boolean"))
+	rows := object(list("rows", object(
+		field("note", "string"), field("field", "string"), field("before", "string"), field("after", "string"),
+		field("created_at", "string/date-time"),
+		field("name", "string"), field("amount", "number/decimal"), field("date", "string/date"),
+		field("short_id", "string"))))
+	note := object(field("id", "string/uuid"), field("short_id", "string"), field("title", "string"),
+		field("body", "string"),
+		op.Prop{Name: "by", Schema: object(field("name", "string"), field("at", "string/date-time"),
+			field("amount", "number/decimal"), field("iso_currency_code", "string"))})
 	for name, c := range map[string]struct {
 		schema *op.Schema
 		answer string
 		width  int
 		want   string
 	}{
-		"empty columns go and numbers end together": {accounts, `[{"name":"Giro","note":null,"iso_currency_code":"EUR","balance":7.50},{"name":"Depot","note":"","iso_currency_code":"EUR","balance":1234.00}]`, 80, `
-NAME   CURRENCY  BALANCE
-Giro   EUR          7.50
-Depot  EUR       1234.00
-`},
-		"a number is never cut": {accounts, `[{"name":"Giro","note":null,"iso_currency_code":"EUR","balance":1234.50}]`, 18, `
-NAME  CURRENCY
-Giro  EUR
-`},
-		"the keys of a group are columns": {totals, `{"groups":[{"keys":{"month":"2026-04","primary_category":"food_and_drink"},"net":-1.00},{"keys":{"month":"2026-05","primary_category":null},"net":20.00}]}`, 80, `
-MONTH    PRIMARY CATEGORY    NET
-2026-04  food_and_drink    -1.00
-2026-05                    20.00
-`},
+		"empty columns go and money comes first": {
+			accounts,
+			`[{"name":"Giro","note":null,"iso_currency_code":"EUR","balance":7.50,"hidden":false},{"name":"Depot","note":"","iso_currency_code":"EUR","balance":1234.00,"hidden":false}]`, 80, `
+BALANCE  CUR  NAME
+   7.50  EUR  Giro
+1234.00  EUR  Depot
+`,
+		},
+		"texts give way, numbers never": {
+			accounts,
+			`[{"name":"Gemeinschaftskonto Haushalt","note":null,"iso_currency_code":"EUR","balance":1234.50,"hidden":true}]`, 30, `
+BALANCE  CUR  NAME
+1234.50  EUR  Gemeinschaftsko…
+`,
+		},
+		"keys in the order asked for": {
+			totals,
+			`{"groups":[{"keys":{"category":"food_and_drink","month":"2026-04"},"net":-1.00},{"keys":{"month":"2026-05","category":null},"net":20.00}]}`, 80, `
+MONTH    CATEGORY          NET
+2026-04  food_and_drink  -1.00
+2026-05  (none)          20.00
+`,
+		},
 		"a record says all of it, though it has a list": {reverted, `{"dry_run":true,"reverted":2,"skipped":[]}`, 80, `
-dry_run   yes
+dry run   yes
 reverted  2
-skipped
+skipped   none
 `},
-		"and the list below": {reverted, `{"dry_run":false,"reverted":1,"skipped":[{"field":"category","reason":"touched since"}]}`, 80, `
-dry_run   no
+		"and the list below": {
+			reverted,
+			`{"dry_run":false,"reverted":1,"skipped":[{"field":"category","reason":"touched since"}]}`, 80, `
+dry run   no
 reverted  1
 
 skipped
-FIELD     REASON
-category  touched since
-`},
+  FIELD     REASON
+  category  touched since
+`,
+		},
 		"a page is its rows": {paged, `{"tags":[{"slug":"shared"}],"next_cursor":"abc","has_more":true}`, 80, `
 SLUG
 shared
-
-There are more: --cursor abc
 `},
+		"what changed, money in and the household's clock": {
+			rows, `{"rows":[{"note":"n","field":"category","before":null,"after":"home_rent","created_at":"2026-07-01T22:30:00.000000Z","name":"Rent","amount":-12.50,"date":"2026-07-01","short_id":"k3xK9a2Q"}]}`, 120, `
+ID        DATE        AMOUNT  BEFORE → AFTER  NAME  NOTE  FIELD     CREATED AT
+k3xK9a2Q  2026-07-01  +12.50  – → home_rent   Rent  n     category  2026-07-02 00:30
+`,
+		},
+		"text of several lines": {
+			note,
+			`{"id":"019a3c5e-4000-7000-8cc0-0e42d6dadb03","short_id":"sr2duSrD","title":"March","body":"# March\n\nWe spent **12**.\n","by":{"name":"Anna","at":"2026-01-01T00:00:00.000000Z","amount":5.00,"iso_currency_code":"EUR"}}`, 80, `
+id     sr2duSrD
+title  March
+
+by
+  name    Anna
+  at      2026-01-01 01:00:00 CET
+  amount  5.00 EUR
+
+body
+
+# March
+
+We spent **12**.
+`,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -1,5 +1,6 @@
-// Package counterparty keeps the other sides of charges: one record for a shop or a person, whatever each bank calls it.
-// It must not guess from names which transactions belong together; people, agents and rules say so, and the ledger binds them.
+// Package counterparty keeps the shops and people on the other side of transactions: one record for
+// each, whatever each bank calls it. It must not guess from names which transactions belong
+// together; people, agents and rules decide, and the ledger links them.
 package counterparty
 
 import (
@@ -23,12 +24,13 @@ type Counterparties struct {
 	books  *ledger.Books
 }
 
-// New makes Counterparties, whose categories are in that filing and whose transactions in those books.
+// New returns Counterparties, with their categories in that filing and their transactions in those
+// books.
 func New(f *filing.Filing, books *ledger.Books) *Counterparties {
 	return &Counterparties{filing: f, books: books}
 }
 
-// Subjects are what a revert can ask.
+// Subjects returns the subjects that reverts restore.
 func (c *Counterparties) Subjects() []journal.Subject { return []journal.Subject{definition} }
 
 var definition = journal.Definition{
@@ -40,12 +42,12 @@ var definition = journal.Definition{
 type Counterparty struct {
 	ID          id.ID          `json:"id" db:"id"`
 	ShortID     string         `json:"short_id,omitempty" db:"short_id" required:"true"`
-	Name        text.Untrusted `json:"name" db:"name" doc:"Untrusted: it may have been taken from what a bank wrote"`
+	Name        text.Untrusted `json:"name" db:"name" doc:"Untrusted: it may come from the bank's text"`
 	WebsiteURL  *string        `json:"website_url" db:"website_url"`
 	LogoURL     *string        `json:"logo_url" db:"logo_url"`
-	CategoryID  *id.ID         `json:"category_id" db:"category_id" doc:"The category that usually fits it"`
+	CategoryID  *id.ID         `json:"category_id" db:"category_id" doc:"The category that usually fits; it changes no transaction"`
 	MCC         *string        `json:"mcc" db:"mcc" doc:"Merchant category code: four digits" example:"5411"`
-	CanonicalID *id.ID         `json:"canonical_counterparty_id" db:"canonical_id" doc:"The one that took over in a merge; null while it stands for itself"`
+	CanonicalID *id.ID         `json:"canonical_counterparty_id" db:"canonical_id" doc:"The counterparty it was merged into; null if it was not merged"`
 	CreatedAt   pg.Time        `json:"created_at" db:"created_at"`
 	UpdatedAt   pg.Time        `json:"updated_at" db:"updated_at"`
 }
@@ -57,10 +59,30 @@ type Directory struct {
 	Counterparties []Counterparty `json:"counterparties"`
 }
 
-// List is every counterparty that was not merged into another, by name.
-func (c *Counterparties) List(ctx context.Context, q pg.Querier, _ op.None) (Directory, error) {
-	rows, err := pg.All[Counterparty](ctx, q, `select `+columns+` from counterparty where deleted_at is null and canonical_id is null order by lower(name), id`)
-	return Directory{rows}, err
+// Each hands every counterparty over that was not merged into another, by name.
+func (c *Counterparties) Each(ctx context.Context, q pg.Querier, _ op.None, each func(Counterparty) error) error {
+	const some = 500
+	var name *string
+	var last *id.ID
+	for {
+		rows, err := pg.All[Counterparty](ctx, q, `
+			select `+columns+` from counterparty
+			where deleted_at is null and canonical_id is null
+				and ($1::text is null or (lower(name), id) > (lower($1), $2::uuid))
+			order by lower(name), id limit $3`, name, last, some)
+		if err != nil {
+			return err
+		}
+		for _, row := range rows {
+			if err := each(row); err != nil {
+				return err
+			}
+		}
+		if len(rows) < some {
+			return nil
+		}
+		name, last = new(rows[some-1].Name.Plain()), &rows[some-1].ID
+	}
 }
 
 // A Ref names a counterparty.
@@ -68,19 +90,21 @@ type Ref struct {
 	ID string `json:"id" minLength:"1" doc:"The counterparty's UUID or short id"`
 }
 
-// Get is one counterparty, merged or not.
+// Get returns one counterparty, merged or not.
 func (c *Counterparties) Get(ctx context.Context, q pg.Querier, in Ref) (Counterparty, error) {
 	p, err := find(ctx, q, in.ID)
 	return p, missing(err)
 }
 
 func find(ctx context.Context, q pg.Querier, ref string) (Counterparty, error) {
-	return pg.One[Counterparty](ctx, q, `select `+columns+` from counterparty where deleted_at is null and (id = $1 or short_id = $2)`, pg.RefTo(ref).IDArgs()...)
+	return pg.One[Counterparty](ctx, q, `select `+columns+` from counterparty where deleted_at is null
+		and (id = $1 or short_id = $2)`, pg.RefTo(ref).IDArgs()...)
 }
 
 // lock is Get, with nobody else changing it, or binding anything to it, until the transaction ends.
 func lock(ctx context.Context, tx pg.Tx, ref string) (Counterparty, error) {
-	p, err := pg.One[Counterparty](ctx, tx, `select `+columns+` from counterparty where deleted_at is null and (id = $1 or short_id = $2) for update`, pg.RefTo(ref).IDArgs()...)
+	p, err := pg.One[Counterparty](ctx, tx, `select `+columns+` from counterparty where deleted_at is null
+		and (id = $1 or short_id = $2) for update`, pg.RefTo(ref).IDArgs()...)
 	return p, missing(err)
 }
 
@@ -88,18 +112,18 @@ func missing(err error) error {
 	return pg.Found(err, "counterparty", lists)
 }
 
-const lists = "GET /api/v1/counterparties lists them"
+const lists = "{counterparty.list} lists them"
 
 // CreateCounterparty is the input of Create.
 type CreateCounterparty struct {
 	Name       string  `json:"name" minLength:"1" maxLength:"200" format:"line" example:"Corner Bakery"`
-	WebsiteURL *string `json:"website_url,omitempty" minLength:"1" maxLength:"2000" pattern:"^https?://[^/\\s]\\S*$" hint:"be an http or https URL" example:"https://bakery.example"`
-	LogoURL    *string `json:"logo_url,omitempty" minLength:"1" maxLength:"2000" pattern:"^https?://[^/\\s]\\S*$" hint:"be an http or https URL"`
+	WebsiteURL *string `json:"website_url,omitempty" maxLength:"2000" pattern:"^(https?://[^/\\s]\\S*)?$" hint:"be an http or https URL, or empty" example:"https://bakery.example"`
+	LogoURL    *string `json:"logo_url,omitempty" maxLength:"2000" pattern:"^(https?://[^/\\s]\\S*)?$" hint:"be an http or https URL, or empty"`
 	CategoryID *string `json:"category_id,omitempty" minLength:"1" doc:"Slug, short id or UUID"`
-	MCC        *string `json:"mcc,omitempty" pattern:"^[0-9]{4}$" hint:"be four digits" doc:"Merchant category code" example:"5462"`
+	MCC        *string `json:"mcc,omitempty" pattern:"^([0-9]{4})?$" hint:"be four digits, or empty" doc:"Merchant category code" example:"5462"`
 }
 
-// Create makes a counterparty.
+// Create creates a counterparty.
 func (c *Counterparties) Create(ctx context.Context, tx pg.Tx, in CreateCounterparty) (Counterparty, error) {
 	if err := checkURLs(in.WebsiteURL, in.LogoURL); err != nil {
 		return Counterparty{}, err
@@ -108,7 +132,10 @@ func (c *Counterparties) Create(ctx context.Context, tx pg.Tx, in CreateCounterp
 	if err != nil {
 		return Counterparty{}, err
 	}
-	p, err := insert(ctx, tx, pg.Args{"name": in.Name, "website": in.WebsiteURL, "logo": in.LogoURL, "category": category, "mcc": in.MCC})
+	p, err := insert(ctx, tx, pg.Args{
+		"name": in.Name, "website": in.WebsiteURL, "logo": in.LogoURL,
+		"category": category, "mcc": in.MCC,
+	})
 	if errors.Is(err, pg.ErrNoRow) {
 		return Counterparty{}, errNameTaken()
 	}
@@ -119,11 +146,11 @@ func (c *Counterparties) Create(ctx context.Context, tx pg.Tx, in CreateCounterp
 	if err != nil {
 		return Counterparty{}, err
 	}
-	_, err = journal.Record(ctx, tx, journal.Note{Summary: "Made counterparty " + p.ShortID}, []journal.Entry{made})
+	_, err = journal.Record(ctx, tx, journal.Note{Summary: "Created counterparty " + p.ShortID}, []journal.Entry{made})
 	return p, err
 }
 
-// insert makes a row of those values, or answers pg.ErrNoRow when a live one has the name.
+// insert inserts a row, or returns pg.ErrNoRow if a live one has the name.
 func insert(ctx context.Context, tx pg.Tx, values pg.Args) (Counterparty, error) {
 	var p Counterparty
 	err := pg.Redraw(ctx, tx, "counterparty_short_id", func(tx pg.Tx) (err error) {
@@ -143,7 +170,8 @@ func insert(ctx context.Context, tx pg.Tx, values pg.Args) (Counterparty, error)
 func madeEntry(ctx context.Context, tx pg.Tx, made id.ID) (journal.Entry, error) {
 	now, err := definition.Read(ctx, tx, []id.ID{made})
 	return journal.Entry{
-		Subject: journal.Counterparty, SubjectID: made, Field: journal.FieldRecord, After: now[made], AfterSource: new(journal.Source(op.ActorOf(ctx))),
+		Subject: journal.Counterparty, SubjectID: made, Field: journal.FieldRecord, After: now[made],
+		AfterSource: new(journal.Source(op.ActorOf(ctx))),
 	}, err
 }
 
@@ -151,10 +179,10 @@ func madeEntry(ctx context.Context, tx pg.Tx, made id.ID) (journal.Entry, error)
 type PatchCounterparty struct {
 	ID         string          `json:"id" minLength:"1" doc:"The counterparty's UUID or short id"`
 	Name       *string         `json:"name,omitempty" minLength:"1" maxLength:"200" format:"line"`
-	WebsiteURL op.Null[string] `json:"website_url,omitzero" minLength:"1" maxLength:"2000" pattern:"^https?://[^/\\s]\\S*$" hint:"be an http or https URL"`
-	LogoURL    op.Null[string] `json:"logo_url,omitzero" minLength:"1" maxLength:"2000" pattern:"^https?://[^/\\s]\\S*$" hint:"be an http or https URL"`
+	WebsiteURL op.Null[string] `json:"website_url,omitzero" maxLength:"2000" pattern:"^(https?://[^/\\s]\\S*)?$" hint:"be an http or https URL, or empty"`
+	LogoURL    op.Null[string] `json:"logo_url,omitzero" maxLength:"2000" pattern:"^(https?://[^/\\s]\\S*)?$" hint:"be an http or https URL, or empty"`
 	CategoryID op.Null[string] `json:"category_id,omitzero" minLength:"1" doc:"Slug, short id or UUID"`
-	MCC        op.Null[string] `json:"mcc,omitzero" pattern:"^[0-9]{4}$" hint:"be four digits" doc:"Merchant category code"`
+	MCC        op.Null[string] `json:"mcc,omitzero" pattern:"^([0-9]{4})?$" hint:"be four digits, or empty" doc:"Merchant category code"`
 }
 
 // Patch changes a counterparty.
@@ -174,8 +202,9 @@ func (c *Counterparties) Patch(ctx context.Context, tx pg.Tx, in PatchCounterpar
 		return Counterparty{}, err
 	}
 	var after Counterparty
-	err = definition.Recorded(ctx, tx, []id.ID{p.ID}, "Changed counterparty "+p.ShortID, func() (_ []journal.Entry, err error) {
-		after, err = pg.One[Counterparty](ctx, tx, `
+	err = definition.Recorded(ctx, tx, []id.ID{p.ID}, "Changed counterparty "+p.ShortID,
+		func() (_ []journal.Entry, err error) {
+			after, err = pg.One[Counterparty](ctx, tx, `
 			update counterparty set
 				name = coalesce(@name, name),
 				website_url = case when @website_given then @website else website_url end,
@@ -184,11 +213,12 @@ func (c *Counterparties) Patch(ctx context.Context, tx pg.Tx, in PatchCounterpar
 				mcc = case when @mcc_given then @mcc else mcc end,
 				updated_at = clock_timestamp()
 			where id = @id returning `+columns, pg.Args{
-			"id": p.ID, "name": in.Name, "website_given": in.WebsiteURL.Set, "website": in.WebsiteURL.Value, "logo_given": in.LogoURL.Set, "logo": in.LogoURL.Value,
-			"category_given": in.CategoryID.Set, "category": category, "mcc_given": in.MCC.Set, "mcc": in.MCC.Value,
+				"id": p.ID, "name": in.Name, "website_given": in.WebsiteURL.Set, "website": in.WebsiteURL.Value,
+				"logo_given": in.LogoURL.Set, "logo": in.LogoURL.Value,
+				"category_given": in.CategoryID.Set, "category": category, "mcc_given": in.MCC.Set, "mcc": in.MCC.Value,
+			})
+			return nil, err
 		})
-		return nil, err
-	})
 	if pg.Violates(err, "counterparty_name") {
 		return Counterparty{}, errNameTaken()
 	}
@@ -196,10 +226,11 @@ func (c *Counterparties) Patch(ctx context.Context, tx pg.Tx, in PatchCounterpar
 }
 
 func errNameTaken() error {
-	return errs.New(errs.Conflict, "another counterparty has this name already (it may have been merged); use that one, or choose another name")
+	return errs.New(errs.Conflict,
+		"another counterparty has this name already (it may have been merged); use that one, or choose another name")
 }
 
-// category is the id of the category that a caller named, or nil for none.
+// category returns the id of the category that a caller named, or nil for none.
 func (c *Counterparties) category(ctx context.Context, tx pg.Tx, ref *string) (*id.ID, error) {
 	if ref == nil {
 		return nil, nil //nolint:nilnil // the comment says so
@@ -214,18 +245,20 @@ func checkURLs(website, logo *string) error {
 		name  string
 		value *string
 	}{{"website_url", website}, {"logo_url", logo}} {
-		if f.value == nil {
+		if f.value == nil || *f.value == "" {
 			continue
 		}
 		u, err := url.Parse(*f.value)
-		if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || u.User != nil || !op.IsLine(*f.value) {
+		if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || u.User != nil ||
+			!op.IsLine(*f.value) {
 			return errs.Field(f.name, "pattern", "must be an http or https URL with a host and no user name")
 		}
 	}
 	return nil
 }
 
-// Delete is a tombstone that a revert lifts, for a counterparty that nothing is bound to. Those that were merged into it go with it: they lead nowhere else.
+// Delete leaves a tombstone that a revert lifts, for a counterparty that no transaction is linked
+// to. Counterparties that were merged into it are deleted with it, because they lead nowhere else.
 func (c *Counterparties) Delete(ctx context.Context, tx pg.Tx, in Ref) (op.Deleted, error) {
 	p, err := lock(ctx, tx, in.ID)
 	if err != nil {
@@ -239,20 +272,24 @@ func (c *Counterparties) Delete(ctx context.Context, tx pg.Tx, in Ref) (op.Delet
 		return op.Deleted{}, err
 	}
 	if bound > 0 {
-		return op.Deleted{}, errs.New(errs.InUse, "%d transactions are bound to this counterparty (deleted ones count); unlink them, or merge it into another counterparty instead", bound)
+		return op.Deleted{}, errs.New(errs.InUse,
+			"%d transactions are linked to this counterparty (including deleted ones); unlink them, or merge it into "+
+				"another counterparty instead", bound)
 	}
-	ids, err := family(ctx, tx, p.ID)
+	ids, err := lockWithMerged(ctx, tx, p.ID)
 	if err != nil {
 		return op.Deleted{}, err
 	}
 	err = definition.Recorded(ctx, tx, ids, "Deleted counterparty "+p.ShortID, func() ([]journal.Entry, error) {
-		_, err := pg.Exec(ctx, tx, `update counterparty set deleted_at = clock_timestamp(), updated_at = clock_timestamp() where id = any($1)`, ids)
+		_, err := pg.Exec(ctx, tx, `update counterparty set deleted_at = clock_timestamp(),
+			updated_at = clock_timestamp() where id = any($1)`, ids)
 		return nil, err
 	})
 	return op.Deleted{Deleted: true, ID: p.ID}, err
 }
 
-// family are a counterparty and those that were merged into it, locked.
-func family(ctx context.Context, tx pg.Tx, head id.ID) ([]id.ID, error) {
-	return pg.Values[id.ID](ctx, tx, `select id from counterparty where deleted_at is null and (id = $1 or canonical_id = $1) order by id for update`, head)
+// lockWithMerged are a counterparty and those that were merged into it, locked.
+func lockWithMerged(ctx context.Context, tx pg.Tx, head id.ID) ([]id.ID, error) {
+	return pg.Values[id.ID](ctx, tx, `select id from counterparty
+		where deleted_at is null and (id = $1 or canonical_id = $1) order by id for update`, head)
 }

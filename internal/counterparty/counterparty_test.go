@@ -2,6 +2,7 @@ package counterparty
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -36,7 +37,8 @@ func newShop(t *testing.T) *shop {
 	s.journal.Join(slices.Concat(files.Subjects(), books.Subjects(), s.Subjects())...)
 	s.person = op.WithActor(t.Context(), op.Actor{Type: op.User, ID: id.New(), Name: "Robin"})
 	s.agent = op.WithActor(t.Context(), op.Actor{Type: op.Agent, ID: id.New(), Name: "Clerk"})
-	s.exec(`insert into account (id, short_id, provider, provider_id, name, type, currency) values ($1, $2, 'csv', 'a', 'a', 'depository', 'EUR')`, s.account, s.account.Short())
+	s.exec(`insert into account (id, short_id, provider, provider_id, name, type, currency)
+		values ($1, $2, 'csv', 'a', 'a', 'depository', 'EUR')`, s.account, s.account.Short())
 	s.exec(`insert into descriptor (name, merchant_name, folded) values ('CRNR BKRY #1', '', e'crnr bkry #1\n')`)
 	return s
 }
@@ -57,7 +59,8 @@ func (s *shop) transactions(n int) []string {
 		shorts[i] = ids[i].Short()
 	}
 	s.exec(`insert into transaction (id, short_id, account_id, provider_id, date, amount, currency, descriptor_id)
-		select v.id, v.short_id, $3, v.short_id, '2026-01-01', 5, 'EUR', (select id from descriptor) from unnest($1::uuid[], $2::text[]) v (id, short_id)`, ids, shorts, s.account)
+		select v.id, v.short_id, $3, v.short_id, '2026-01-01', 5, 'EUR', (select id from descriptor)
+			from unnest($1::uuid[], $2::text[]) v (id, short_id)`, ids, shorts, s.account)
 	return shorts
 }
 
@@ -65,14 +68,17 @@ func (s *shop) transactions(n int) []string {
 func (s *shop) bound(transaction string) string {
 	s.t.Helper()
 	v, err := pg.Value[string](s.t.Context(), s.db, `
-		select coalesce(p.short_id, '-') || ' ' || coalesce(t.counterparty_source, '-') from transaction t left join counterparty p on p.id = t.counterparty_id where t.short_id = $1`, transaction)
+		select coalesce(p.short_id, '-') || ' ' || coalesce(t.counterparty_source, '-') from transaction t left
+			join counterparty p on p.id = t.counterparty_id where t.short_id = $1`, transaction)
 	if err != nil {
 		s.t.Fatal(err)
 	}
 	return v
 }
 
-func do[In, Out any](ctx context.Context, s *shop, f func(context.Context, pg.Tx, In) (Out, error), in In) (Out, error) {
+func do[In, Out any](ctx context.Context, s *shop, f func(context.Context, pg.Tx, In) (Out, error), in In) (Out,
+	error,
+) {
 	s.t.Helper()
 	var out Out
 	err := s.db.InTx(ctx, func(tx pg.Tx) (err error) {
@@ -91,7 +97,9 @@ func must[In, Out any](ctx context.Context, s *shop, f func(context.Context, pg.
 	return out
 }
 
-func refused[In, Out any](ctx context.Context, s *shop, code errs.Code, f func(context.Context, pg.Tx, In) (Out, error), in In) {
+func refused[In, Out any](ctx context.Context, s *shop, code errs.Code, f func(context.Context, pg.Tx, In) (Out, error),
+	in In,
+) {
 	s.t.Helper()
 	const count = `select count(*) from change`
 	before, err := pg.Value[int](ctx, s.db, count)
@@ -126,14 +134,22 @@ func (s *shop) made(name string) Counterparty {
 	return must(s.person, s, s.Create, CreateCounterparty{Name: name})
 }
 
-func (s *shop) names() string {
+func (s *shop) all() (out []Counterparty) {
 	s.t.Helper()
-	d, err := s.List(s.t.Context(), s.db, op.None{})
+	err := s.Each(s.t.Context(), s.db, op.None{}, func(p Counterparty) error {
+		out = append(out, p)
+		return nil
+	})
 	if err != nil {
 		s.t.Fatal(err)
 	}
+	return out
+}
+
+func (s *shop) names() string {
+	s.t.Helper()
 	var names []string
-	for _, p := range d.Counterparties {
+	for _, p := range s.all() {
 		names = append(names, p.Name.Plain())
 	}
 	return strings.Join(names, ",")
@@ -146,13 +162,16 @@ var cleared = op.Null[string]{Set: true}
 func TestCreateReadList(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
-	if d, err := s.List(t.Context(), s.db, op.None{}); err != nil || d.Counterparties == nil {
-		t.Fatalf("an empty list: %+v, %v", d, err)
+	if got := s.names(); got != "" {
+		t.Fatalf("an empty list: %s", got)
 	}
 	p := must(s.person, s, s.Create, CreateCounterparty{
-		Name: "Corner Bakery", WebsiteURL: new("https://bakery.example"), LogoURL: new("http://bakery.example/logo.png"), CategoryID: new("food_and_drink_groceries"), MCC: new("5462"),
+		Name: "Corner Bakery", WebsiteURL: new("https://bakery.example"),
+		LogoURL: new("http://bakery.example/logo.png"), CategoryID: new("food_and_drink_groceries"),
+		MCC: new("5462"),
 	})
-	if p.ShortID != p.ID.Short() || p.Name.Plain() != "Corner Bakery" || p.CategoryID == nil || *p.MCC != "5462" || p.CanonicalID != nil {
+	if p.ShortID != p.ID.Short() || p.Name.Plain() != "Corner Bakery" || p.CategoryID == nil || *p.MCC != "5462" ||
+		p.CanonicalID != nil {
 		t.Errorf("made: %+v", p)
 	}
 	for _, ref := range []string{p.ID.String(), strings.ToUpper(p.ID.String()), p.ShortID} {
@@ -165,7 +184,10 @@ func TestCreateReadList(t *testing.T) {
 	}
 	refused(s.person, s, errs.Conflict, s.Create, CreateCounterparty{Name: "CORNER bakery"})
 	refused(s.person, s, errs.InvalidReference, s.Create, CreateCounterparty{Name: "x", CategoryID: new("nothing")})
-	for _, u := range []string{"https://", "https://good.example@bad.example", "ftp://x.example", "https://a\u202eb.example", "https://%zz", "http://:80"} {
+	for _, u := range []string{
+		"https://", "https://good.example@bad.example", "ftp://x.example",
+		"https://a\u202eb.example", "https://%zz", "http://:80",
+	} {
 		refused(s.person, s, errs.ValidationError, s.Create, CreateCounterparty{Name: "x", WebsiteURL: &u})
 		refused(s.person, s, errs.ValidationError, s.Create, CreateCounterparty{Name: "x", LogoURL: &u})
 	}
@@ -196,22 +218,31 @@ func TestPatch(t *testing.T) {
 			t.Errorf("category %s: %+v", ref, got)
 		}
 	}
-	got := must(s.agent, s, s.Patch, PatchCounterparty{ID: p.ShortID, Name: new("BAKERY"), WebsiteURL: given("https://b.example/x?y=1"), LogoURL: given("https://b.example/l"), MCC: given("5462")})
-	if got.Name.Plain() != "BAKERY" || *got.WebsiteURL != "https://b.example/x?y=1" || *got.MCC != "5462" || got.CategoryID == nil {
+	got := must(s.agent, s, s.Patch, PatchCounterparty{
+		ID: p.ShortID, Name: new("BAKERY"),
+		WebsiteURL: given("https://b.example/x?y=1"), LogoURL: given("https://b.example/l"), MCC: given("5462"),
+	})
+	if got.Name.Plain() != "BAKERY" || *got.WebsiteURL != "https://b.example/x?y=1" || *got.MCC != "5462" ||
+		got.CategoryID == nil {
 		t.Errorf("patched: %+v", got)
 	}
-	got = must(s.person, s, s.Patch, PatchCounterparty{ID: p.ShortID, WebsiteURL: cleared, LogoURL: cleared, CategoryID: cleared, MCC: cleared})
+	got = must(s.person, s, s.Patch, PatchCounterparty{
+		ID: p.ShortID, WebsiteURL: cleared, LogoURL: cleared,
+		CategoryID: cleared, MCC: cleared,
+	})
 	if got.WebsiteURL != nil || got.LogoURL != nil || got.CategoryID != nil || got.MCC != nil {
 		t.Errorf("cleared: %+v", got)
 	}
 	s.revert()
-	if got, err := s.Get(t.Context(), s.db, Ref{p.ShortID}); err != nil || got.WebsiteURL == nil || got.LogoURL == nil || got.CategoryID == nil || got.MCC == nil {
+	if got, err := s.Get(t.Context(), s.db, Ref{p.ShortID}); err != nil || got.WebsiteURL == nil ||
+		got.LogoURL == nil || got.CategoryID == nil || got.MCC == nil {
 		t.Errorf("reverted: %+v, %v", got, err)
 	}
 	refused(s.person, s, errs.Conflict, s.Patch, PatchCounterparty{ID: other.ShortID, Name: new("bakery")})
 	refused(s.person, s, errs.NotFound, s.Patch, PatchCounterparty{ID: "nothing0", Name: new("x")})
 	refused(s.person, s, errs.InvalidReference, s.Patch, PatchCounterparty{ID: p.ShortID, CategoryID: given("nothing")})
-	refused(s.person, s, errs.ValidationError, s.Patch, PatchCounterparty{ID: p.ShortID, WebsiteURL: given("https://a:b@c.example")})
+	refused(s.person, s, errs.ValidationError, s.Patch,
+		PatchCounterparty{ID: p.ShortID, WebsiteURL: given("https://a:b@c.example")})
 }
 
 func TestDelete(t *testing.T) {
@@ -238,14 +269,16 @@ func TestDelete(t *testing.T) {
 	if out := s.revert(); out.Reverted != 2 || len(out.Skipped) != 0 {
 		t.Errorf("revert: %+v", out)
 	}
-	if got, err := s.Get(t.Context(), s.db, Ref{old.ShortID}); err != nil || got.CanonicalID == nil || !got.CanonicalID.Equal(p.ID) {
+	if got, err := s.Get(t.Context(), s.db, Ref{old.ShortID}); err != nil || got.CanonicalID == nil ||
+		!got.CanonicalID.Equal(p.ID) {
 		t.Errorf("what was merged into it: %+v, %v", got, err)
 	}
 
 	must(s.person, s, s.Delete, Ref{p.ShortID})
 	deletion := s.changes()[0]
 	s.made("bakery") // the name is free again, so the tombstone cannot be lifted
-	if out := must(s.person, s, s.journal.Revert, journal.RevertChange{ChangeID: deletion.ShortID}); len(out.Skipped) != 2 || out.Skipped[0].Reason != "conflict" {
+	if out := must(s.person, s, s.journal.Revert, journal.RevertChange{ChangeID: deletion.ShortID}); len(
+		out.Skipped) != 2 || out.Skipped[0].Reason != "conflict" {
 		t.Errorf("revert with the name taken: %+v", out)
 	}
 }
@@ -265,5 +298,24 @@ func TestCategoryMergeMovesCounterparties(t *testing.T) {
 	s.revert()
 	if got, err := s.Get(t.Context(), s.db, Ref{p.ShortID}); err != nil || !got.CategoryID.Equal(*p.CategoryID) {
 		t.Errorf("after the revert: %+v, %v", got, err)
+	}
+}
+
+// A list that is longer than what is read at one time is whole and in order.
+func TestLongList(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	var want []string
+	for n := range 1203 {
+		name := fmt.Sprintf("Shop %04d", n)
+		fresh := id.New()
+		if _, err := pg.Exec(t.Context(), s.db, `insert into counterparty (id, short_id, name)
+			values ($1, $2, $3)`, fresh, fresh.Short(), name); err != nil {
+			t.Fatal(err)
+		}
+		want = append(want, name)
+	}
+	if got := s.names(); got != strings.Join(want, ",") {
+		t.Errorf("%d characters, want %d", len(got), len(strings.Join(want, ",")))
 	}
 }

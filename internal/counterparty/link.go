@@ -18,16 +18,16 @@ import (
 type LinkTransactions struct {
 	ID             string   `json:"id" minLength:"1" doc:"The counterparty's UUID or short id"`
 	TransactionIDs []string `json:"transaction_ids" minItems:"1" maxItems:"50" minLength:"1" doc:"Short ids or UUIDs"`
-	Force          bool     `json:"force,omitempty" doc:"Bind also what a person unlinked; never what is bound"`
+	Force          bool     `json:"force,omitempty" doc:"Also link transactions that a person unlinked; linked ones are never relinked"`
 }
 
 // A LinkedCounterparty is a Counterparty with what a link did.
 type LinkedCounterparty struct {
 	Counterparty
-	Linked       int    `json:"linked" doc:"How many transactions were bound to it just now"`
-	AlreadyBound int    `json:"already_bound" doc:"How many were bound before, to it or to another, and stay as they are"`
-	Held         int    `json:"held" doc:"How many a person unlinked, so that they stay without a counterparty"`
-	ChangeID     *id.ID `json:"change_id" doc:"The change that a revert undoes; null when nothing changed"`
+	Linked       int    `json:"linked" doc:"Transactions linked by this call"`
+	AlreadyBound int    `json:"already_bound" doc:"Transactions that already had a counterparty, this or another, and keep it"`
+	Held         int    `json:"held" doc:"Transactions left without a counterparty because a person unlinked them"`
+	ChangeID     *id.ID `json:"change_id" doc:"The change to revert to undo this; null if nothing changed"`
 }
 
 // Link binds transactions that have no counterparty to this one.
@@ -43,14 +43,17 @@ func (c *Counterparties) Link(ctx context.Context, tx pg.Tx, in LinkTransactions
 	return c.link(ctx, tx, p, nil, ids, in.Force)
 }
 
-// keep is Get, with nobody changing or deleting it until the transaction ends; others may bind to it meanwhile. One that was merged takes nothing more.
+// keep is Get, but nobody can change or delete the counterparty until the transaction ends; others
+// may link to it meanwhile. A merged counterparty is an error.
 func keep(ctx context.Context, tx pg.Tx, ref string) (Counterparty, error) {
-	p, err := pg.One[Counterparty](ctx, tx, `select `+columns+` from counterparty where deleted_at is null and (id = $1 or short_id = $2) for share`, pg.RefTo(ref).IDArgs()...)
+	p, err := pg.One[Counterparty](ctx, tx, `select `+columns+` from counterparty where deleted_at is null
+		and (id = $1 or short_id = $2) for share`, pg.RefTo(ref).IDArgs()...)
 	if err != nil {
 		return Counterparty{}, missing(err)
 	}
 	if p.CanonicalID != nil {
-		return Counterparty{}, errs.New(errs.Conflict, "this counterparty was merged into %s; link to that one", p.CanonicalID.Short())
+		return Counterparty{}, errs.New(errs.Conflict, "this counterparty was merged into %s; link to that one",
+			p.CanonicalID.Short())
 	}
 	return p, nil
 }
@@ -64,8 +67,13 @@ func transactions(ctx context.Context, q pg.Querier, refs []string) ([]id.ID, er
 	var ids []id.ID
 	for i, u := range found {
 		if u.IsZero() {
-			e := errs.New(errs.NotFound, "transaction_ids[%d]: there is no such transaction; nothing was changed. GET /api/v1/transactions lists them", i)
-			e.Details = []errs.Detail{{Field: fmt.Sprintf("transaction_ids[%d]", i), Code: "reference", Message: "there is no such transaction"}}
+			e := errs.New(errs.NotFound,
+				"transaction_ids[%d]: there is no such transaction; nothing was changed. {transaction.list} lists them",
+				i)
+			e.Details = []errs.Detail{{
+				Field: fmt.Sprintf("transaction_ids[%d]", i), Code: "reference",
+				Message: "there is no such transaction",
+			}}
 			return nil, e
 		}
 		if !slices.ContainsFunc(ids, u.Equal) {
@@ -76,7 +84,9 @@ func transactions(ctx context.Context, q pg.Querier, refs []string) ([]id.ID, er
 }
 
 // link binds and records it, together with what was made for it, as one change.
-func (c *Counterparties) link(ctx context.Context, tx pg.Tx, p Counterparty, made []journal.Entry, ids []id.ID, force bool) (LinkedCounterparty, error) {
+func (c *Counterparties) link(ctx context.Context, tx pg.Tx, p Counterparty, made []journal.Entry, ids []id.ID,
+	force bool,
+) (LinkedCounterparty, error) {
 	value := p.ID.String()
 	edits := make([]ledger.Edit, len(ids))
 	for i, u := range ids {
@@ -97,28 +107,32 @@ func (c *Counterparties) link(ctx context.Context, tx pg.Tx, p Counterparty, mad
 			out.AlreadyBound++
 		}
 	}
-	out.ChangeID, err = journal.Record(ctx, tx, journal.Note{Summary: fmt.Sprintf("Linked %d transactions to counterparty %s", out.Linked, p.ShortID)}, append(made, entries...))
+	summary := "Linked " + ledger.Several(out.Linked) + " to counterparty " + p.ShortID
+	if out.Linked == 0 {
+		summary = "Created counterparty " + p.ShortID
+	}
+	out.ChangeID, err = journal.Record(ctx, tx, journal.Note{Summary: summary}, append(made, entries...))
 	return out, err
 }
 
 // AssignCounterparty is the input of assign_counterparty.
 type AssignCounterparty struct {
-	ID             *string  `json:"id,omitempty" minLength:"1" doc:"The counterparty's short id or UUID; give id or name"`
-	Name           *string  `json:"name,omitempty" minLength:"1" maxLength:"200" format:"line" doc:"The counterparty's name, whatever its case; it is made if there is none"`
+	ID             *string  `json:"id,omitempty" minLength:"1" doc:"The counterparty's short id or UUID; give exactly one of id and name"`
+	Name           *string  `json:"name,omitempty" minLength:"1" maxLength:"200" format:"line" doc:"The counterparty's name, ignoring case; an unknown name creates a counterparty"`
 	TransactionIDs []string `json:"transaction_ids" minItems:"1" maxItems:"50" minLength:"1" doc:"Short ids or UUIDs"`
-	Force          bool     `json:"force,omitempty" doc:"Bind also what a person unlinked; never what is bound"`
+	Force          bool     `json:"force,omitempty" doc:"Also link transactions that a person unlinked; linked ones are never relinked"`
 }
 
 // An AssignedCounterparty is a LinkedCounterparty that may have been made for it.
 type AssignedCounterparty struct {
 	LinkedCounterparty
-	Created bool `json:"created" doc:"It was made by this call"`
+	Created bool `json:"created" doc:"Created by this call"`
 }
 
-// Assign is Link for a counterparty that may have to be made first.
+// Assign is Link for a counterparty that may have to be created first.
 func (c *Counterparties) Assign(ctx context.Context, tx pg.Tx, in AssignCounterparty) (AssignedCounterparty, error) {
 	if (in.ID == nil) == (in.Name == nil) {
-		return AssignedCounterparty{}, errs.Field("id", "conflict", "must be given, or name, and not both")
+		return AssignedCounterparty{}, errs.Field("id", "conflict", "give exactly one of id and name")
 	}
 	ids, err := transactions(ctx, tx, in.TransactionIDs)
 	if err != nil {
@@ -138,7 +152,9 @@ func (c *Counterparties) Assign(ctx context.Context, tx pg.Tx, in AssignCounterp
 	return AssignedCounterparty{out, len(made) > 0}, err
 }
 
-// named is the counterparty of that name, or the one that it was merged into. Of several callers that bring a new name one makes it, with the entry that says so, and the others wait for that one.
+// named is the counterparty of that name, or the one that it was merged into. Of several callers
+// that bring a new name one makes it, with the entry that says so, and the others wait for that
+// one.
 func named(ctx context.Context, tx pg.Tx, name string) (Counterparty, []journal.Entry, error) {
 	p, err := insert(ctx, tx, pg.Args{"name": name, "website": nil, "logo": nil, "category": nil, "mcc": nil})
 	if err == nil {
@@ -148,7 +164,8 @@ func named(ctx context.Context, tx pg.Tx, name string) (Counterparty, []journal.
 	if !errors.Is(err, pg.ErrNoRow) {
 		return Counterparty{}, nil, err
 	}
-	ref, err := pg.Value[id.ID](ctx, tx, `select coalesce(canonical_id, id) from counterparty where lower(name) = lower($1) and deleted_at is null for share`, name)
+	ref, err := pg.Value[id.ID](ctx, tx, `select coalesce(canonical_id, id) from counterparty
+		where lower(name) = lower($1) and deleted_at is null for share`, name)
 	if err != nil {
 		return Counterparty{}, nil, missing(err)
 	}
@@ -160,7 +177,7 @@ func named(ctx context.Context, tx pg.Tx, name string) (Counterparty, []journal.
 type UnlinkTransaction struct {
 	ID            string `json:"id" minLength:"1" doc:"The counterparty's UUID or short id"`
 	TransactionID string `json:"transaction_id" minLength:"1" doc:"The transaction's UUID or short id"`
-	Force         bool   `json:"force,omitempty" doc:"Unlink also what a person linked"`
+	Force         bool   `json:"force,omitempty" doc:"Also unlink transactions that a person linked"`
 }
 
 // Unlink takes the counterparty off a transaction that is bound to it.
@@ -178,9 +195,12 @@ func (c *Counterparties) Unlink(ctx context.Context, tx pg.Tx, in UnlinkTransact
 	case err != nil:
 		return op.Deleted{}, err
 	case out.NotBound > 0:
-		return op.Deleted{}, errs.New(errs.NotFound, "no such transaction is bound to this counterparty; GET /api/v1/transactions?counterparty_id= lists those that are")
+		return op.Deleted{}, errs.New(errs.NotFound,
+			"no such transaction is linked to this counterparty; {transaction.list} with counterparty_id lists those "+
+				"that are")
 	case out.Held > 0:
-		return op.Deleted{}, errs.New(errs.Conflict, "a person linked this transaction and holds it; say force: true to unlink it all the same")
+		return op.Deleted{}, errs.New(errs.Conflict,
+			"a person linked this transaction, so it is held; give force: true to unlink it anyway")
 	}
 	return op.Deleted{Deleted: true, ID: ids[0]}, nil
 }
@@ -189,19 +209,19 @@ func (c *Counterparties) Unlink(ctx context.Context, tx pg.Tx, in UnlinkTransact
 type UnlinkTransactions struct {
 	ID             string   `json:"id" minLength:"1" doc:"The counterparty's short id or UUID"`
 	TransactionIDs []string `json:"transaction_ids" minItems:"1" maxItems:"50" minLength:"1" doc:"Short ids or UUIDs"`
-	Force          bool     `json:"force,omitempty" doc:"Unlink also what a person linked"`
+	Force          bool     `json:"force,omitempty" doc:"Also unlink transactions that a person linked"`
 }
 
-// Unlinked is what an unlinking did.
+// Unlinked is the result of UnlinkMany.
 type Unlinked struct {
 	ID       id.ID  `json:"id" doc:"The counterparty"`
-	Unlinked int    `json:"unlinked" doc:"How many transactions have no counterparty now"`
-	NotBound int    `json:"not_bound" doc:"How many were not bound to this counterparty and stay as they are"`
-	Held     int    `json:"held" doc:"How many a person linked, so that they stay bound"`
-	ChangeID *id.ID `json:"change_id" doc:"The change that a revert undoes; null when nothing changed"`
+	Unlinked int    `json:"unlinked" doc:"Transactions unlinked by this call"`
+	NotBound int    `json:"not_bound" doc:"Transactions that were not linked to this counterparty and are unchanged"`
+	Held     int    `json:"held" doc:"Transactions left linked because a person linked them"`
+	ChangeID *id.ID `json:"change_id" doc:"The change to revert to undo this; null if nothing changed"`
 }
 
-// UnlinkMany is Unlink for many, with counts in place of refusals.
+// UnlinkMany is Unlink for many transactions, with counts instead of errors.
 func (c *Counterparties) UnlinkMany(ctx context.Context, tx pg.Tx, in UnlinkTransactions) (Unlinked, error) {
 	p, err := c.Get(ctx, tx, Ref{in.ID})
 	if err != nil {
@@ -214,8 +234,11 @@ func (c *Counterparties) UnlinkMany(ctx context.Context, tx pg.Tx, in UnlinkTran
 	return c.unlink(ctx, tx, p, ids, in.Force)
 }
 
-func (c *Counterparties) unlink(ctx context.Context, tx pg.Tx, p Counterparty, ids []id.ID, force bool) (Unlinked, error) {
-	bound, err := pg.Values[id.ID](ctx, tx, `select id from transaction where id = any($1) and counterparty_id = $2 order by id for update`, ids, p.ID)
+func (c *Counterparties) unlink(ctx context.Context, tx pg.Tx, p Counterparty, ids []id.ID, force bool) (Unlinked,
+	error,
+) {
+	bound, err := pg.Values[id.ID](ctx, tx, `select id from transaction where id = any($1) and counterparty_id = $2
+		order by id for update`, ids, p.ID)
 	if err != nil {
 		return Unlinked{}, err
 	}
@@ -233,6 +256,7 @@ func (c *Counterparties) unlink(ctx context.Context, tx pg.Tx, p Counterparty, i
 			out.Held++
 		}
 	}
-	out.ChangeID, err = journal.Record(ctx, tx, journal.Note{Summary: fmt.Sprintf("Unlinked %d transactions from counterparty %s", out.Unlinked, p.ShortID)}, entries)
+	out.ChangeID, err = journal.Record(ctx, tx,
+		journal.Note{Summary: "Unlinked " + ledger.Several(out.Unlinked) + " from counterparty " + p.ShortID}, entries)
 	return out, err
 }

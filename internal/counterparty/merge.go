@@ -15,11 +15,12 @@ import (
 
 // MergeCounterparty is the input of Merge.
 type MergeCounterparty struct {
-	ID   string `json:"id" minLength:"1" doc:"The counterparty that goes: UUID or short id"`
-	Into string `json:"into" minLength:"1" doc:"The counterparty that takes over: UUID or short id"`
+	ID   string `json:"id" minLength:"1" doc:"The counterparty to merge and retire: UUID or short id"`
+	Into string `json:"into" minLength:"1" doc:"The counterparty that replaces it: UUID or short id"`
 }
 
-// Merge moves all transactions of one counterparty to another, which takes over, and answers that one. The first stays readable and leads to it; so do those that were merged into the first before.
+// Merge moves all transactions of one counterparty to another, and returns the other one. The first
+// stays readable and leads to it; so do those that were merged into the first before.
 func (c *Counterparties) Merge(ctx context.Context, tx pg.Tx, in MergeCounterparty) (Counterparty, error) {
 	from, into, err := lockBoth(ctx, tx, in)
 	if err != nil {
@@ -29,25 +30,30 @@ func (c *Counterparties) Merge(ctx context.Context, tx pg.Tx, in MergeCounterpar
 	case from.ID.Equal(into.ID):
 		return Counterparty{}, errs.New(errs.Conflict, "a counterparty cannot be merged into itself")
 	case from.CanonicalID != nil:
-		return Counterparty{}, errs.New(errs.Conflict, "this counterparty was merged already, into %s", from.CanonicalID.Short())
+		return Counterparty{}, errs.New(errs.Conflict, "this counterparty was already merged into %s",
+			from.CanonicalID.Short())
 	case into.CanonicalID != nil:
-		return Counterparty{}, errs.New(errs.Conflict, "into was merged itself, into %s; merge into that one", into.CanonicalID.Short())
+		return Counterparty{}, errs.New(errs.Conflict, "into was itself merged into %s; merge into that one",
+			into.CanonicalID.Short())
 	}
-	ids, err := family(ctx, tx, from.ID)
+	ids, err := lockWithMerged(ctx, tx, from.ID)
 	if err != nil {
 		return Counterparty{}, err
 	}
-	err = definition.Recorded(ctx, tx, ids, "Merged counterparty "+from.ShortID+" into "+into.ShortID, func() ([]journal.Entry, error) {
-		_, err := pg.Exec(ctx, tx, `update counterparty set canonical_id = $2, updated_at = clock_timestamp() where id = any($1)`, ids, into.ID)
-		if err != nil {
-			return nil, err
-		}
-		return c.move(ctx, tx, from.ID, into.ID)
-	})
+	err = definition.Recorded(ctx, tx, ids, "Merged counterparty "+from.ShortID+" into "+into.ShortID,
+		func() ([]journal.Entry, error) {
+			_, err := pg.Exec(ctx, tx, `update counterparty set canonical_id = $2, updated_at = clock_timestamp()
+			where id = any($1)`, ids, into.ID)
+			if err != nil {
+				return nil, err
+			}
+			return c.move(ctx, tx, from.ID, into.ID)
+		})
 	return into, err
 }
 
-// lockBoth finds both sides of a merge and locks them in one order, so that two merges never wait for each other in a circle.
+// lockBoth finds both sides of a merge and locks them in a fixed order, so that two merges never
+// wait for each other in a circle.
 func lockBoth(ctx context.Context, tx pg.Tx, in MergeCounterparty) (from, into Counterparty, err error) {
 	if from, err = find(ctx, tx, in.ID); err != nil {
 		return from, into, missing(err)
@@ -65,19 +71,25 @@ func lockBoth(ctx context.Context, tx pg.Tx, in MergeCounterparty) (from, into C
 	return from, into, pg.Named(err, "into", "counterparty", lists)
 }
 
-// move binds all that is bound to one counterparty, deleted transactions too, to another. A merge is no statement about each of them, so whose the binding is stays as it was, and nothing is held against it.
+// move binds all that is bound to one counterparty, deleted transactions too, to another. A merge
+// is no statement about each of them, so whose the binding is stays as it was, and nothing is held
+// against it.
 func (c *Counterparties) move(ctx context.Context, tx pg.Tx, from, into id.ID) ([]journal.Entry, error) {
 	type binding struct {
 		ID     id.ID   `db:"id"`
 		Source *string `db:"counterparty_source"`
 	}
-	// Two halves, because each has a partial index.
-	bound, err := pg.All[binding](ctx, tx, `
-		select id, counterparty_source from transaction
-		where counterparty_id = $1 and id in (
-			select id from transaction where counterparty_id = $1 and deleted_at is null
-			union all select id from transaction where counterparty_id = $1 and deleted_at is not null)
-		order by id for update`, from)
+	// Two halves, because each has a partial index. They are locked by a statement of their own,
+	// which looks at nothing else: one that waits for somebody's edit looks again at that row
+	// alone, and with halves in it can miss it.
+	ids, err := pg.Values[id.ID](ctx, tx, `
+		select id from transaction where counterparty_id = $1 and deleted_at is null union all select id
+			from transaction where counterparty_id = $1 and deleted_at is not null`, from)
+	if err != nil {
+		return nil, err
+	}
+	bound, err := pg.All[binding](ctx, tx, `select id, counterparty_source from transaction
+		where id = any($1) and counterparty_id = $2 order by id for update`, ids, from)
 	if err != nil {
 		return nil, err
 	}
@@ -90,20 +102,38 @@ func (c *Counterparties) move(ctx context.Context, tx pg.Tx, from, into id.ID) (
 	return entries, err
 }
 
-// fits says which counterparties cannot become so. A merge that comes back must not lead to one that was merged or deleted since, nor away from one that others lead to, nor may it or a deletion leave transactions behind:
-// they would be out of sight. The category must be there.
+// fits says which counterparties cannot become so. A merge that comes back must not lead to one
+// that was merged or deleted since, nor away from one that others lead to, nor may it or a deletion
+// leave transactions behind: they would be out of sight. The category must be there.
 func fits(ctx context.Context, tx pg.Tx, entries []journal.Entry) ([]journal.Skipped, error) {
 	ids, records := make([]id.ID, len(entries)), make([]*string, len(entries))
 	for i, e := range entries {
 		ids[i], records[i] = e.SubjectID, e.After
 	}
+	// The counterparties they lead to stay in use until the transaction ends: this waits for
+	// concurrent deletions and merges.
+	_, err := pg.Exec(ctx, tx, `
+		select from category where id in (select (v.record::jsonb ->> 'category_id')::uuid
+			from unnest($1::text[]) v (record)) order by id for share`, records)
+	if err != nil {
+		return nil, err
+	}
+	_, err = pg.Exec(ctx, tx, `
+		select from counterparty where id in (select (v.record::jsonb ->> 'canonical_id')::uuid
+			from unnest($1::text[]) v (record)) order by id for share`, records)
+	if err != nil {
+		return nil, err
+	}
 	astray, err := pg.Values[id.ID](ctx, tx, `
 		select v.id from unnest($1::uuid[], $2::text[]) v (id, record)
-		cross join lateral (select (v.record::jsonb ->> 'canonical_id')::uuid, (v.record::jsonb ->> 'category_id')::uuid) r (canonical_id, category_id)
+		cross join lateral (select (v.record::jsonb ->> 'canonical_id')::uuid,
+			(v.record::jsonb ->> 'category_id')::uuid) r (canonical_id, category_id)
 		where exists (select from category c where c.id = r.category_id and c.deleted_at is not null)
-			or exists (select from counterparty p where p.id = r.canonical_id and p.id <> all($1) and (p.canonical_id is not null or p.deleted_at is not null))
+			or exists (select from counterparty p where p.id = r.canonical_id and p.id <> all($1)
+				and (p.canonical_id is not null or p.deleted_at is not null))
 			or (v.record is null or r.canonical_id is not null) and (
-				exists (select from counterparty p where p.canonical_id = v.id and p.id <> all($1) and p.deleted_at is null)
+				exists (select from counterparty p where p.canonical_id = v.id and p.id <> all($1)
+					and p.deleted_at is null)
 				or exists (select from transaction t where t.counterparty_id = v.id))`, ids, records)
 	if err != nil {
 		return nil, err
@@ -117,20 +147,23 @@ func fits(ctx context.Context, tx pg.Tx, entries []journal.Entry) ([]journal.Ski
 	return left, nil
 }
 
-// A CategoryUser is how counterparties take part in what becomes of categories: they follow a merge.
+// A CategoryUser is how counterparties take part in what becomes of categories: they follow a
+// merge.
 type CategoryUser struct{}
 
 var _ filing.CategoryUser = CategoryUser{}
 
 // Uses implements filing.CategoryUser.
 func (CategoryUser) Uses(ctx context.Context, tx pg.Tx, category id.ID) (int64, string, error) {
-	n, err := pg.Value[int64](ctx, tx, `select count(*) from counterparty where category_id = $1 and deleted_at is null`, category)
+	n, err := pg.Value[int64](ctx, tx, `select count(*) from counterparty
+		where category_id = $1 and deleted_at is null`, category)
 	return n, "counterparties", err
 }
 
 // Move implements filing.CategoryUser.
 func (CategoryUser) Move(ctx context.Context, tx pg.Tx, from, into []id.ID) ([]journal.Entry, error) {
-	ids, err := pg.Values[id.ID](ctx, tx, `select id from counterparty where category_id = any($1) order by id for update`, from)
+	ids, err := pg.Values[id.ID](ctx, tx, `select id from counterparty where category_id = any($1)
+		order by id for update`, from)
 	if err != nil {
 		return nil, err
 	}

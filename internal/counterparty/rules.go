@@ -5,52 +5,70 @@ import (
 
 	"coffer/internal/id"
 	"coffer/internal/journal"
+	"coffer/internal/ledger"
 	"coffer/internal/op"
 	"coffer/internal/pg"
 )
 
-// Assigned is what rules' references to counterparties stand for. What names nothing that is in use is left out.
+// Assigned is what rules' references to counterparties stand for. What names nothing that is in use
+// is left out.
 type Assigned struct {
 	ByID   map[id.ID]id.ID  // one that was merged leads on to the one that took over
 	ByName map[string]id.ID // under the name as it was given
 	Made   []journal.Entry  // for those that were made now
 }
 
-// Assign finds what rules refer to, all at once, and makes those that are named by a name which nobody has. They stay in use until the transaction ends.
+// Assign finds what rules refer to, all at once, and makes those that are named by a name which
+// nobody has. They stay in use until the transaction ends.
 func Assign(ctx context.Context, tx pg.Tx, ids []id.ID, names []string) (Assigned, error) {
 	out := Assigned{ByID: map[id.ID]id.ID{}, ByName: map[string]id.ID{}}
-	type pair struct {
-		From id.ID `db:"from_id"`
-		To   id.ID `db:"to_id"`
-	}
-	pairs, err := pg.All[pair](ctx, tx, `
-		select id as from_id, coalesce(canonical_id, id) as to_id from counterparty where id = any($1) and deleted_at is null order by id for share`, ids)
+	heads, err := ledger.Heads(ctx, tx, ids)
 	if err != nil {
 		return out, err
 	}
-	for _, p := range pairs {
-		out.ByID[p.From] = p.To
+	out.ByID = heads
+	for range 2 {
+		if len(out.ByName) == len(names) {
+			break
+		}
+		// one that another call was deleting or renaming is created again after that
+		if err := out.byName(ctx, tx, names); err != nil {
+			return out, err
+		}
 	}
-	if len(names) == 0 {
-		return out, nil
-	}
-	if err := out.make(ctx, tx, names); err != nil {
-		return out, err
+	return out, nil
+}
+
+// byName finds those of these names and makes the others.
+func (a *Assigned) byName(ctx context.Context, tx pg.Tx, names []string) error {
+	if err := a.make(ctx, tx, names); err != nil {
+		return err
 	}
 	type named struct {
 		Name string `db:"name"`
 		ID   id.ID  `db:"id"`
 	}
 	found, err := pg.All[named](ctx, tx, `
-		select v.name, coalesce(c.canonical_id, c.id) as id
-		from unnest($1::text[]) v (name) join counterparty c on lower(c.name) = lower(v.name) and c.deleted_at is null order by c.id for share of c`, names)
-	for _, n := range found {
-		out.ByName[n.Name] = n.ID
+		select v.name, c.id from unnest($1::text[]) v (name) join counterparty c on lower(c.name) = lower(v.name)
+			and c.deleted_at is null order by c.id for share of c`, names)
+	if err != nil {
+		return err
 	}
-	return out, err
+	ids := make([]id.ID, len(found))
+	for i, n := range found {
+		ids[i] = n.ID
+	}
+	heads, err := ledger.Heads(ctx, tx, ids)
+	for _, n := range found {
+		if head, ok := heads[n.ID]; ok {
+			a.ByName[n.Name] = head
+		}
+	}
+	return err
 }
 
-// make makes those whose name nobody has. Of several callers that bring the same one, one makes it and the others wait.
+// make makes those whose name nobody has. Of several callers that bring the same one, one makes it
+// and the others wait.
 func (a *Assigned) make(ctx context.Context, tx pg.Tx, names []string) error {
 	var made []id.ID
 	err := pg.Redraw(ctx, tx, "counterparty_short_id", func(tx pg.Tx) (err error) {
@@ -61,7 +79,8 @@ func (a *Assigned) make(ctx context.Context, tx pg.Tx, names []string) error {
 		}
 		made, err = pg.Values[id.ID](ctx, tx, `
 			insert into counterparty (id, short_id, name)
-			select distinct on (lower(v.name)) v.id, v.short_id, v.name from unnest($1::uuid[], $2::text[], $3::text[]) v (id, short_id, name) order by lower(v.name)
+			select distinct on (lower(v.name)) v.id, v.short_id, v.name
+				from unnest($1::uuid[], $2::text[], $3::text[]) v (id, short_id, name) order by lower(v.name)
 			on conflict (lower(name)) where deleted_at is null do nothing returning id`, fresh, shorts, names)
 		return err
 	})
@@ -71,7 +90,10 @@ func (a *Assigned) make(ctx context.Context, tx pg.Tx, names []string) error {
 	now, err := definition.Read(ctx, tx, made)
 	source := journal.Source(op.ActorOf(ctx))
 	for _, u := range made {
-		a.Made = append(a.Made, journal.Entry{Subject: journal.Counterparty, SubjectID: u, Field: journal.FieldRecord, After: now[u], AfterSource: &source})
+		a.Made = append(a.Made, journal.Entry{
+			Subject: journal.Counterparty, SubjectID: u, Field: journal.FieldRecord,
+			After: now[u], AfterSource: &source,
+		})
 	}
 	return err
 }

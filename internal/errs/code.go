@@ -6,7 +6,8 @@ import (
 	"slices"
 )
 
-// A Code names a failure. Codes are a stable contract: none is ever renamed or given another meaning.
+// A Code names a failure. Codes are a stable contract: none is ever renamed or given another
+// meaning.
 type Code string
 
 // The codes of the contract. A new one is a line here and a line in the table below.
@@ -47,7 +48,8 @@ const (
 	ProviderTimeout      Code = "PROVIDER_TIMEOUT"
 )
 
-// A Kind is a family of codes that callers treat alike: a job decides by it whether to try again, the command line its exit code.
+// A Kind is a family of codes that callers treat alike: it decides whether a job retries and which
+// exit code a command has.
 type Kind string
 
 // The kinds.
@@ -106,7 +108,7 @@ var table = map[Code]face{
 	ProviderTimeout:      {KindUpstream, http.StatusGatewayTimeout},
 }
 
-// Kind is the family of the code; a code that the table lacks is internal.
+// Kind returns the family of the code; a code that is not in the table is internal.
 func (c Code) Kind() Kind {
 	if f, ok := table[c]; ok {
 		return f.kind
@@ -114,7 +116,7 @@ func (c Code) Kind() Kind {
 	return KindInternal
 }
 
-// Status is the HTTP status of the code.
+// Status returns the HTTP status of the code.
 func (c Code) Status() int {
 	if f, ok := table[c]; ok {
 		return f.status

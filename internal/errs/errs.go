@@ -1,5 +1,6 @@
-// Package errs is the one error type: a code that callers can rely on, a message that says what to do, and a cause for the log.
-// It knows no transport and no domain: what a status line, a tool result or an exit code makes of an error is derived from its code.
+// Package errs is the one error type: a code that callers can rely on, a message that says what to
+// do, and a cause for the log. It knows no transport and no domain: HTTP statuses, tool results and
+// exit codes are derived from the code.
 package errs
 
 import (
@@ -9,23 +10,31 @@ import (
 	"time"
 )
 
-// An Error is a failure with a public face (code, message, details) and a private cause that only the log sees.
+// An Error is a failure with a public part (code, message, details) and a private cause that only
+// the log sees.
 type Error struct {
 	Code    Code
 	Message string
 	Details []Detail
-	After   time.Duration // how long to wait before trying again, where that is known
+	Lookup  string        // kind of the record that does not exist, as the noun of its ops: category
+	After   time.Duration // how long to wait before trying again, if known
+	Limit   Limit         // the limit that was exceeded, if response headers report it
 	cause   error
 }
 
-// A Detail is one fault of an input. It never holds the offending value, which could be a secret.
+// A Detail is one fault of an input. It never contains the offending value, which could be a
+// secret.
 type Detail struct {
-	Field   string `json:"field" doc:"Where the fault is, as a path: operations[1].category"`
+	Field   string `json:"field" doc:"Path of the faulty field: operations[1].category"`
 	Code    string `json:"code" doc:"What is wrong, in one word: required, unknown, type, length, range, pattern, enum, empty, conflict"`
 	Message string `json:"message" doc:"What to do about it"`
+
+	Lookup      string   `json:"lookup,omitempty" doc:"If the field names a record that does not exist, its kind: category, tag, account"`
+	Suggestions []string `json:"suggestions,omitempty" doc:"Up to three valid values close to the one given, nearest first"`
 }
 
-// New makes an Error whose message says what to do. Values that a bank or a stranger wrote do not belong into it.
+// New returns an Error whose message says what to do. Text from banks or strangers must not be in
+// it.
 func New(code Code, format string, args ...any) *Error {
 	return &Error{Code: code, Message: fmt.Sprintf(format, args...)}
 }
@@ -37,16 +46,29 @@ func Wrap(cause error, code Code, format string, args ...any) *Error {
 	return e
 }
 
-// Later says how long to wait before trying again.
+// Later sets how long to wait before trying again.
 func (e *Error) Later(after time.Duration) *Error {
 	e.After = after
+	return e
+}
+
+// A Limit is a quota of something within a window.
+type Limit struct {
+	Name   string
+	Quota  int
+	Window time.Duration
+}
+
+// Limited sets the limit that was exceeded.
+func (e *Error) Limited(name string, quota int, window time.Duration) *Error {
+	e.Limit = Limit{name, quota, window}
 	return e
 }
 
 // MaxFaults is how many faults an error lists.
 const MaxFaults = 50
 
-// Faults makes the error of an input with several faults, or nil when there are none.
+// Faults returns the error of an input with faults, or nil if there are none.
 func Faults(details []Detail) error {
 	switch len(details) {
 	case 0:
@@ -59,21 +81,21 @@ func Faults(details []Detail) error {
 		}
 		return &Error{Code: ValidationError, Message: msg, Details: details}
 	}
-	message := fmt.Sprintf("%d things are wrong with the input; details lists them", len(details))
+	message := fmt.Sprintf("the input has %d faults; details lists them", len(details))
 	if len(details) > MaxFaults {
-		// An answer must not grow with what a caller makes up.
-		message = fmt.Sprintf("%d things are wrong with the input; details lists the first %d", len(details), MaxFaults)
+		// An answer must not grow with what a caller makes up, and validation stops counting there.
+		message = fmt.Sprintf("the input has more than %d faults; details lists the first %[1]d", MaxFaults)
 		details = details[:MaxFaults]
 	}
 	return &Error{Code: ValidationError, Details: details, Message: message}
 }
 
-// Field makes the error of one faulty field.
+// Field returns the error of one faulty field.
 func Field(field, code, format string, args ...any) error {
 	return Faults([]Detail{{Field: field, Code: code, Message: fmt.Sprintf(format, args...)}})
 }
 
-// Error implements error; it includes the cause, so it is for logs. Outward goes only Public.
+// Error implements error. It includes the cause, so it is only for logs; callers get Public.
 func (e *Error) Error() string {
 	if e.cause != nil {
 		return fmt.Sprintf("%s: %s: %v", e.Code, e.Message, e.cause)
@@ -84,7 +106,7 @@ func (e *Error) Error() string {
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.cause }
 
-// Kind is the family of the error's code.
+// Kind returns the family of the error's code.
 func (e *Error) Kind() Kind { return e.Code.Kind() }
 
 // Is reports whether err is, or wraps, an Error with that code.
@@ -93,32 +115,38 @@ func Is(err error, code Code) bool {
 	return ok && e.Code == code
 }
 
-// Public is the only road outward: it returns the error that a caller may see, without its cause.
-// Whatever is not an Error becomes INTERNAL_ERROR with the request id, under which the log holds the chain.
+// Public returns the error that a caller may see, without its cause. Nothing else may be shown to
+// callers. Anything that is not an Error becomes INTERNAL_ERROR with the request id, under which
+// the log has the whole chain.
 func Public(err error, requestID string) *Error {
 	if err == nil {
 		return nil
 	}
 	if e, ok := errors.AsType[*Error](err); ok {
-		return &Error{Code: e.Code, Message: e.Message, Details: e.Details, After: e.After}
+		return (&Error{
+			Code: e.Code, Message: e.Message, Details: e.Details, Lookup: e.Lookup, After: e.After,
+			Limit: e.Limit,
+		}).Worded(command)
 	}
 	if errors.Is(err, context.DeadlineExceeded) {
-		return New(Unavailable, "this took too long and was stopped; ask for less or try again (request %s)", requestID)
+		return New(Unavailable, "the call took too long and was stopped; narrow the request or try again (request %s)",
+			requestID)
 	}
-	return New(InternalError, "something went wrong on our side; the server's log has it under request %s", requestID)
+	return New(InternalError, "internal error; the server's log has the details under request %s", requestID)
 }
 
-// A Face is the body of every error answer.
+// A Face is the body of every error response.
 type Face struct {
 	Error FaceError `json:"error"`
 }
 
-// A FaceError is what a caller learns of an error.
+// A FaceError is the public part of an error.
 type FaceError struct {
 	Code    Code     `json:"code" doc:"Stable, in UPPER_SNAKE_CASE"`
 	Message string   `json:"message" doc:"What went wrong and what to do"`
-	Details []Detail `json:"details,omitempty" doc:"Each fault, where an input has several"`
+	Lookup  string   `json:"lookup,omitempty" doc:"Kind of the record that does not exist: category, tag, account"`
+	Details []Detail `json:"details,omitempty" doc:"Each fault of the input"`
 }
 
-// Face is the error as a caller sees it.
-func (e *Error) Face() Face { return Face{FaceError{e.Code, e.Message, e.Details}} }
+// Face returns the error as a caller sees it.
+func (e *Error) Face() Face { return Face{FaceError{e.Code, e.Message, e.Lookup, e.Details}} }

@@ -6,8 +6,9 @@ import (
 	"runtime/debug"
 )
 
-// Panicked makes an error of what recover gave, for the log: where it happened, and the stack. What somebody panicked with may hold a secret or a stranger's words,
-// so only the runtime's own complaints, which quote no data, are told; of all else the type.
+// Panicked turns a recovered value into an error for the log, with the place and the stack. The
+// value may contain a secret or a stranger's text, so only the runtime's own errors, which quote no
+// data, are printed; for all others only the type is.
 func Panicked(where string, value any) error {
 	if e, ok := value.(runtime.Error); ok {
 		return fmt.Errorf("panic in %s: %w\n%s", where, e, debug.Stack())

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"coffer/internal/bank"
+	"coffer/internal/bank/all"
 	"coffer/internal/errs"
 	"coffer/internal/id"
 	"coffer/internal/op"
@@ -12,17 +13,17 @@ import (
 	"coffer/internal/text"
 )
 
-// A Connection is a link to a bank, or a bucket for files.
+// A Connection is a link to a bank, or a connection for CSV files.
 type Connection struct {
 	ID                   id.ID           `json:"id" db:"id"`
 	ShortID              string          `json:"short_id,omitempty" db:"short_id" required:"true"`
-	UserID               id.ID           `json:"user_id" db:"user_id" doc:"The member whose it is"`
-	Provider             string          `json:"provider" db:"provider" enum:"plaid,teller,csv"`
-	InstitutionName      *text.Untrusted `json:"institution_name" db:"institution_name" doc:"Untrusted: the bank's name as the provider has it"`
+	UserID               id.ID           `json:"user_id" db:"user_id" doc:"The member this connection belongs to"`
+	Provider             all.Name        `json:"provider" db:"provider"`
+	InstitutionName      *text.Untrusted `json:"institution_name" db:"institution_name" doc:"Untrusted: the bank's name as the provider gives it"`
 	InstitutionID        *string         `json:"institution_id" db:"institution_id"`
 	Status               string          `json:"status" db:"status" enum:"active,error,pending_reauth,disconnected"`
-	StatusReason         *string         `json:"status_reason" db:"status_reason" doc:"A stable code"`
-	StatusMessage        *string         `json:"status_message" db:"status_message" doc:"What a person can do"`
+	StatusReason         *string         `json:"status_reason" db:"status_reason" doc:"A stable error code"`
+	StatusMessage        *string         `json:"status_message" db:"status_message" doc:"What to do about it"`
 	Paused               bool            `json:"paused" db:"paused"`
 	SyncIntervalSeconds  *int            `json:"sync_interval_seconds" db:"sync_interval_seconds"`
 	AccountsCount        int             `json:"accounts_count" db:"accounts_count"`
@@ -36,12 +37,14 @@ type Connection struct {
 }
 
 const connectionRows = `
-	select c.id, c.short_id, c.member_id as user_id, c.provider, c.institution_name, c.institution_id, c.status, c.status_reason, c.status_message, c.paused, c.sync_interval_seconds,
-		(select count(*) from account a where a.connection_id = c.id) as accounts_count, c.new_accounts_available, c.consent_expires_at, c.last_attempt_at, c.last_sync_at, c.next_sync_at,
+	select c.id, c.short_id, c.member_id as user_id, c.provider, c.institution_name, c.institution_id, c.status,
+		c.status_reason, c.status_message, c.paused, c.sync_interval_seconds,
+		(select count(*) from account a where a.connection_id = c.id and a.deleted_at is null) as accounts_count,
+			c.new_accounts_available, c.consent_expires_at, c.last_attempt_at, c.last_sync_at, c.next_sync_at,
 		c.created_at, c.updated_at
 	from connection c`
 
-// Connections are all connections, oldest first.
+// Connections returns all connections, oldest first.
 func (f *Feed) Connections(ctx context.Context, q pg.Querier, _ op.None) ([]Connection, error) {
 	return pg.All[Connection](ctx, q, connectionRows+` order by c.id`)
 }
@@ -51,18 +54,19 @@ type ConnectionRef struct {
 	ID string `json:"id" minLength:"1" doc:"The connection's UUID or short id"`
 }
 
-// Connection is one connection.
+// Connection returns one connection.
 func (f *Feed) Connection(ctx context.Context, q pg.Querier, in ConnectionRef) (Connection, error) {
-	c, err := pg.One[Connection](ctx, q, connectionRows+` where c.id = $1 or c.short_id = $2`, pg.RefTo(in.ID).IDArgs()...)
-	return c, pg.Found(err, "connection", "GET /api/v1/connections lists them")
+	c, err := pg.One[Connection](ctx, q, connectionRows+` where c.id = $1 or c.short_id = $2`,
+		pg.RefTo(in.ID).IDArgs()...)
+	return c, pg.Found(err, "connection", "{connection.list} lists them")
 }
 
 // PatchConnection is the input of PatchConnection.
 type PatchConnection struct {
 	ID                  string       `json:"id" minLength:"1" doc:"The connection's UUID or short id"`
-	Paused              *bool        `json:"paused,omitempty" doc:"A paused connection is synced only when someone asks for it"`
-	SyncIntervalSeconds op.Null[int] `json:"sync_interval_seconds,omitzero" minimum:"900" maximum:"2592000" doc:"How often it is synced; null for the household's own"`
-	UserID              *string      `json:"user_id,omitempty" minLength:"1" doc:"The member whose it is: UUID or short id"`
+	Paused              *bool        `json:"paused,omitempty" doc:"A paused connection is synced only on request"`
+	SyncIntervalSeconds op.Null[int] `json:"sync_interval_seconds,omitzero" minimum:"900" maximum:"2592000" doc:"How often it is synced; null means the household's default"`
+	UserID              *string      `json:"user_id,omitempty" minLength:"1" doc:"The member this connection belongs to: UUID or short id"`
 }
 
 // PatchConnection changes a connection.
@@ -78,15 +82,21 @@ func (f *Feed) PatchConnection(ctx context.Context, tx pg.Tx, in PatchConnection
 	if in.UserID != nil {
 		u, err := f.auth.KeepUser(ctx, tx, *in.UserID)
 		if err != nil {
-			return Connection{}, pg.Named(err, "user_id", "user", "GET /api/v1/users lists them")
+			return Connection{}, pg.Named(err, "user_id", "user", "{user.list} lists them")
 		}
 		member = &u.ID
 	}
 	_, err = pg.Exec(ctx, tx, `
 		update connection set
-			paused = coalesce(@paused, paused), sync_interval_seconds = case when @given then @interval else sync_interval_seconds end, member_id = coalesce(@member, member_id),
-			next_sync_at = case when @given and provider <> 'csv' then least(next_sync_at, clock_timestamp() + @interval * interval '1 second') else next_sync_at end, updated_at = clock_timestamp()
-		where id = @id`, pg.Args{"id": c.ID, "paused": in.Paused, "given": in.SyncIntervalSeconds.Set, "interval": in.SyncIntervalSeconds.Value, "member": member})
+			paused = coalesce(@paused, paused), sync_interval_seconds = case when @given then @interval
+				else sync_interval_seconds end, member_id = coalesce(@member, member_id),
+			next_sync_at = case when @given
+				and provider <> 'csv' then least(next_sync_at, clock_timestamp() + @interval * interval '1 second')
+				else next_sync_at end, updated_at = clock_timestamp()
+		where id = @id`, pg.Args{
+		"id": c.ID, "paused": in.Paused, "given": in.SyncIntervalSeconds.Set,
+		"interval": in.SyncIntervalSeconds.Value, "member": member,
+	})
 	if err != nil {
 		return Connection{}, err
 	}
@@ -95,15 +105,16 @@ func (f *Feed) PatchConnection(ctx context.Context, tx pg.Tx, in PatchConnection
 
 // lockConnection is Connection, with nobody else changing it until the transaction ends.
 func (f *Feed) lockConnection(ctx context.Context, tx pg.Tx, ref string) (Connection, error) {
-	_, err := pg.Value[id.ID](ctx, tx, `select id from connection c where id = $1 or short_id = $2`+keeping, pg.RefTo(ref).IDArgs()...)
+	_, err := pg.Value[id.ID](ctx, tx, `select id from connection c
+		where id = $1 or short_id = $2`+keeping, pg.RefTo(ref).IDArgs()...)
 	if err != nil {
-		return Connection{}, pg.Found(err, "connection", "GET /api/v1/connections lists them")
+		return Connection{}, pg.Found(err, "connection", "{connection.list} lists them")
 	}
 	return f.Connection(ctx, tx, ConnectionRef{ref})
 }
 
-// A link is what a sync needs of a connection.
-type link struct {
+// A syncedConnection is what a sync needs of a connection.
+type syncedConnection struct {
 	ID          id.ID    `db:"id"`
 	ShortID     string   `db:"short_id"`
 	Provider    string   `db:"provider"`
@@ -118,45 +129,52 @@ type link struct {
 
 // linkRows are connections as a sync needs them.
 const linkRows = `
-	select c.id, c.short_id, c.provider, c.status, c.paused, c.credentials, c.cursor, coalesce(c.sync_interval_seconds, s.default_sync_interval_seconds) as sync_interval_seconds,
+	select c.id, c.short_id, c.provider, c.status, c.paused, c.credentials, c.cursor,
+		coalesce(c.sync_interval_seconds, s.default_sync_interval_seconds) as sync_interval_seconds,
 		c.consecutive_failures, c.last_sync_at
 	from connection c, setting s`
 
-// keeping locks a connection against others who change it. Whoever only refers to it, as a webhook that is being stored does, need not wait.
+// keeping locks a connection against others who change it. Whoever only refers to it, as a webhook
+// that is being stored does, need not wait.
 const keeping = ` for no key update of c`
 
-func lockLink(ctx context.Context, tx pg.Tx, connection id.ID) (link, error) {
-	l, err := pg.One[link](ctx, tx, linkRows+` where c.id = $1`+keeping, connection)
-	return l, pg.Found(err, "connection", "GET /api/v1/connections lists them")
+func lockLink(ctx context.Context, tx pg.Tx, connection id.ID) (syncedConnection, error) {
+	l, err := pg.One[syncedConnection](ctx, tx, linkRows+` where c.id = $1`+keeping, connection)
+	return l, pg.Found(err, "connection", "{connection.list} lists them")
 }
 
 // syncable says whether the connection may be synced, and if not, what to do about it.
-func (l link) syncable(trigger string) error {
+func (l syncedConnection) syncable(trigger string) error {
 	switch {
-	case l.Provider == "csv":
-		return errs.New(errs.ConnNotSyncable, "this connection takes files; import one with POST /api/v1/connections/{id}/csv/import")
+	case l.Provider == bank.CSV:
+		return errs.New(errs.ConnNotSyncable, "this connection is for CSV files; import one with {csv.import}")
 	case l.Status == "pending_reauth":
 		return errs.New(errs.ConnNotSyncable, "the member must sign in at the bank again first")
 	case l.Status == "disconnected":
-		return errs.New(errs.ConnNotSyncable, "this connection is disconnected for good; link the bank anew")
+		return errs.New(errs.ConnNotSyncable, "this connection was disconnected permanently; link the bank again")
 	case l.Paused && trigger != "manual" && trigger != "initial":
-		return errs.New(errs.ConnNotSyncable, "this connection is paused; sync it by hand, or resume it (paused: false)")
+		return errs.New(errs.ConnNotSyncable,
+			"this connection is paused; sync it manually, or resume it (paused: false)")
 	}
 	return nil
 }
 
-// credentialsPlace is where a connection's credentials are sealed to: moved elsewhere they do not open.
+// credentialsPlace is where a connection's credentials are sealed to: moved elsewhere they do not
+// open.
 func credentialsPlace(connection id.ID) seal.Place {
 	return seal.Place{Table: "connection", Column: "credentials", Row: connection.String()}
 }
 
-func (f *Feed) open(l link) (bank.Credentials, error) {
+func (f *Feed) open(l syncedConnection) (bank.Credentials, error) {
 	if f.ring == nil {
-		return nil, errs.New(errs.EncryptionKeyNeeded, "COFFER_ENCRYPTION_KEY is not set on this server, so the connection's credentials cannot be opened")
+		return nil, errs.New(errs.EncryptionKeyNeeded,
+			"COFFER_ENCRYPTION_KEY is not set on this server, so the connection's credentials cannot be decrypted")
 	}
 	plain, err := f.ring.Open(credentialsPlace(l.ID), l.Credentials)
 	if err != nil {
-		return nil, errs.Wrap(err, errs.EncryptionKeyNeeded, "the connection's credentials do not open: set the COFFER_ENCRYPTION_KEY that sealed them, or link the bank anew")
+		return nil, errs.Wrap(err, errs.EncryptionKeyNeeded,
+			"the connection's credentials cannot be decrypted: set the COFFER_ENCRYPTION_KEY that sealed them, or "+
+				"link the bank again")
 	}
 	return bank.Credentials(plain), nil
 }

@@ -4,8 +4,10 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"strings"
 
 	"coffer/internal/bank"
+	"coffer/internal/bank/all"
 	"coffer/internal/errs"
 	"coffer/internal/id"
 	"coffer/internal/ledger"
@@ -17,11 +19,27 @@ import (
 
 // CreateConnection is the input of CreateConnection.
 type CreateConnection struct {
-	Provider            string                     `json:"provider" enum:"plaid,teller,csv"`
-	UserID              *string                    `json:"user_id,omitempty" minLength:"1" doc:"The member whose it is: UUID or short id; without it the caller's own, or else the oldest admin"`
-	Credentials         map[string]json.RawMessage `json:"credentials,omitempty" doc:"What the provider's widget gave: plaid {public_token}, teller {access_token, enrollment_id, …}; csv takes none"`
-	InstitutionName     *string                    `json:"institution_name,omitempty" minLength:"1" maxLength:"200" format:"line" doc:"The bank's name, where the provider does not say it"`
-	SyncIntervalSeconds *int                       `json:"sync_interval_seconds,omitempty" minimum:"900" maximum:"2592000" doc:"How often it is synced"`
+	Provider            all.Name     `json:"provider"`
+	UserID              *string      `json:"user_id,omitempty" minLength:"1" doc:"The member this connection belongs to: UUID or short id; defaults to the caller, or else the oldest admin"`
+	Credentials         WidgetResult `json:"credentials,omitempty"`
+	InstitutionName     *string      `json:"institution_name,omitempty" minLength:"1" maxLength:"200" format:"line" doc:"The bank's name, if the provider does not supply it"`
+	SyncIntervalSeconds *int         `json:"sync_interval_seconds,omitempty" minimum:"900" maximum:"2592000" doc:"How often it is synced"`
+}
+
+// A WidgetResult is the result of a provider's widget.
+type WidgetResult map[string]json.RawMessage
+
+// Schema describes the result of each provider's widget.
+func (WidgetResult) Schema() *op.Schema {
+	s := op.SchemaOf[map[string]json.RawMessage]()
+	var given []string
+	for _, p := range all.Specs {
+		if p.Given != "" {
+			given = append(given, p.Name+" "+p.Given)
+		}
+	}
+	s.Description = "The result of the provider's widget: " + strings.Join(given, ", ") + "; must be omitted for csv"
+	return s
 }
 
 // opened is what a bank answered to a new connection.
@@ -32,16 +50,19 @@ type opened struct {
 
 // askBank exchanges what the widget gave for credentials and reads the accounts.
 func (f *Feed) askBank(ctx context.Context, _ pg.Querier, in CreateConnection) (opened, error) {
-	if in.Provider == "csv" {
+	if in.Provider == bank.CSV {
 		if len(in.Credentials) > 0 {
-			return opened{}, errs.Field("credentials", "conflict", "must be left out: a connection for files needs none")
+			return opened{}, errs.Field("credentials", "conflict",
+				"must be omitted: a CSV connection needs no credentials")
 		}
 		return opened{}, nil
 	}
 	if len(in.Credentials) == 0 {
-		return opened{}, errs.Field("credentials", "required", "is required: what the provider's widget gave; POST /api/v1/connections/link-session answers the address of a page where a person links the bank instead")
+		return opened{}, errs.Field("credentials", "required",
+			"is required: the result of the provider's widget; or let a person link the bank on the page that "+
+				"{connection.session} returns")
 	}
-	provider, linker, err := f.linker(ctx, in.Provider)
+	provider, linker, err := f.linker(ctx, string(in.Provider))
 	if err != nil {
 		return opened{}, err
 	}
@@ -65,7 +86,7 @@ func (f *Feed) linker(ctx context.Context, name string) (bank.Provider, bank.Lin
 	}
 	l, ok := provider.(bank.Linker)
 	if !ok {
-		return nil, nil, errs.Field("provider", "enum", "cannot link banks; choose another")
+		return nil, nil, errs.Field("provider", "enum", "cannot link banks; choose another provider")
 	}
 	return provider, l, nil
 }
@@ -74,12 +95,13 @@ func (f *Feed) linker(ctx context.Context, name string) (bank.Provider, bank.Lin
 func (f *Feed) configured(ctx context.Context, name string) (bank.Provider, error) {
 	p, err := f.providers.Provider(ctx, name)
 	if err == nil && f.ring == nil {
-		return nil, errs.New(errs.EncryptionKeyNeeded, "set COFFER_ENCRYPTION_KEY first: without it the credentials of banks cannot be kept")
+		return nil, errs.New(errs.EncryptionKeyNeeded,
+			"set COFFER_ENCRYPTION_KEY first: bank credentials cannot be stored without it")
 	}
 	return p, err
 }
 
-// CreateConnection stores a connection with its accounts; a bank's first sync is taken on with it.
+// CreateConnection stores a connection with its accounts and, for a bank, starts its first sync.
 func (f *Feed) CreateConnection(ctx context.Context, tx pg.Tx, in CreateConnection, o opened) (Connection, error) {
 	member, err := f.owner(ctx, tx, in.UserID)
 	if err != nil {
@@ -88,7 +110,7 @@ func (f *Feed) CreateConnection(ctx context.Context, tx pg.Tx, in CreateConnecti
 	if in.InstitutionName != nil && o.linked.InstitutionName.Plain() == "" {
 		o.linked.InstitutionName = text.Name(*in.InstitutionName)
 	}
-	c, err := f.connect(ctx, tx, member, in.Provider, in.SyncIntervalSeconds, o)
+	c, err := f.connect(ctx, tx, member, string(in.Provider), in.SyncIntervalSeconds, o)
 	if err != nil {
 		return Connection{}, err
 	}
@@ -96,49 +118,58 @@ func (f *Feed) CreateConnection(ctx context.Context, tx pg.Tx, in CreateConnecti
 }
 
 // connect stores a connection of that member as the bank opened it, and takes its first sync on.
-func (f *Feed) connect(ctx context.Context, tx pg.Tx, member id.ID, provider string, interval *int, o opened) (id.ID, error) {
-	made, err := f.AddConnections(ctx, tx, []NewConnection{{MemberID: member, Provider: provider, Institution: o.linked.InstitutionName}})
+func (f *Feed) connect(ctx context.Context, tx pg.Tx, member id.ID, provider string, interval *int, o opened) (id.ID,
+	error,
+) {
+	made, err := f.AddConnections(ctx, tx, []NewConnection{{
+		MemberID: member, Provider: provider,
+		Institution: o.linked.InstitutionName,
+	}})
 	if err != nil {
 		return id.ID{}, err
 	}
 	c := made[0]
 	var sealed []byte
-	if provider != "csv" {
+	if provider != bank.CSV {
 		if sealed, err = f.ring.Seal(credentialsPlace(c), o.linked.Credentials); err != nil {
 			return id.ID{}, err
 		}
 	}
 	_, err = pg.Exec(ctx, tx, `
-		update connection set credentials = @sealed, provider_id = @provider, institution_id = @institution, sync_interval_seconds = @interval,
+		update connection set credentials = @sealed, provider_id = @provider, institution_id = @institution,
+			sync_interval_seconds = @interval,
 			next_sync_at = case when provider <> 'csv' then clock_timestamp() + interval '15 minutes' end
 		where id = @id`, pg.Args{
-		"id": c, "sealed": sealed, "provider": pg.OrNull(o.linked.ConnectionID), "institution": pg.OrNull(o.linked.InstitutionID), "interval": interval,
+		"id": c, "sealed": sealed, "provider": pg.OrNull(o.linked.ConnectionID),
+		"institution": pg.OrNull(o.linked.InstitutionID), "interval": interval,
 	})
 	if pg.Violates(err, "connection_provider_id") {
-		return id.ID{}, errs.New(errs.Conflict, "this bank login is linked already; reauthenticate that connection instead of linking it twice")
+		return id.ID{}, errs.New(errs.Conflict,
+			"this bank login is already linked; reauthenticate that connection instead of linking it twice")
 	}
-	if err != nil || provider == "csv" {
+	if err != nil || provider == bank.CSV {
 		return c, err
 	}
-	if _, err := f.books.SettleAccounts(ctx, tx, c, accountsOf(c, provider, o.accounts)); err != nil {
+	if _, err := f.books.RefreshAccounts(ctx, tx, c, accountsOf(c, provider, o.accounts)); err != nil {
 		return id.ID{}, err
 	}
-	_, err = f.order(ctx, tx, order{c, "initial"})
+	_, err = f.requestSync(ctx, tx, syncRequest{c, "initial"})
 	return c, err
 }
 
-// A NewConnection is a connection on its way in.
+// A NewConnection is a connection that is about to be stored.
 type NewConnection struct {
 	MemberID    id.ID
 	Provider    string
 	Institution text.Untrusted
 }
 
-// AddConnections stores connections and answers their ids in the order given.
+// AddConnections stores connections and returns their ids in the given order.
 func (f *Feed) AddConnections(ctx context.Context, tx pg.Tx, connections []NewConnection) ([]id.ID, error) {
 	ids := make([]id.ID, len(connections))
 	err := pg.Redraw(ctx, tx, "connection_short_id", func(tx pg.Tx) error {
-		_, err := tx.CopyFrom(ctx, pgx.Identifier{"connection"}, []string{"id", "short_id", "member_id", "provider", "institution_name"},
+		_, err := tx.CopyFrom(ctx, pgx.Identifier{"connection"},
+			[]string{"id", "short_id", "member_id", "provider", "institution_name"},
 			pgx.CopyFromSlice(len(connections), func(i int) ([]any, error) {
 				ids[i] = id.New()
 				c := connections[i]
@@ -157,7 +188,8 @@ func accountsOf(connection id.ID, provider string, listed []bank.Account) []ledg
 	accounts := make([]ledger.NewAccount, len(listed))
 	for i, a := range listed {
 		accounts[i] = ledger.NewAccount{
-			ConnectionID: &connection, Provider: provider, ProviderID: a.ProviderID, Name: a.Name, OfficialName: a.OfficialName, Type: a.Type, Subtype: a.Subtype, Mask: a.Mask,
+			ConnectionID: &connection, Provider: provider, ProviderID: a.ProviderID, Name: a.Name,
+			OfficialName: a.OfficialName, Type: a.Type, Subtype: a.Subtype, Mask: a.Mask,
 			Currency: a.Currency, BalanceCurrent: a.Current, BalanceAvailable: a.Available, BalanceLimit: a.Limit,
 		}
 	}
@@ -175,18 +207,17 @@ func whose(ctx context.Context, ref *string) *string {
 // owner is the member that was named, else the caller's own, else the oldest admin.
 func (f *Feed) owner(ctx context.Context, tx pg.Tx, ref *string) (id.ID, error) {
 	if ref = whose(ctx, ref); ref == nil {
-		return pg.Value[id.ID](ctx, tx, `select id from member where deleted_at is null and role = 'admin' order by created_at, id limit 1 for share`)
+		return pg.Value[id.ID](ctx, tx, `select id from member where deleted_at is null and role = 'admin'
+			order by created_at, id limit 1 for share`)
 	}
 	u, err := f.auth.KeepUser(ctx, tx, *ref)
-	return u.ID, pg.Named(err, "user_id", "user", "GET /api/v1/users lists them")
+	return u.ID, pg.Named(err, "user_id", "user", "{user.list} lists them")
 }
 
-// revoke gives access back at the bank. That it cannot is no reason to keep a connection that someone wants gone: the credentials are erased in any case.
+// revoke gives access back at the bank. That it cannot is no reason to keep a connection that
+// someone wants gone: the credentials are erased in any case.
 func (f *Feed) revoke(ctx context.Context, q pg.Querier, in ConnectionRef) (bool, error) {
 	c, err := f.Connection(ctx, q, in)
-	if err == nil {
-		err = op.ForPeople(ctx, "removing a connection cannot be undone, so it is for people")
-	}
 	if err != nil {
 		return false, err
 	}
@@ -194,7 +225,7 @@ func (f *Feed) revoke(ctx context.Context, q pg.Querier, in ConnectionRef) (bool
 	if err != nil || sealed == nil {
 		return false, err
 	}
-	p, err := f.configured(ctx, c.Provider)
+	p, err := f.configured(ctx, string(c.Provider))
 	if err != nil {
 		return false, nil //nolint:nilerr // nobody to tell; the credentials are erased all the same
 	}
@@ -202,16 +233,17 @@ func (f *Feed) revoke(ctx context.Context, q pg.Querier, in ConnectionRef) (bool
 	if !ok {
 		return false, nil
 	}
-	secret, err := f.open(link{ID: c.ID, Credentials: sealed})
+	secret, err := f.open(syncedConnection{ID: c.ID, Credentials: sealed})
 	if err != nil {
 		return false, nil //nolint:nilerr // they cannot be opened, so nobody can use them either
 	}
 	return provider.Revoke(ctx, secret) == nil, nil
 }
 
-// RevokeOf gives access back at every bank of a member, for whoever is about to erase what the member has.
+// RevokeOf gives up access at every bank of a member, before the member's data is erased.
 func (f *Feed) RevokeOf(ctx context.Context, q pg.Querier, member id.ID) error {
-	connections, err := pg.Values[id.ID](ctx, q, `select id from connection where member_id = $1 and credentials is not null`, member)
+	connections, err := pg.Values[id.ID](ctx, q, `select id from connection
+		where member_id = $1 and credentials is not null`, member)
 	if err != nil {
 		return err
 	}
@@ -223,20 +255,22 @@ func (f *Feed) RevokeOf(ctx context.Context, q pg.Querier, member id.ID) error {
 	return nil
 }
 
-// DeleteConnection disconnects a bank for good: the credentials are erased, accounts and transactions stay.
+// DeleteConnection disconnects a bank permanently: the credentials are erased, accounts and
+// transactions are kept.
 func (f *Feed) DeleteConnection(ctx context.Context, tx pg.Tx, in ConnectionRef, _ bool) (op.Deleted, error) {
 	c, err := f.lockConnection(ctx, tx, in.ID)
 	if err != nil {
 		return op.Deleted{}, err
 	}
-	return op.Deleted{Deleted: true, ID: c.ID}, disconnect(ctx, tx, c.ID, "REMOVED", "Someone removed this connection; link the bank anew to sync it again.")
+	return op.Deleted{Deleted: true, ID: c.ID}, disconnect(ctx, tx, c.ID, "REMOVED",
+		"Someone removed this connection; link the bank again to sync it.")
 }
 
-// A ConnectionStatus is how a connection does.
+// A ConnectionStatus is the status of a connection.
 type ConnectionStatus struct {
 	ID                  id.ID           `json:"id"`
 	ShortID             string          `json:"short_id,omitempty" required:"true"`
-	Provider            string          `json:"provider" enum:"plaid,teller,csv"`
+	Provider            all.Name        `json:"provider"`
 	Status              string          `json:"status" enum:"active,error,pending_reauth,disconnected"`
 	StatusReason        *string         `json:"status_reason"`
 	StatusMessage       *string         `json:"status_message"`
@@ -245,12 +279,12 @@ type ConnectionStatus struct {
 	LastAttemptAt       *pg.Time        `json:"last_attempt_at"`
 	NextSyncAt          *pg.Time        `json:"next_sync_at"`
 	ConsecutiveFailures int             `json:"consecutive_failures"`
-	CurrentJob          *id.ID          `json:"current_job" doc:"The sync that waits or runs"`
+	CurrentJob          *id.ID          `json:"current_job" doc:"The sync that is queued or running"`
 	LastSync            *SyncLog        `json:"last_sync"`
 	Accounts            []AccountStatus `json:"accounts"`
 }
 
-// An AccountStatus is how far an account's transactions reach.
+// An AccountStatus says which dates an account's transactions cover.
 type AccountStatus struct {
 	ID           id.ID          `json:"id" db:"id"`
 	ShortID      string         `json:"short_id,omitempty" db:"short_id" required:"true"`
@@ -259,20 +293,23 @@ type AccountStatus struct {
 	LatestDate   *pg.Date       `json:"latest_date" db:"latest_date"`
 }
 
-// Status is how a connection does.
+// Status returns a connection's status.
 func (f *Feed) Status(ctx context.Context, q pg.Querier, in ConnectionRef) (ConnectionStatus, error) {
 	c, err := f.Connection(ctx, q, in)
 	if err != nil {
 		return ConnectionStatus{}, err
 	}
 	out := ConnectionStatus{
-		ID: c.ID, ShortID: c.ShortID, Provider: c.Provider, Status: c.Status, StatusReason: c.StatusReason, StatusMessage: c.StatusMessage, Paused: c.Paused,
+		ID: c.ID, ShortID: c.ShortID, Provider: c.Provider, Status: c.Status, StatusReason: c.StatusReason,
+		StatusMessage: c.StatusMessage, Paused: c.Paused,
 		LastSyncAt: c.LastSyncAt, LastAttemptAt: c.LastAttemptAt, NextSyncAt: c.NextSyncAt,
 	}
-	if out.ConsecutiveFailures, err = pg.Value[int](ctx, q, `select consecutive_failures from connection where id = $1`, c.ID); err != nil {
+	if out.ConsecutiveFailures, err = pg.Value[int](ctx, q, `select consecutive_failures from connection
+		where id = $1`, c.ID); err != nil {
 		return ConnectionStatus{}, err
 	}
-	running, err := pg.Values[id.ID](ctx, q, `select id from job where kind = $1 and unique_key = $2 and state in ('queued', 'running')`, SyncKind, c.ID.String())
+	running, err := pg.Values[id.ID](ctx, q, `select id from job where kind = $1 and unique_key = $2
+		and state in ('queued', 'running')`, SyncKind, c.ID.String())
 	if err != nil {
 		return ConnectionStatus{}, err
 	}
@@ -287,7 +324,9 @@ func (f *Feed) Status(ctx context.Context, q pg.Querier, in ConnectionRef) (Conn
 		out.LastSync = &logs[0]
 	}
 	out.Accounts, err = pg.All[AccountStatus](ctx, q, `
-		select a.id, a.short_id, coalesce(a.display_name, a.name) as name, count(t.id) as transactions, max(t.date) as latest_date
-		from account a left join transaction t on t.account_id = a.id and t.deleted_at is null where a.connection_id = $1 group by a.id order by a.id`, c.ID)
+		select a.id, a.short_id, coalesce(nullif(a.display_name, ''), a.name) as name, count(t.id) as transactions,
+			max(t.date) as latest_date
+		from account a left join transaction t on t.account_id = a.id and t.deleted_at is null
+			where a.connection_id = $1 and a.deleted_at is null group by a.id order by a.id`, c.ID)
 	return out, err
 }

@@ -33,7 +33,10 @@ func (vault) Exchange(_ context.Context, _ string, given json.RawMessage) (bank.
 		Token string `json:"public_token"`
 	}
 	err := json.Unmarshal(given, &in)
-	return bank.Linked{Credentials: bank.Credentials(fmt.Sprintf(`{"access_token":%q}`, in.Token)), ConnectionID: "item " + id.Base62(8), InstitutionName: text.Name("First Bank")}, err
+	return bank.Linked{
+		Credentials:  bank.Credentials(fmt.Sprintf(`{"access_token":%q}`, in.Token)),
+		ConnectionID: "item " + id.Base62(8), InstitutionName: text.Name("First Bank"),
+	}, err
 }
 
 // newVault is a feed on that database which takes connections on and works no jobs.
@@ -47,9 +50,14 @@ func newVault(t *testing.T, url string, ring *seal.Ring) *Feed {
 	return feedOn(db, ring, vault{&bankBook{size: 1, truth: map[string]bank.Transaction{}}})
 }
 
-// readable finds a secret in a dump as it is, or in one of the ways in which a dump or a program writes bytes.
+// readable finds a secret in a dump as it is, or in one of the ways in which a dump or a program
+// writes bytes.
 func readable(dump []byte, secret string) bool {
-	for _, form := range []string{secret, hex.EncodeToString([]byte(secret)), base64.StdEncoding.EncodeToString([]byte(secret))[:len(secret)], base64.RawURLEncoding.EncodeToString([]byte(secret))[:len(secret)]} {
+	for _, form := range []string{
+		secret, hex.EncodeToString([]byte(secret)),
+		base64.StdEncoding.EncodeToString([]byte(secret))[:len(secret)],
+		base64.RawURLEncoding.EncodeToString([]byte(secret))[:len(secret)],
+	} {
 		if bytes.Contains(dump, []byte(form)) {
 			return true
 		}
@@ -75,7 +83,8 @@ func (f *Feed) sealedAs(t *testing.T) map[id.ID][]byte {
 	return out
 }
 
-// A thousand banks are linked. A dump shows no token of theirs, and a ciphertext that was moved to another row does not open there.
+// A thousand banks are linked. A dump shows no token of theirs, and a ciphertext that was moved to
+// another row does not open there.
 func TestCredentialsAreSealed(t *testing.T) {
 	t.Parallel()
 	const n = 1000
@@ -86,7 +95,10 @@ func TestCredentialsAreSealed(t *testing.T) {
 		err := f.db.InTx(t.Context(), func(tx pg.Tx) error {
 			for range 100 {
 				token := "access-sandbox-" + id.Base62(32)
-				in := CreateConnection{Provider: "plaid", Credentials: map[string]json.RawMessage{"public_token": json.RawMessage(fmt.Sprintf("%q", token))}}
+				in := CreateConnection{
+					Provider:    "plaid",
+					Credentials: map[string]json.RawMessage{"public_token": json.RawMessage(fmt.Sprintf("%q", token))},
+				}
 				asked, err := f.askBank(t.Context(), f.db, in)
 				if err != nil {
 					return err
@@ -117,10 +129,11 @@ func TestCredentialsAreSealed(t *testing.T) {
 	var before []byte // of the row before
 	opened, moved := 0, 0
 	for c, sealed := range stored {
-		if plain, err := f.open(link{ID: c, Credentials: sealed}); err == nil && string(plain) == fmt.Sprintf(`{"access_token":%q}`, tokens[c]) {
+		if plain, err := f.open(syncedConnection{ID: c, Credentials: sealed}); err == nil &&
+			string(plain) == fmt.Sprintf(`{"access_token":%q}`, tokens[c]) {
 			opened++
 		}
-		if _, err := f.open(link{ID: c, Credentials: before}); err == nil {
+		if _, err := f.open(syncedConnection{ID: c, Credentials: before}); err == nil {
 			moved++
 		}
 		before = sealed
@@ -133,7 +146,8 @@ func TestCredentialsAreSealed(t *testing.T) {
 	for _, token = range tokens {
 		break
 	}
-	if _, err := pg.Exec(t.Context(), f.db, `update connection set credentials = convert_to($1, 'utf8') where id = (select min(id::text)::uuid from connection)`, token); err != nil {
+	if _, err := pg.Exec(t.Context(), f.db, `update connection set credentials = convert_to($1, 'utf8')
+		where id = (select min(id::text)::uuid from connection)`, token); err != nil {
 		t.Fatal(err)
 	}
 	if !readable(pgtest.Dump(t, url), token) {
@@ -141,7 +155,8 @@ func TestCredentialsAreSealed(t *testing.T) {
 	}
 }
 
-// Ten thousand credentials get a new key while they are read: no read fails, and afterwards the old key opens nothing.
+// Ten thousand credentials get a new key while they are read: no read fails, and afterwards the old
+// key opens nothing.
 func TestCredentialsRotateOnline(t *testing.T) {
 	t.Parallel()
 	const n = 10_000
@@ -166,7 +181,8 @@ func TestCredentialsRotateOnline(t *testing.T) {
 				return err
 			}
 		}
-		_, err = pg.Exec(t.Context(), tx, `update connection set credentials = s.sealed from unnest($1::uuid[], $2::bytea[]) s (id, sealed) where connection.id = s.id`, ids, sealed)
+		_, err = pg.Exec(t.Context(), tx, `update connection set credentials = s.sealed
+			from unnest($1::uuid[], $2::bytea[]) s (id, sealed) where connection.id = s.id`, ids, sealed)
 		return err
 	})
 	if err != nil {
@@ -184,8 +200,9 @@ func TestCredentialsRotateOnline(t *testing.T) {
 				default:
 				}
 				c := ids[rand.IntN(n)]
-				sealed, err := pg.Value[[]byte](t.Context(), both.db, `select credentials from connection where id = $1`, c)
-				plain, wrong := both.open(link{ID: c, Credentials: sealed})
+				sealed, err := pg.Value[[]byte](t.Context(), both.db, `select credentials from connection
+					where id = $1`, c)
+				plain, wrong := both.open(syncedConnection{ID: c, Credentials: sealed})
 				reads.Add(1)
 				if err != nil || wrong != nil || string(plain) != c.String() {
 					failed.Add(1)
@@ -194,7 +211,8 @@ func TestCredentialsRotateOnline(t *testing.T) {
 		})
 	}
 	start := time.Now()
-	done, err := both.db.Reseal(t.Context(), both.ring, pg.SealedColumn{Table: "connection", Column: "credentials", Key: "id"})
+	done, err := both.db.Reseal(t.Context(), both.ring,
+		pg.SealedColumn{Table: "connection", Column: "credentials", Key: "id"})
 	took := time.Since(start)
 	close(end)
 	readers.Wait()
@@ -207,10 +225,11 @@ func TestCredentialsRotateOnline(t *testing.T) {
 	fresh := newVault(t, url, ringOf(t, newKey))
 	before, after := 0, 0
 	for c, sealed := range fresh.sealedAs(t) {
-		if _, err := old.open(link{ID: c, Credentials: sealed}); err == nil {
+		if _, err := old.open(syncedConnection{ID: c, Credentials: sealed}); err == nil {
 			before++
 		}
-		if plain, err := fresh.open(link{ID: c, Credentials: sealed}); err == nil && string(plain) == c.String() {
+		if plain, err := fresh.open(syncedConnection{ID: c, Credentials: sealed}); err == nil &&
+			string(plain) == c.String() {
 			after++
 		}
 	}

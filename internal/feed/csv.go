@@ -6,8 +6,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"strings"
+	"slices"
 
+	"coffer/internal/bank"
 	"coffer/internal/bank/csvfile"
 	"coffer/internal/errs"
 	"coffer/internal/id"
@@ -15,78 +16,67 @@ import (
 	"coffer/internal/journal"
 	"coffer/internal/ledger"
 	"coffer/internal/money"
+	"coffer/internal/op"
 	"coffer/internal/pg"
 	"coffer/internal/statement"
-	"coffer/internal/text"
 )
 
-// ImportKind is the job that puts a file into the books.
+// ImportKind is the job that imports a file.
 const ImportKind = "feed.import"
 
-// A FileAccount is an account that a file makes.
+// A FileAccount is the account that a file is for: an existing one with this name, or a new one.
 type FileAccount struct {
-	Name     string         `json:"name" minLength:"1" maxLength:"200" format:"line"`
-	Type     string         `json:"type,omitempty" enum:"depository,credit,loan,investment,other" doc:"depository if omitted"`
-	Currency money.Currency `json:"iso_currency_code" pattern:"^[A-Z]{3}$" hint:"be three capital letters, such as EUR"`
+	Name     string         `json:"name" minLength:"1" maxLength:"200" format:"line" doc:"An account of the connection, by name, or the name of a new account"`
+	Type     string         `json:"type,omitempty" enum:"depository,credit,loan,investment,other" doc:"For a new account; defaults to depository"`
+	Currency money.Currency `json:"iso_currency_code,omitempty" pattern:"^[A-Z]{3}$" hint:"be three capital letters, such as EUR" doc:"For a new account; defaults to the file's currency"`
 }
 
 // ImportFile is the input of ImportFile.
 type ImportFile struct {
 	ID        string                 `json:"id" minLength:"1" doc:"The connection's UUID or short id"`
-	CSV       string                 `json:"csv" minLength:"1" format:"file" doc:"The file, as in the preview"`
-	Options   *statement.FileOptions `json:"options,omitempty" doc:"How it is read, as in the preview; what is left out is as the connection's last file was read, or found out"`
-	AccountID *string                `json:"account_id,omitempty" minLength:"1" in:"query" doc:"The account that it goes into: UUID or short id; without it the connection's only one"`
-	Account   *FileAccount           `json:"account,omitempty" doc:"An account to be made for it"`
+	CSV       op.File                `json:"csv" minLength:"1" format:"file" doc:"The file, as in the preview"`
+	Options   *statement.FileOptions `json:"options,omitempty" doc:"How to read the file, as in the preview; omitted options are taken from the connection's last file, or detected"`
+	AccountID *string                `json:"account_id,omitempty" minLength:"1" in:"query" doc:"The account to import into: UUID or short id; defaults to the connection's only account"`
+	Account   *FileAccount           `json:"account,omitempty" doc:"The account to import into, by name; it is created if the connection has none of this name"`
+	FileName  *string                `json:"file_name,omitempty" minLength:"1" maxLength:"200" format:"line" in:"query" doc:"The file's name; a new account is named after it if neither the bank nor an account number is known"`
 	statement.FileOptions
 }
 
 // A delivery is a file that a job puts into the books.
 type delivery struct {
-	Connection id.ID           `json:"connection_id"`
-	Account    id.ID           `json:"account_id"`
-	Upload     id.ID           `json:"upload_id"`
-	Options    json.RawMessage `json:"options"`
+	Connection id.ID             `json:"connection_id"`
+	Account    *id.ID            `json:"account_id"` // nil where one is made, unless it is there by then
+	New        *newAccount       `json:"new_account,omitempty"`
+	Upload     id.ID             `json:"upload_id"`
+	Options    json.RawMessage   `json:"options"`
+	Warnings   []csvfile.Warning `json:"warnings,omitempty"`
+	OnlyNew    bool              `json:"only_new,omitempty"` // rows that are stored stay as they are
 }
 
-// ImportFile takes the import of a file on as a job.
+// ImportFile starts a job that imports a file.
 func (f *Feed) ImportFile(ctx context.Context, tx pg.Tx, in ImportFile) (job.Job, error) {
 	c, err := f.lockConnection(ctx, tx, in.ID)
 	if err != nil {
 		return job.Job{}, err
 	}
-	if c.Provider != "csv" || c.Status == "disconnected" {
-		return job.Job{}, errs.New(errs.ConnNotSyncable, "files go into connections with provider csv that are not disconnected; make one with POST /api/v1/connections")
+	if c.Provider != bank.CSV || c.Status == "disconnected" {
+		return job.Job{}, errs.New(errs.ConnNotSyncable,
+			"files can be imported only into a connection with provider csv that is not disconnected; create one "+
+				"with {connection.create}")
 	}
 	raw, err := statement.Content(in.CSV)
 	if err != nil {
 		return job.Job{}, err
 	}
-	remembered, err := pg.Value[[]byte](ctx, tx, `select csv_options from connection where id = $1`, c.ID)
+	account, err := chooseAccount(ctx, tx, c.ID, in.AccountID, in.Account)
 	if err != nil {
 		return job.Job{}, err
 	}
-	account, currency, err := f.fileAccount(ctx, tx, c, in)
+	p, o, warnings, err := f.inspect(ctx, tx, c, in, account, raw)
 	if err != nil {
 		return job.Job{}, err
 	}
-	said := statement.Either(in.Options, in.FileOptions)
-	if said.DefaultCurrency == nil { // that of the account, whatever the file before was for
-		said.DefaultCurrency = &currency
-	}
-	o, err := said.Reading(remembered)
-	if err != nil {
-		return job.Job{}, err
-	}
-	p, err := csvfile.Inspect(bytes.NewReader(raw), o)
-	if err != nil && remembered != nil { // the bank writes its files otherwise now
-		if o, err = said.Reading(nil); err == nil {
-			p, err = csvfile.Inspect(bytes.NewReader(raw), o)
-		}
-	}
-	if err != nil {
-		return job.Job{}, err
-	}
-	settled, err := statement.Settle(o, p)
+	settled, err := statement.ReadingOptions(o, p)
 	if err != nil {
 		return job.Job{}, err
 	}
@@ -94,77 +84,108 @@ func (f *Feed) ImportFile(ctx context.Context, tx pg.Tx, in ImportFile) (job.Job
 	if _, err := pg.Exec(ctx, tx, `insert into upload (id, content) values ($1, $2)`, upload, raw); err != nil {
 		return job.Job{}, err
 	}
-	if _, err := pg.Exec(ctx, tx, `update connection set csv_options = $2, updated_at = clock_timestamp() where id = $1`, c.ID, settled); err != nil {
+	if _, err := pg.Exec(ctx, tx, `update connection set csv_options = $2, updated_at = clock_timestamp()
+		where id = $1`, c.ID, settled); err != nil {
 		return job.Job{}, err
 	}
-	return f.jobs.Enqueue(ctx, tx, ImportKind, delivery{c.ID, account, upload, settled}, job.Options{})
+	d := delivery{
+		Connection: c.ID, Upload: upload, Options: settled, Warnings: warnings,
+		OnlyNew: op.ActorOf(ctx).Bound(),
+	}
+	if account != nil {
+		d.Account = &account.ID
+	} else {
+		d.New = nameAccount(c, in, p)
+	}
+	return f.jobs.Enqueue(ctx, tx, ImportKind, d, job.Options{})
 }
 
-// fileAccount is the account that a file goes into: the one that was named, one that is made for it, or the connection's only one.
-func (f *Feed) fileAccount(ctx context.Context, tx pg.Tx, c Connection, in ImportFile) (id.ID, money.Currency, error) {
-	type row struct {
-		ID       id.ID          `db:"id"`
-		ShortID  string         `db:"short_id"`
-		Currency money.Currency `db:"currency"`
+// inspect finds out how the file is read: as the caller says, else as the connection's last one
+// was, else as it looks.
+func (f *Feed) inspect(ctx context.Context, tx pg.Tx, c Connection, in ImportFile, account *fileAccount,
+	raw []byte,
+) (csvfile.Preview, csvfile.Options, []csvfile.Warning, error) {
+	fail := func(err error) (csvfile.Preview, csvfile.Options, []csvfile.Warning, error) {
+		return csvfile.Preview{}, csvfile.Options{}, nil, err
 	}
-	rows, err := pg.All[row](ctx, tx, `select id, short_id, currency from account where connection_id = $1 order by id for update`, c.ID)
+	remembered, err := pg.Value[[]byte](ctx, tx, `select csv_options from connection where id = $1`, c.ID)
 	if err != nil {
-		return id.ID{}, "", err
-	}
-	switch {
-	case in.AccountID != nil && in.Account != nil:
-		return id.ID{}, "", errs.Field("account", "conflict", "must be left out when account_id is given")
-	case in.AccountID != nil:
-		for _, r := range rows {
-			if r.ShortID == *in.AccountID || r.ID.String() == strings.ToLower(*in.AccountID) {
-				return r.ID, r.Currency, nil
-			}
-		}
-		return id.ID{}, "", pg.Named(pg.ErrNoRow, "account_id", "account of this connection", "GET /api/v1/accounts lists them")
-	case in.Account == nil && len(rows) == 1:
-		return rows[0].ID, rows[0].Currency, nil
-	case in.Account == nil && len(rows) > 1:
-		return id.ID{}, "", errs.Field("account_id", "required", "is required: this connection has several accounts")
+		return fail(err)
 	}
 	usual, err := statement.UsualCurrency(ctx, tx)
 	if err != nil {
-		return id.ID{}, "", err
+		return fail(err)
 	}
-	a := ledger.NewAccount{ConnectionID: &c.ID, Provider: "csv", ProviderID: id.Base62(12), Name: text.Name("Imported"), Type: "depository", Currency: usual}
-	if in.Account != nil {
-		a.Name, a.Currency = text.Name(in.Account.Name), in.Account.Currency
-		if in.Account.Type != "" {
-			a.Type = in.Account.Type
+	said := statement.Either(in.Options, in.FileOptions)
+	look := func(remembered []byte) (p csvfile.Preview, o csvfile.Options, err error) {
+		if o, err = said.Reading(remembered); err != nil {
+			return p, o, err
 		}
-	} else if said := statement.Either(in.Options, in.FileOptions).DefaultCurrency; said != nil {
-		a.Currency = *said
+		// that of the account, whatever the file before was for
+		if o.UsualCurrency = usual; said.DefaultCurrency == nil {
+			o.DefaultCurrency = ""
+			if account != nil {
+				o.DefaultCurrency = account.Currency
+			} else if in.Account != nil {
+				o.DefaultCurrency = in.Account.Currency
+			}
+		}
+		p, err = csvfile.Inspect(ctx, bytes.NewReader(raw), o)
+		o.DefaultCurrency = p.DefaultCurrency
+		return p, o, err
 	}
-	made, err := f.books.AddAccounts(ctx, tx, []ledger.NewAccount{a})
+	p, o, err := look(remembered)
+	if err != nil && remembered != nil { // the bank writes its files otherwise now
+		p, o, err = look(nil)
+	}
 	if err != nil {
-		return id.ID{}, "", err
+		return fail(err)
 	}
-	return made[0], a.Currency, nil
+	expected := usual
+	if account != nil {
+		expected = account.Currency
+	}
+	return p, o, slices.Concat(p.Warnings, statement.CurrencyAssumed(said, p, expected)), nil
 }
 
 // Imported is the result of an import.
 type Imported struct {
-	Added      int64      `json:"added"`
-	Duplicates int64      `json:"duplicates" doc:"Rows that were there already"`
-	Rejected   []Rejected `json:"rejected"`
-	AccountID  id.ID      `json:"account_id"`
-	ChangeID   *id.ID     `json:"change_id" doc:"The change that a revert undoes: what was added goes again"`
-	SyncLogID  id.ID      `json:"sync_log_id"`
+	Added        int64     `json:"added" doc:"New rows"`
+	Modified     int64     `json:"modified" doc:"Existing rows that were changed: another text, day or currency"`
+	Duplicates   int64     `json:"duplicates" doc:"Rows that were already stored, unchanged"`
+	Restored     int64     `json:"restored" doc:"Rows that an earlier revert had removed and that were restored"`
+	RowsRejected int64     `json:"rows_rejected" doc:"Rows that could not be read"`
+	RowsSkipped  int64     `json:"rows_skipped" doc:"Lines that are not transactions (pending charges, balances, totals, notes); if an agent imports the file, also rows that are stored with other values"`
+	Rejected     []LeftOut `json:"rejected" doc:"The first 200 rows that could not be read"`
+	Skipped      []LeftOut `json:"skipped" doc:"The first 200 lines that were skipped"`
+	AccountID    id.ID     `json:"account_id"`
+	Reused       bool      `json:"account_reused" doc:"Whether the account existed before; otherwise it was created for the file"`
+	ChangeID     *id.ID    `json:"change_id" doc:"The change that a revert undoes: it removes the rows that were added or restored"`
+	SyncLogID    id.ID     `json:"sync_log_id"`
+
+	Warnings []csvfile.Warning `json:"warnings" doc:"The warnings that a preview of the file shows"`
 }
 
-// A Rejected is a row that could not be read.
-type Rejected struct {
-	Row    int    `json:"row"`
+// A LeftOut is a line of a file that did not become a transaction.
+type LeftOut struct {
+	Row    int    `json:"row" doc:"Counted from 1, as a spreadsheet does"`
 	Reason string `json:"reason"`
 }
 
+// leaveOut notes a line that became no transaction.
+func (out *Imported) leaveOut(e *csvfile.RowError) {
+	n, list := &out.RowsRejected, &out.Rejected
+	if e.Skip {
+		n, list = &out.RowsSkipped, &out.Skipped
+	}
+	if *n++; *n <= mostLeftOut {
+		*list = append(*list, LeftOut{e.Row, e.Message})
+	}
+}
+
 const (
-	importPart   = 5000
-	mostRejected = 200
+	importPart  = 5000
+	mostLeftOut = 200
 )
 
 // importFile is the job: all rows that can be read go in together, or none does.
@@ -187,7 +208,10 @@ func (f *Feed) importFile(ctx context.Context, run *job.Run) (any, error) {
 		if err != nil {
 			return job.Step{}, err
 		}
-		out = Imported{AccountID: d.Account, Rejected: []Rejected{}}
+		out = Imported{
+			Rejected: []LeftOut{}, Skipped: []LeftOut{},
+			Warnings: append([]csvfile.Warning{}, d.Warnings...),
+		}
 		done, err := f.take(ctx, tx, run.ID(), d, bytes.NewReader(raw), o, &out)
 		if err != nil {
 			return job.Step{}, err
@@ -201,7 +225,8 @@ func (f *Feed) importFile(ctx context.Context, run *job.Run) (any, error) {
 	return out, err
 }
 
-// fetch reads a file piece by piece, so that it is held once: what comes in one answer stands in the connection's buffer too.
+// fetch reads a file piece by piece, so that it is held once: what comes in one answer stands in
+// the connection's buffer too.
 func fetch(ctx context.Context, q pg.Querier, upload id.ID) ([]byte, error) {
 	const piece = 2 << 20
 	size, err := pg.Value[int](ctx, q, `select length(content) from upload where id = $1`, upload)
@@ -210,7 +235,8 @@ func fetch(ctx context.Context, q pg.Querier, upload id.ID) ([]byte, error) {
 	}
 	file := make([]byte, 0, size)
 	for len(file) < size {
-		next, err := pg.Value[[]byte](ctx, q, `select substring(content from $2 for $3) from upload where id = $1`, upload, len(file)+1, piece)
+		next, err := pg.Value[[]byte](ctx, q, `select substring(content from $2 for $3) from upload
+			where id = $1`, upload, len(file)+1, piece)
 		if err != nil {
 			return nil, err
 		}
@@ -220,44 +246,61 @@ func fetch(ctx context.Context, q pg.Querier, upload id.ID) ([]byte, error) {
 }
 
 // take puts the file's rows into the books, part by part within one transaction.
-func (f *Feed) take(ctx context.Context, tx pg.Tx, run id.ID, d delivery, file *bytes.Reader, o csvfile.Options, out *Imported) (int64, error) {
-	p, err := csvfile.Inspect(file, o)
+func (f *Feed) take(ctx context.Context, tx pg.Tx, run id.ID, d delivery, file *bytes.Reader, o csvfile.Options,
+	out *Imported,
+) (int64, error) {
+	p, err := csvfile.Inspect(ctx, file, o)
 	if err != nil {
 		return 0, err
 	}
 	if _, err := lockLink(ctx, tx, d.Connection); err != nil { // before the account, as those do who take an import on
 		return 0, err
 	}
-	at := place{}
-	if at.Log, err = startLog(ctx, tx, order{d.Connection, "import"}, run); err != nil {
+	at := syncState{}
+	if at.Log, err = startLog(ctx, tx, syncRequest{d.Connection, "import"}, run); err != nil {
 		return 0, err
 	}
-	var prints csvfile.Fingerprints
-	var part []ledger.Incoming
-	var entries []journal.Entry
+	account, entries, err := f.openAccount(ctx, tx, d, out)
+	if err != nil {
+		return 0, err
+	}
+	ids, err := statement.Identify(ctx, tx, account, file, p)
+	if err != nil {
+		return 0, err
+	}
+	var part bundle
 	flush := func() error {
-		made, err := f.part(ctx, tx, part, &at)
-		entries, part = append(entries, made...), part[:0]
+		if d.OnlyNew {
+			if err := part.onlyNew(ctx, tx, account, out); err != nil {
+				return err
+			}
+		}
+		if err := f.books.Rekey(ctx, tx, account, part.was, part.now); err != nil {
+			return err
+		}
+		made, err := f.part(ctx, tx, part.rows, &at, out)
+		entries = append(entries, made...)
+		part.clear()
 		return err
 	}
-	for row, err := range csvfile.Read(file, p) {
+	for row, err := range csvfile.Read(ctx, file, p) {
 		if no, is := errors.AsType[*csvfile.RowError](err); is {
-			if no.Skip {
-				continue
-			}
-			if at.Quarantined++; len(out.Rejected) < mostRejected {
-				out.Rejected = append(out.Rejected, Rejected{no.Row, no.Message})
-			}
+			out.leaveOut(no)
 			continue
 		}
 		if err != nil {
 			return 0, err
 		}
-		in, err := fromFile(d.Account, row, o.DefaultCurrency, prints.Of(row))
+		key := ids.Next(row)
+		if key.Was != "" {
+			part.was, part.now = append(part.was, key.Was), append(part.now, key.Key)
+		}
+		in, err := fromFile(account, row, o.DefaultCurrency, key.Key)
 		if err != nil {
 			return 0, err
 		}
-		if part = append(part, in); len(part) == importPart {
+		part.numbers = append(part.numbers, row.Number)
+		if part.rows = append(part.rows, in); len(part.rows) == importPart {
 			if err := flush(); err != nil {
 				return 0, err
 			}
@@ -266,25 +309,48 @@ func (f *Feed) take(ctx context.Context, tx pg.Tx, run id.ID, d delivery, file *
 	if err := flush(); err != nil {
 		return 0, err
 	}
-	at.Change, err = journal.Record(ctx, tx, journal.Note{Cause: journal.Import, Summary: fmt.Sprintf("Imported %d transactions", at.Added)}, entries)
+	at.Quarantined = out.RowsRejected
+	at.Change, err = journal.Record(ctx, tx, journal.Note{Cause: journal.Import, Summary: out.summary()}, entries)
 	if err != nil {
 		return 0, err
 	}
 	if err := f.writeLog(ctx, tx, &at, true); err != nil {
 		return 0, err
 	}
-	_, err = pg.Exec(ctx, tx, `update connection set last_sync_at = clock_timestamp(), last_attempt_at = clock_timestamp(), updated_at = clock_timestamp() where id = $1`, d.Connection)
-	out.Added, out.Duplicates, out.ChangeID, out.SyncLogID = at.Added, at.Unchanged+at.Modified, at.Change, at.Log
+	_, err = pg.Exec(ctx, tx, `update connection set last_sync_at = clock_timestamp(),
+		last_attempt_at = clock_timestamp(), updated_at = clock_timestamp() where id = $1`, d.Connection)
+	out.ChangeID, out.SyncLogID = at.Change, at.Log
 	return at.Added + at.Unchanged + at.Modified, err
 }
 
-// part merges some rows and runs the rules. What is new is recorded as having been away before, so that a revert takes it away again.
-func (f *Feed) part(ctx context.Context, tx pg.Tx, rows []ledger.Incoming, at *place) ([]journal.Entry, error) {
+// summary is what the import's change is called.
+func (out *Imported) summary() string {
+	s := fmt.Sprintf("Imported %d transactions", out.Added)
+	if out.Added == 1 {
+		s = "Imported 1 transaction"
+	}
+	if out.Modified > 0 {
+		s += fmt.Sprintf(", changed %d", out.Modified)
+	}
+	if out.Restored > 0 {
+		s += fmt.Sprintf(", restored %d", out.Restored)
+	}
+	return s
+}
+
+// part merges some rows and runs the rules. What is new is recorded as having been away before, so
+// that a revert takes it away again.
+func (f *Feed) part(ctx context.Context, tx pg.Tx, rows []ledger.Incoming, at *syncState,
+	out *Imported,
+) ([]journal.Entry, error) {
 	if len(rows) == 0 {
 		return nil, nil
 	}
 	m, hits, err := f.rules.Merge(ctx, tx, at.Log, rows)
 	if err != nil {
+		return nil, err
+	}
+	if err := journal.Tell(ctx, tx, nil, m.Events); err != nil {
 		return nil, err
 	}
 	away, err := pg.Value[string](ctx, tx, `select clock_timestamp()::text`)
@@ -294,9 +360,15 @@ func (f *Feed) part(ctx context.Context, tx pg.Tx, rows []ledger.Incoming, at *p
 	source := "provider"
 	entries := make([]journal.Entry, 0, len(m.Inserted)+len(m.Entries))
 	for _, u := range m.Inserted {
-		entries = append(entries, journal.Entry{Subject: journal.Transaction, SubjectID: u, Field: journal.FieldDeleted, Before: &away, BeforeSource: &source})
+		entries = append(entries, journal.Entry{
+			Subject: journal.Transaction, SubjectID: u, Field: journal.FieldDeleted,
+			Before: &away, BeforeSource: &source,
+		})
 	}
-	at.Added, at.Modified, at.Unchanged, at.RulesHit, at.Pages = at.Added+int64(len(m.Inserted)), at.Modified+int64(len(m.Changed))+m.Touched, at.Unchanged+m.Unchanged, at.RulesHit+hits, at.Pages+1
+	out.Added, out.Modified = out.Added+int64(len(m.Inserted)), out.Modified+int64(len(m.Changed))+m.Touched-m.Restored
+	out.Duplicates, out.Restored = out.Duplicates+m.Unchanged, out.Restored+m.Restored
+	at.Added, at.Modified, at.Unchanged = out.Added, out.Modified+out.Restored, out.Duplicates
+	at.RulesHit, at.Pages = at.RulesHit+hits, at.Pages+1
 	return append(entries, m.Entries...), nil
 }
 
@@ -310,11 +382,12 @@ func fromFile(account id.ID, r csvfile.Row, currency money.Currency, mark string
 		currency = r.Currency
 	}
 	return ledger.Incoming{
-		AccountID: account, ProviderID: mark, Date: day, Amount: r.Amount, Currency: currency, Name: r.Name, MerchantName: r.MerchantName, CategoryPrimary: r.Category,
+		AccountID: account, ProviderID: mark, Date: day, Amount: r.Amount, Currency: currency, Name: r.Name,
+		MerchantName: r.MerchantName, CategoryPrimary: r.Category,
 	}, nil
 }
 
-// ForgetUploads drops files whose job failed or was cancelled, a day after they came.
+// ForgetUploads deletes files whose job failed or was cancelled, one day after their upload.
 func (f *Feed) ForgetUploads(ctx context.Context) error {
 	_, err := pg.Exec(ctx, f.db, `delete from upload where created_at < now() - interval '1 day'`)
 	return err

@@ -53,14 +53,16 @@ func TestImport(t *testing.T) {
 	b := newBranch(t, 10)
 	at := b.bucket(t)
 	file := "Date,Description,Amount,Balance\n2026-05-01,COFFEE,-4.80,95.20\n2026-05-01,COFFEE,-4.80,90.40\n2026-05-02,RENT,-90.00,0.40\n"
-	first := b.file(t, ImportFile{ID: at, CSV: file})
+	first := b.file(t, ImportFile{ID: at, CSV: []byte(file)})
 	if first.Added != 3 || first.Duplicates != 0 || len(first.Rejected) != 0 || first.ChangeID == nil {
 		t.Fatalf("%+v", first)
 	}
-	if again := b.file(t, ImportFile{ID: at, CSV: file}); again.Added != 0 || again.Duplicates != 3 || again.ChangeID != nil {
+	if again := b.file(t, ImportFile{ID: at, CSV: []byte(file)}); again.Added != 0 || again.Duplicates != 3 ||
+		again.ChangeID != nil {
 		t.Errorf("the same file: %+v", again)
 	}
-	if more := b.file(t, ImportFile{ID: at, CSV: file + "2026-05-03,COFFEE,-4.80,-4.40\n"}); more.Added != 1 || more.Duplicates != 3 {
+	if more := b.file(t, ImportFile{ID: at, CSV: []byte(file + "2026-05-03,COFFEE,-4.80,-4.40\n")}); more.Added != 1 ||
+		more.Duplicates != 3 {
 		t.Errorf("a longer one: %+v", more)
 	}
 	if n, err := pg.Value[int64](t.Context(), b.db, `select count(*) from upload`); err != nil || n != 0 {
@@ -87,12 +89,12 @@ func TestImportLarge(t *testing.T) {
 		fmt.Fprintf(&s, "%02d.%02d.2025;SHOP %d;-%d,%02d\n", 1+i%28, 1+i%12, i%300, 1+i%90, i%100)
 	}
 	start := time.Now()
-	out := b.file(t, ImportFile{ID: at, CSV: s.String()})
+	out := b.file(t, ImportFile{ID: at, CSV: []byte(s.String())})
 	t.Logf("%d rows in %s", rows, time.Since(start).Round(time.Millisecond))
 	if out.Added != rows {
 		t.Errorf("%+v", out)
 	}
-	if again := b.file(t, ImportFile{ID: at, CSV: s.String()}); again.Added != 0 || again.Duplicates != rows {
+	if again := b.file(t, ImportFile{ID: at, CSV: []byte(s.String())}); again.Added != 0 || again.Duplicates != rows {
 		t.Errorf("again: %+v", again)
 	}
 }
@@ -105,19 +107,20 @@ func TestPreviewComesBack(t *testing.T) {
 		"Datum;Text;Betrag\n03.05.2026;Laden;-1.234,50\n14.05.2026;Gehalt;3.200,00\n",
 		"05/03/2026,-4.80,*,,COFFEE\n05/14/2026,1200.00,*,,SALARY\n", // no header
 	} {
-		p, err := statement.Preview(t.Context(), b.db, statement.PreviewFile{CSV: file})
+		p, err := statement.Preview(t.Context(), b.db, statement.PreviewFile{CSV: []byte(file)})
 		if err != nil {
 			t.Fatal(err)
 		}
 		said := map[string]any{
-			"encoding": p.Encoding, "delimiter": p.Delimiter, "header_row": p.HeaderRow, "date_format": p.DateFormat, "decimal_separator": p.DecimalSeparator,
-			"amount_sign": p.AmountSign, "mapping": p.Mapping,
+			"encoding": p.Encoding, "delimiter": p.Delimiter, "header_row": p.HeaderRow, "date_format": p.DateFormat,
+			"decimal_separator": p.DecimalSeparator,
+			"amount_sign":       p.AmountSign, "mapping": p.Mapping,
 		}
 		raw, err := json.Marshal(map[string]any{"csv": file, "options": said})
 		if err != nil {
 			t.Fatal(err)
 		}
-		var part op.Loose[statement.PreviewFile]
+		var part op.Deferred[statement.PreviewFile]
 		if err := json.Unmarshal(raw, &part); err != nil {
 			t.Fatal(err)
 		}
@@ -126,7 +129,8 @@ func TestPreviewComesBack(t *testing.T) {
 			t.Fatal(err)
 		}
 		again, err := statement.Preview(t.Context(), b.db, in)
-		if err != nil || again.RowsTotal != p.RowsTotal || again.RowsTotal != 2 || string(again.Mapping) != string(p.Mapping) {
+		if err != nil || again.RowsTotal != p.RowsTotal || again.RowsTotal != 2 ||
+			string(again.Mapping) != string(p.Mapping) {
 			t.Errorf("%+v, then %+v, %v", p, again, err)
 		}
 	}
@@ -143,7 +147,8 @@ func long(rows, idle int) string {
 	return s.String()
 }
 
-// A hundred thousand rows go in, and an import holds its file once: what stays in use meanwhile grows by little more than a file does.
+// A hundred thousand rows go in, and an import holds its file once: what stays in use meanwhile
+// grows by little more than a file does.
 func TestImportHoldsItsFileOnce(t *testing.T) { //nolint:paralleltest // it measures the heap, which others would fill
 	if testing.Short() {
 		t.Skip("takes a while")
@@ -151,7 +156,7 @@ func TestImportHoldsItsFileOnce(t *testing.T) { //nolint:paralleltest // it meas
 	b := newBranch(t, 10)
 	at := b.bucket(t)
 	start := time.Now()
-	if out := b.file(t, ImportFile{ID: at, CSV: long(100_000, 0)}); out.Added != 100_000 {
+	if out := b.file(t, ImportFile{ID: at, CSV: []byte(long(100_000, 0))}); out.Added != 100_000 {
 		t.Fatalf("%d of 100,000 rows went in", out.Added)
 	}
 	t.Logf("100,000 rows in %v", time.Since(start).Round(time.Millisecond))
@@ -162,7 +167,8 @@ func TestImportHoldsItsFileOnce(t *testing.T) { //nolint:paralleltest // it meas
 		err := b.db.InTx(t.Context(), func(tx pg.Tx) (err error) {
 			file := long(rows, idle)
 			size = len(file)
-			j, err = b.ImportFile(t.Context(), tx, ImportFile{ID: at, CSV: file}) // the job begins when this is over and the file is stored
+			// the job begins when this is over and the file is stored
+			j, err = b.ImportFile(t.Context(), tx, ImportFile{ID: at, CSV: []byte(file)})
 			return err
 		})
 		if err != nil {

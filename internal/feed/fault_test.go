@@ -10,13 +10,15 @@ import (
 	"time"
 
 	"coffer/internal/bank"
+	"coffer/internal/bank/all"
 	"coffer/internal/banksim"
 	"coffer/internal/job"
 	"coffer/internal/op"
 	"coffer/internal/pg"
 )
 
-// failures are the ways in which a call fails. A reset comes twice: net/http itself asks once more for what only reads, where a connection that it had kept is dead and nothing was answered.
+// failures are the ways in which a call fails. A reset comes twice: net/http itself asks once more
+// for what only reads, where a connection that it had kept is dead and nothing was answered.
 var failures = map[string]banksim.Fault{
 	"reset":              {Reset: true, Times: 2},
 	"cut":                {Cut: true},
@@ -39,7 +41,8 @@ var calls = map[string][]banksim.Fault{
 	"teller": {{Path: "/accounts"}, {Path: "/accounts", Skip: 1}, {Path: "/accounts/"}, {Path: "/accounts/", Skip: 1}},
 }
 
-// Whatever happens to whichever call: the sync ends at once, says so, has moved no cursor, and the next one makes it good.
+// Whatever happens to whichever call: the sync ends at once, says so, has moved no cursor, and the
+// next one makes it good.
 func TestEveryFaultOfEveryCall(t *testing.T) {
 	t.Parallel()
 	for provider, places := range calls {
@@ -65,7 +68,8 @@ func TestEveryFaultOfEveryCall(t *testing.T) {
 						t.Errorf("%s: something was stored", where)
 					case now.Status != "active" || now.Failures != 1 || now.Due == nil || *now.Due || !now.Sealed:
 						t.Errorf("%s: the connection is %+v", where, now)
-					case log.Status != "error" || log.ErrorCode == nil || log.ErrorMessage == nil || log.FinishedAt == nil || log.Added != 0:
+					case log.Status != "error" || log.ErrorCode == nil || log.ErrorMessage == nil ||
+						log.FinishedAt == nil || log.Added != 0:
 						t.Errorf("%s: the log is %+v", where, log)
 					}
 					if n := o.sim.Calls("/") - made; n > usual+1 {
@@ -91,7 +95,8 @@ func TestEveryFaultOfEveryCall(t *testing.T) {
 	}
 }
 
-// A failure behind the first page leaves that page whole, with its rules and its journal, and the cursor where it was.
+// A failure behind the first page leaves that page whole, with its rules and its journal, and the
+// cursor where it was.
 func TestFaultBetweenPages(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t, "plaid", 50)
@@ -105,10 +110,12 @@ func TestFaultBetweenPages(t *testing.T) {
 			t.Fatalf("%s: %+v", name, j)
 		}
 		now, log := o.health(t), o.lastLog(t)
-		if got := len(o.stored(t)) - rows; got != 500 || log.Added != 500 || log.Pages != 1 || log.ChangeID == nil || now.Cursor != was.Cursor {
+		if got := len(o.stored(t)) - rows; got != 500 || log.Added != 500 || log.Pages != 1 || log.ChangeID == nil ||
+			now.Cursor != was.Cursor {
 			t.Errorf("%s: %d rows of a page of 500, %+v", name, got, log)
 		}
-		if n, err := pg.Value[int64](t.Context(), o.db, `select count(*) from transaction t where not exists (select from transaction_tag g where g.transaction_id = t.id)`); err != nil || n > 0 {
+		if n, err := pg.Value[int64](t.Context(), o.db, `select count(*) from transaction t
+			where not exists (select from transaction_tag g where g.transaction_id = t.id)`); err != nil || n > 0 {
 			t.Errorf("%s: no rule has seen %d rows, %v", name, n, err)
 		}
 		o.sim.Calm()
@@ -121,11 +128,15 @@ func TestFaultBetweenPages(t *testing.T) {
 	}
 }
 
-// A storm is not answered by one: each sync asks once, none comes before its time, and the third in a row puts the connection in error, from which it comes back by itself.
+// A storm is not answered by one: each sync asks once, none comes before its time, and the third in
+// a row puts the connection in error, from which it comes back by itself.
 func TestStorm(t *testing.T) {
 	t.Parallel()
 	for _, provider := range []string{"plaid", "teller"} {
-		for name, fault := range map[string]banksim.Fault{"429": failures["429"], "503": failures["503"], "resets": failures["reset"]} {
+		for name, fault := range map[string]banksim.Fault{
+			"429": failures["429"], "503": failures["503"],
+			"resets": failures["reset"],
+		} {
 			t.Run(provider+" "+name, func(t *testing.T) {
 				t.Parallel()
 				o := newOffice(t, provider, 50)
@@ -143,7 +154,8 @@ func TestStorm(t *testing.T) {
 						want = "error"
 					}
 					h := o.health(t)
-					if h.Status != want || h.Failures != n || (want == "error") != (h.Reason != nil && h.Message != nil) {
+					if h.Status != want || h.Failures != n ||
+						(want == "error") != (h.Reason != nil && h.Message != nil) {
 						t.Errorf("after %d: %+v", n, h)
 					}
 					if taken, err := o.SweepDue(t.Context()); taken != 0 || err != nil {
@@ -157,7 +169,8 @@ func TestStorm(t *testing.T) {
 				if taken, err := o.SweepDue(t.Context()); taken != 1 || err != nil {
 					t.Fatalf("%d are due, %v", taken, err)
 				}
-				for deadline := time.Now().Add(time.Minute); o.health(t).Failures > 0 && time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
+				for deadline := time.Now().Add(time.Minute); o.health(t).Failures > 0 &&
+					time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
 					continue
 				}
 				if h := o.health(t); h.Status != "active" || h.Failures != 0 || h.Reason != nil || h.Message != nil {
@@ -169,10 +182,14 @@ func TestStorm(t *testing.T) {
 	}
 }
 
-// A bank that fails while it is linked leaves nothing behind, and what the widget gave can be sent again where the provider allows it.
+// A bank that fails while it is linked leaves nothing behind, and what the widget gave can be sent
+// again where the provider allows it.
 func TestFaultsWhileLinking(t *testing.T) {
 	t.Parallel()
-	for provider, paths := range map[string][]string{"plaid": {"/item/public_token/exchange", "/accounts/get"}, "teller": {"/accounts"}} {
+	for provider, paths := range map[string][]string{
+		"plaid":  {"/item/public_token/exchange", "/accounts/get"},
+		"teller": {"/accounts"},
+	} {
 		t.Run(provider, func(t *testing.T) {
 			t.Parallel()
 			o := newOffice(t, provider, 50)
@@ -182,10 +199,21 @@ func TestFaultsWhileLinking(t *testing.T) {
 					switch sim := o.sim.(type) {
 					case *banksim.Plaid:
 						token, _ := sim.NewItem("")
-						in = CreateConnection{Provider: provider, Credentials: map[string]json.RawMessage{"public_token": json.RawMessage(fmt.Sprintf("%q", token))}}
+						in = CreateConnection{
+							Provider: all.Name(provider),
+							Credentials: map[string]json.RawMessage{
+								"public_token": json.RawMessage(fmt.Sprintf("%q", token)),
+							},
+						}
 					case *banksim.Teller:
 						e := sim.Enrol()
-						in = CreateConnection{Provider: provider, Credentials: map[string]json.RawMessage{"access_token": json.RawMessage(fmt.Sprintf("%q", e.AccessToken)), "enrollment_id": json.RawMessage(fmt.Sprintf("%q", e.ID))}}
+						in = CreateConnection{
+							Provider: all.Name(provider),
+							Credentials: map[string]json.RawMessage{
+								"access_token":  json.RawMessage(fmt.Sprintf("%q", e.AccessToken)),
+								"enrollment_id": json.RawMessage(fmt.Sprintf("%q", e.ID)),
+							},
+						}
 					}
 					made := o.sim.Calls("/")
 					fault.Path = path

@@ -1,5 +1,3 @@
-// Package feed brings transactions in: it owns the connections to banks, syncs them page by page, and imports files.
-// It must not know what a transaction means, nor one provider from another; that is the ledger's and the rules', and bank's.
 package feed
 
 import (
@@ -10,6 +8,7 @@ import (
 
 	"coffer/internal/auth"
 	"coffer/internal/bank"
+	"coffer/internal/bank/all"
 	"coffer/internal/errs"
 	"coffer/internal/id"
 	"coffer/internal/job"
@@ -35,20 +34,24 @@ type Feed struct {
 	then      []func(context.Context, *job.Run) error
 }
 
-// Providers answer the provider of a name as it is configured now, which another server may have changed a moment ago; or why there is none.
+// Providers returns the provider of a name with its current configuration, which another server may
+// have just changed, or an error that says why there is none.
 type Providers interface {
 	Provider(ctx context.Context, name string) (bank.Provider, error)
 }
 
-// New makes a Feed for those members, books and rules.
+// New returns a Feed for these members, books and rules.
 func New(db *pg.DB, a *auth.Auth, books *ledger.Books, rules *rulebook.Rulebook, jobs *job.Jobs) *Feed {
 	return &Feed{db: db, auth: a, books: books, rules: rules, jobs: jobs}
 }
 
-// Connect gives the feed the key that opens credentials, and whom to ask for providers. It is called while the service is put together, never later.
+// Connect gives the feed the key that opens credentials, and the source of providers. It is called
+// while the service is being built, never later.
 func (f *Feed) Connect(ring *seal.Ring, providers Providers) { f.ring, f.providers = ring, providers }
 
-// Then names what follows the last page of a sync or an import, in its job. What fails there is not the sync's failure: it is left for the next one. It is called while the service is put together, never later.
+// Then sets what runs after the last page of a sync or an import, in its job. If it fails, the sync
+// still succeeds, and the work is left for the next sync. It is called while the service is being
+// built, never later.
 func (f *Feed) Then(steps ...func(context.Context, *job.Run) error) {
 	f.then = append(f.then, steps...)
 }
@@ -57,44 +60,90 @@ func (f *Feed) Then(steps ...func(context.Context, *job.Run) error) {
 func (f *Feed) follow(ctx context.Context, run *job.Run) {
 	for _, step := range f.then {
 		if err := step(ctx, run); err != nil {
-			run.Warn(ctx, "what follows a sync is left for the next one", err)
+			run.Warn(ctx, "work after a sync is left for the next one", err)
 		}
 	}
+}
+
+// linked are the inputs that link a bank through a provider.
+func linked() []string {
+	var out []string
+	for _, name := range all.Remote("").Enum() {
+		out = append(out, "provider="+name)
+	}
+	return out
 }
 
 // Ops is feed's menu.
 func (f *Feed) Ops() []*op.Op {
 	return append(f.sessionOps(), []*op.Op{
 		op.Reading(op.Spec{
-			Name: "connection.list", Route: "GET /connections", Tool: "list_connections", Summary: "Lists the connections to banks.",
-			Agent: "Lists the connections to banks with their health. status pending_reauth means that a person must sign in at the bank again; you cannot mend that.",
+			Name: "connection.list", Route: "GET /connections", Tool: "list_connections",
+			Summary: "Lists the connections to banks.",
+			Agent: "Lists the connections to banks with their health. Status pending_reauth means that a person must " +
+				"sign in at the bank again; you cannot fix that.",
 		}, f.Connections),
-		op.Calling(op.Spec{Name: "connection.create", Route: "POST /connections", Summary: "Connects a bank, or makes a bucket for files."}, f.askBank, f.CreateConnection),
-		op.Reading(op.Spec{Name: "connection.get", Route: "GET /connections/{id}", Summary: "Shows one connection."}, f.Connection),
-		op.Writing(op.Spec{Name: "connection.update", Route: "PATCH /connections/{id}", Summary: "Pauses a connection, changes how often it is synced, or whose it is."}, f.PatchConnection),
-		op.Calling(op.Spec{Name: "connection.delete", Route: "DELETE /connections/{id}", Summary: "Disconnects a bank for good; accounts and transactions stay."}, f.revoke, f.DeleteConnection),
+		op.Calling(op.Spec{
+			Name: "connection.create", Route: "POST /connections", People: op.PeopleFields(linked()...),
+			Summary: "Connects a bank, or creates a connection for CSV files.",
+		}, f.askBank, f.CreateConnection),
+		op.Reading(op.Spec{Name: "connection.get", Route: "GET /connections/{id}", Summary: "Shows one connection."},
+			f.Connection),
+		op.Writing(op.Spec{
+			Name: "connection.update", Route: "PATCH /connections/{id}",
+			People:  op.PeopleFields("paused", "user_id", "sync_interval_seconds"),
+			Summary: "Pauses a connection, or changes its sync interval or its owner.",
+		}, f.PatchConnection),
+		op.Calling(op.Spec{
+			Name: "connection.delete", Route: "DELETE /connections/{id}", People: op.PeopleAlways,
+			Summary: "Disconnects a bank permanently; accounts and transactions are kept.",
+		}, f.revoke, f.DeleteConnection),
 		op.Reading(op.Spec{
-			Name: "connection.status", Route: "GET /connections/{id}/status", Tool: "get_sync_status", Summary: "Shows how a connection does: its health, its last sync, its accounts.",
-			Agent: "Shows how a connection does: health, the last sync with its counts, the sync that runs, and how far each account reaches.",
+			Name: "connection.status", Route: "GET /connections/{id}/status", Tool: "get_sync_status",
+			Summary: "Shows a connection's status: its health, last sync and accounts.",
+			Agent: "Shows a connection's status: health, the last sync with its counts, the running sync, and which " +
+				"dates each account covers.",
 		}, f.Status),
 		op.Long(op.Writing(op.Spec{
-			Name: "sync.start", Route: "POST /sync", Tool: "trigger_sync", Summary: "Syncs every connection that can be synced, or one, as jobs.",
-			Agent: "Syncs one connection and answers its job, or every one that can be synced and answers a job for each (jobs). It waits up to 20 seconds for the end; what goes on after that get_job tells. A sync that is under way is joined.",
-		}, f.SyncAll), 20*time.Second, f.await),
-		op.Long(op.Writing(op.Spec{Name: "connection.sync", Route: "POST /connections/{id}/sync", Summary: "Syncs a connection now, as a job; one that is under way is joined."}, f.SyncConnection), 0, f.jobs.Await),
+			Name: "sync.start", Route: "POST /sync", Tool: "trigger_sync",
+			Summary: "Syncs one connection, or all that can be synced, as a job.",
+			Agent: "Syncs one connection, or all that can be synced, and returns the job. Waits up to 20 seconds; if " +
+				"the sync is still running, poll get_job. " +
+				"The result of a sync of all connections lists the outcome of each (connections) and counts the " +
+				"failed ones. If a sync is already running, the call joins it.",
+		}, f.SyncAll), 20*time.Second, f.jobs.Await),
+		op.Long(op.Writing(op.Spec{
+			Name: "connection.sync", Route: "POST /connections/{id}/sync",
+			Summary: "Syncs a connection now, as a job; if a sync is already running, the call joins it.",
+		},
+			f.SyncConnection), 0, f.jobs.Await),
 		op.Reading(op.Spec{
-			Name: "csv.preview", Route: "POST /connections/csv/preview", TextIn: "csv text/csv", Scope: op.Full, Summary: "Says how a bank's CSV file would be read, and stores nothing.",
+			Name: "csv.preview", Heavy: true, Route: "POST /connections/csv/preview", TextIn: "csv text/csv",
+			Scope: op.Full, Summary: "Shows how a bank's CSV file would be read; stores nothing.",
 		}, statement.Preview),
 		op.Long(op.Writing(op.Spec{
-			Name: "csv.import", Route: "POST /connections/{id}/csv/import", TextIn: "csv text/csv", Summary: "Puts a bank's CSV file into the books, as a job; what is there already is not added again.",
+			Name: "csv.import", Heavy: true, Route: "POST /connections/{id}/csv/import", TextIn: "csv text/csv",
+			Summary: "Imports a bank's CSV file, as a job; rows that are already stored are not added again.",
 		}, f.ImportFile), 0, f.jobs.Await),
-		op.Reading(op.Spec{Name: "sync.list", Route: "GET /sync/logs", Summary: "Lists the syncs, newest first."}, f.SyncLogs),
+		op.Reading(op.Spec{Name: "sync.list", Route: "GET /sync/logs", Summary: "Lists the syncs, newest first."},
+			f.SyncLogs),
 		op.Reading(op.Spec{Name: "sync.get", Route: "GET /sync/logs/{id}", Summary: "Shows one sync."}, f.SyncLog),
-		op.Reading(op.Spec{Name: "quarantine.list", Route: "GET /sync/quarantine", Summary: "Lists rows of banks that could not be read, newest first."}, f.Quarantine),
-		op.Calling(op.Spec{Name: "quarantine.retry", Route: "POST /sync/quarantine/{id}/retry", Summary: "Reads a quarantined row again, and puts it into the books if it can be read now."}, f.reread, f.RetryQuarantined),
-		op.Writing(op.Spec{Name: "quarantine.delete", Route: "DELETE /sync/quarantine/{id}", Summary: "Drops a quarantined row."}, f.DropQuarantined),
+		op.Reading(op.Spec{
+			Name: "quarantine.list", Route: "GET /sync/quarantine",
+			Summary: "Lists rows from banks that could not be read, newest first.",
+		}, f.Quarantine),
+		op.Calling(op.Spec{
+			Name: "quarantine.retry", Route: "POST /sync/quarantine/{id}/retry",
+			Summary: "Reads a quarantined row again, and adds it to the books if it can be read now.",
+		}, f.reread,
+			f.RetryQuarantined),
 		op.Writing(op.Spec{
-			Name: "user.delete", Route: "DELETE /users/{id}", Summary: "Removes a member from the household; connections and accounts go to reassign_to.",
+			Name: "quarantine.delete", Route: "DELETE /sync/quarantine/{id}", People: op.PeopleAlways,
+			Summary: "Deletes a quarantined row.",
+		}, f.DropQuarantined),
+		op.Writing(op.Spec{
+			Name: "user.delete", Route: "DELETE /users/{id}", People: op.PeopleAlways,
+			Summary: "Removes a member from the household; reassign_to takes over connections and accounts.",
 		}, f.DeleteUser),
 	}...)
 }
@@ -102,10 +151,11 @@ func (f *Feed) Ops() []*op.Op {
 // DeleteUser is the input of DeleteUser.
 type DeleteUser struct {
 	ID         string  `json:"id" minLength:"1" doc:"The member's UUID or short id"`
-	ReassignTo *string `json:"reassign_to,omitempty" minLength:"1" doc:"The member who takes over connections and accounts: UUID or short id; needed when there are any"`
+	ReassignTo *string `json:"reassign_to,omitempty" minLength:"1" doc:"The member who takes over connections and accounts: UUID or short id; required if there are any"`
 }
 
-// DeleteUser removes a member who owns nothing, or whose connections and accounts have somewhere to go. It lives here because only feed sees both members and connections.
+// DeleteUser removes a member who owns nothing, or whose connections and accounts are reassigned.
+// It lives here because only feed sees both members and connections.
 func (f *Feed) DeleteUser(ctx context.Context, tx pg.Tx, in DeleteUser) (op.Deleted, error) {
 	u, err := f.auth.RemoveUser(ctx, tx, in.ID)
 	if err != nil {
@@ -119,7 +169,8 @@ func (f *Feed) DeleteUser(ctx context.Context, tx pg.Tx, in DeleteUser) (op.Dele
 		return op.Deleted{}, err
 	}
 	if owned != "" {
-		return op.Deleted{}, errs.New(errs.InUse, "this member owns %s; say with reassign_to which member takes over", owned)
+		return op.Deleted{}, errs.New(errs.InUse, "this member owns %s; set reassign_to to the member who takes over",
+			owned)
 	}
 	return op.Deleted{Deleted: true, ID: u.ID}, nil
 }
@@ -131,7 +182,8 @@ func (f *Feed) owned(ctx context.Context, q pg.Querier, member id.ID) (string, e
 		Accounts    int `db:"accounts"`
 	}
 	n, err := pg.One[count](ctx, q, `
-		select (select count(*) from connection where member_id = $1) as connections, (select count(*) from account where owner_id = $1) as accounts`, member)
+		select (select count(*) from connection where member_id = $1) as connections,
+			(select count(*) from account where owner_id = $1 and deleted_at is null) as accounts`, member)
 	var parts []string
 	if n.Connections > 0 {
 		parts = append(parts, fmt.Sprintf("connections (%d)", n.Connections))
@@ -142,13 +194,15 @@ func (f *Feed) owned(ctx context.Context, q pg.Querier, member id.ID) (string, e
 	return strings.Join(parts, " and "), err
 }
 
-// reassign gives all that a member owned to another. The member is gone already, so the same name again names nobody.
+// reassign gives all that a member owned to another. The member is gone already, so the same name
+// again names nobody.
 func (f *Feed) reassign(ctx context.Context, tx pg.Tx, from id.ID, ref string) error {
 	into, err := f.auth.KeepUser(ctx, tx, ref)
 	if err != nil {
-		return pg.Named(err, "reassign_to", "other user", "GET /api/v1/users lists them")
+		return pg.Named(err, "reassign_to", "other user", "{user.list} lists them")
 	}
-	_, err = pg.Exec(ctx, tx, `update connection set member_id = $2, updated_at = clock_timestamp() where member_id = $1`, from, into.ID)
+	_, err = pg.Exec(ctx, tx, `update connection set member_id = $2, updated_at = clock_timestamp()
+		where member_id = $1`, from, into.ID)
 	if err != nil {
 		return err
 	}

@@ -54,8 +54,10 @@ func TestDeleteUser(t *testing.T) {
 		t.Errorf("a member who is gone: %v", err)
 	}
 	connection, account := id.New(), id.New()
-	exec(`insert into connection (id, short_id, member_id, provider) values ($1, $2, $3, 'csv')`, connection, connection.Short(), robin.ID)
-	exec(`insert into account (id, short_id, connection_id, provider, provider_id, owner_id, name, type, currency) values ($1, $2, $3, 'csv', 'a', $4, 'Checking', 'depository', 'EUR')`,
+	exec(`insert into connection (id, short_id, member_id, provider)
+		values ($1, $2, $3, 'csv')`, connection, connection.Short(), robin.ID)
+	exec(`insert into account (id, short_id, connection_id, provider, provider_id, owner_id, name, type, currency)
+		values ($1, $2, $3, 'csv', 'a', $4, 'Checking', 'depository', 'EUR')`,
 		account, account.Short(), connection, kim.ID)
 
 	for _, u := range []auth.User{robin, kim} {
@@ -82,7 +84,8 @@ func TestDeleteUser(t *testing.T) {
 	if _, err := remove(kim.ID.String(), new(household.ID.String())); err != nil {
 		t.Fatal(err)
 	}
-	owners, err := pg.Values[id.ID](t.Context(), db, `select member_id from connection union all select owner_id from account`)
+	owners, err := pg.Values[id.ID](t.Context(), db, `select member_id from connection union all select owner_id
+		from account`)
 	if err != nil || len(owners) != 2 || !owners[0].Equal(household.ID) || !owners[1].Equal(household.ID) {
 		t.Errorf("what they owned went to %v, %v", owners, err)
 	}
@@ -127,7 +130,8 @@ func TestSessionIsTheCallers(t *testing.T) {
 				return err
 			})
 		}
-		stored, wrong := pg.Value[string](ctx, db, `select m.name from link_session s join member m on m.id = s.member_id order by s.id desc limit 1`)
+		stored, wrong := pg.Value[string](ctx, db, `select m.name from link_session s
+			join member m on m.id = s.member_id order by s.id desc limit 1`)
 		asked, none := pg.Value[string](ctx, db, `select name from member where id = $1::text::uuid`, l.user)
 		if err := errors.Join(err, wrong, none); err != nil || stored != name || asked != name {
 			t.Errorf("the session of %s is %s's here and %s's at the bank, %v", name, stored, asked, err)

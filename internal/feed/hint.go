@@ -7,15 +7,16 @@ import (
 	"coffer/internal/bank"
 	"coffer/internal/errs"
 	"coffer/internal/id"
+	"coffer/internal/op"
 	"coffer/internal/pg"
 )
 
 const (
 	consentExpiring = "CONSENT_EXPIRING"
-	expiringAdvice  = "The bank's consent ends soon: sign in at the bank again before then. Until then syncs go on."
+	expiringAdvice  = "The bank's consent ends soon: sign in at the bank again before then. Syncs continue until then."
 )
 
-// Webhooker is the provider of that name, if its webhooks can be told from forged ones.
+// Webhooker returns the provider with this name, if its webhooks can be verified.
 func (f *Feed) Webhooker(ctx context.Context, name string) (bank.Webhooker, error) {
 	p, err := f.configured(ctx, name)
 	if err != nil {
@@ -28,32 +29,35 @@ func (f *Feed) Webhooker(ctx context.Context, name string) (bank.Webhooker, erro
 	return w, nil
 }
 
-// A Hint is what a provider said about one of its connections, and how it came to us.
+// A Hint is a webhook event about a connection, and how it arrived.
 type Hint struct {
 	Provider string
 	Trigger  string // of a sync that follows: webhook or replay
 	Event    bank.Event
 }
 
-// Heard is what came of a hint.
+// Heard is the result of a hint.
 type Heard struct {
 	Connection *id.ID // nil where it is about none that we have
 	Synced     bool   // a sync was taken on, or the one that waits was joined
 	Message    string // what was done, or why nothing was
 }
 
-// ErrStranger says that a hint names a connection that is not ours.
-var ErrStranger = errs.New(errs.NotFound, "no connection here is known to the provider by that name; once the bank is linked the event can be replayed")
+// ErrStranger means that a hint names an unknown connection.
+var ErrStranger = errs.New(errs.NotFound,
+	"no connection matches the id in this event; once the bank is linked, the event can be replayed")
 
-// Hear does what a hint asks for: the contract's table of states, and a sync where there is news.
+// Hear does what a hint asks for: it applies the contract's table of states, and starts a sync if
+// there is new data.
 func (f *Feed) Hear(ctx context.Context, tx pg.Tx, h Hint) (Heard, error) {
 	if h.Event.Effect == bank.SessionDone {
-		return Heard{Message: "the link session was looked after"}, nil
+		return Heard{Message: "the link session was updated"}, nil
 	}
 	if h.Event.ConnectionID == "" {
-		return Heard{Message: "the event is about no connection; there is nothing to do"}, nil
+		return Heard{Message: "the event is not about a connection; nothing to do"}, nil
 	}
-	l, err := pg.One[link](ctx, tx, linkRows+` where c.provider = $1 and c.provider_id = $2`+keeping, h.Provider, h.Event.ConnectionID)
+	l, err := pg.One[syncedConnection](ctx, tx, linkRows+` where c.provider = $1
+		and c.provider_id = $2`+keeping, h.Provider, h.Event.ConnectionID)
 	if errors.Is(err, pg.ErrNoRow) {
 		return Heard{}, ErrStranger
 	}
@@ -61,9 +65,9 @@ func (f *Feed) Hear(ctx context.Context, tx pg.Tx, h Hint) (Heard, error) {
 		return Heard{}, err
 	}
 	c := l.ID
-	out := Heard{Connection: &c, Message: "the event asks for nothing"}
+	out := Heard{Connection: &c, Message: "the event requires no action"}
 	if l.Status == "disconnected" && h.Event.Effect != bank.Nothing {
-		out.Message = "the connection is disconnected for good; nothing was done"
+		out.Message = "the connection was disconnected permanently; nothing was done"
 		return out, nil
 	}
 	switch h.Event.Effect {
@@ -75,39 +79,42 @@ func (f *Feed) Hear(ctx context.Context, tx pg.Tx, h Hint) (Heard, error) {
 		}
 		return f.news(ctx, tx, out, l, h.Trigger)
 	case bank.NeedsReauth:
-		out.Message = "the connection waits for the member to sign in at the bank again"
+		out.Message = "the member must sign in at the bank again"
 		return out, needsReauth(ctx, tx, c, h.Event)
 	case bank.Expiring:
-		out.Message = "the bank's consent ends soon; the connection says so"
+		out.Message = "the bank's consent ends soon; the connection shows this"
 		return out, expiring(ctx, tx, c, h.Event)
 	case bank.Revoked:
-		out.Message = "access was revoked at the bank: the connection is disconnected and its credentials are erased"
+		out.Message = "access was revoked at the bank: the connection was disconnected and its credentials were erased"
 		return out, disconnect(ctx, tx, c, h.Event.Code, h.Event.Advice)
 	case bank.NewAccounts:
-		out.Message = "the bank has accounts that the connection does not include; the connection says so"
-		_, err := pg.Exec(ctx, tx, `update connection set new_accounts_available = true, updated_at = clock_timestamp() where id = $1`, c)
+		out.Message = "the bank has accounts that the connection does not include; the connection shows this"
+		_, err := pg.Exec(ctx, tx, `update connection set new_accounts_available = true,
+			updated_at = clock_timestamp() where id = $1`, c)
 		return out, err
 	}
 	return out, nil
 }
 
 // news takes a sync on where the connection may be synced without a person's asking.
-func (f *Feed) news(ctx context.Context, tx pg.Tx, out Heard, l link, trigger string) (Heard, error) {
+func (f *Feed) news(ctx context.Context, tx pg.Tx, out Heard, l syncedConnection, trigger string) (Heard, error) {
 	if err := l.syncable(trigger); err != nil {
-		out.Message = "not synced: " + errs.Public(err, "").Message
+		out.Message = "not synced: " + op.Public(ctx, err).Message
 		return out, nil
 	}
-	if _, err := f.order(ctx, tx, order{l.ID, trigger}); err != nil {
+	if _, err := f.requestSync(ctx, tx, syncRequest{l.ID, trigger}); err != nil {
 		return Heard{}, err
 	}
-	out.Synced, out.Message = true, "a sync was taken on"
+	out.Synced, out.Message = true, "a sync was requested"
 	return out, nil
 }
 
-// needsReauth stops syncs until the member has signed in. Where that is known already, the first reason stays.
+// needsReauth stops syncs until the member has signed in. Where that is known already, the first
+// reason stays.
 func needsReauth(ctx context.Context, tx pg.Tx, c id.ID, e bank.Event) error {
 	_, err := pg.Exec(ctx, tx, `
-		update connection set status = 'pending_reauth', status_reason = $2, status_message = $3, next_sync_at = null, updated_at = clock_timestamp()
+		update connection set status = 'pending_reauth', status_reason = $2, status_message = $3, next_sync_at = null,
+			updated_at = clock_timestamp()
 		where id = $1 and status in ('active', 'error')`, c, e.Code, e.Advice)
 	return err
 }
@@ -120,13 +127,15 @@ func expiring(ctx context.Context, tx pg.Tx, c id.ID, e bank.Event) error {
 	_, err := pg.Exec(ctx, tx, `
 		update connection set
 			consent_expires_at = coalesce(@at, consent_expires_at), updated_at = clock_timestamp(),
-			status_reason = case status when 'active' then @reason else status_reason end, status_message = case status when 'active' then @advice else status_message end
+			status_reason = case status when 'active' then @reason
+				else status_reason end, status_message = case status when 'active' then @advice else status_message end
 		where id = @id`, pg.Args{"id": c, "at": at, "reason": consentExpiring, "advice": expiringAdvice})
 	return err
 }
 
-// loginRepaired is the way back from pending_reauth when the provider says so. In the other states the login was not known to be broken, and a sync shows how it is.
-func loginRepaired(ctx context.Context, tx pg.Tx, l link) (link, error) {
+// loginRepaired is the way back from pending_reauth when the provider says so. In the other states
+// the login was not known to be broken, and a sync shows how it is.
+func loginRepaired(ctx context.Context, tx pg.Tx, l syncedConnection) (syncedConnection, error) {
 	if l.Status != "pending_reauth" {
 		return l, nil
 	}

@@ -80,9 +80,14 @@ func TestHints(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		b.exec(t, `update connection set status = $1, paused = $2, status_reason = 'WAS', consent_expires_at = null, new_accounts_available = false,
-			credentials = case when $1 <> 'disconnected' then $3::bytea end, next_sync_at = now() + interval '1 hour'`, c.from, c.paused, sealed)
-		heard, err := b.hear(t, bank.Event{Effect: c.effect, ConnectionID: "item", Code: code, Advice: "do this", ExpiresAt: consent})
+		b.exec(t, `update connection set status = $1, paused = $2, status_reason = 'WAS', consent_expires_at = null,
+			new_accounts_available = false,
+			credentials = case when $1 <> 'disconnected' then $3::bytea end,
+				next_sync_at = now() + interval '1 hour'`, c.from, c.paused, sealed)
+		heard, err := b.hear(t, bank.Event{
+			Effect: c.effect, ConnectionID: "item", Code: code, Advice: "do this",
+			ExpiresAt: consent,
+		})
 		if err != nil || heard.Synced != c.synced || heard.Connection == nil || heard.Message == "" {
 			t.Errorf("%s, paused %t, %s: heard %+v, %v", c.from, c.paused, c.effect, heard, err)
 		}
@@ -97,8 +102,10 @@ func TestHints(t *testing.T) {
 			at = *got.Reason
 		}
 		final := c.from == "disconnected"
-		if got.Status != c.to || at != *reason || (got.Consent != nil) != (c.effect == bank.Expiring && !final) || got.Accounts != (c.effect == bank.NewAccounts && !final) || got.Sealed != (c.to != "disconnected") {
-			t.Errorf("%s, paused %t, %s: now %+v, reason %q, want %s %q", c.from, c.paused, c.effect, got, at, c.to, *reason)
+		if got.Status != c.to || at != *reason || (got.Consent != nil) != (c.effect == bank.Expiring && !final) ||
+			got.Accounts != (c.effect == bank.NewAccounts && !final) || got.Sealed != (c.to != "disconnected") {
+			t.Errorf("%s, paused %t, %s: now %+v, reason %q, want %s %q", c.from, c.paused, c.effect, got, at, c.to,
+				*reason)
 		}
 		if c.effect == bank.NeedsReauth && c.from != "pending_reauth" && !final && got.Due != nil {
 			t.Errorf("%s: syncs go on after %s", c.from, c.effect)
@@ -117,7 +124,10 @@ func TestConsentWarningStays(t *testing.T) {
 	t.Parallel()
 	b := newBranch(t, 10)
 	b.exec(t, `update connection set provider_id = 'item'`)
-	if _, err := b.hear(t, bank.Event{Effect: bank.Expiring, ConnectionID: "item", ExpiresAt: time.Now().Add(time.Hour)}); err != nil {
+	if _, err := b.hear(t, bank.Event{
+		Effect: bank.Expiring, ConnectionID: "item",
+		ExpiresAt: time.Now().Add(time.Hour),
+	}); err != nil {
 		t.Fatal(err)
 	}
 	for _, e := range []error{nil, &bank.Error{Class: bank.Permanent, Code: "NO"}, nil} {
@@ -131,7 +141,8 @@ func TestConsentWarningStays(t *testing.T) {
 	}
 }
 
-// An account that the bank no longer shares is told of on its connection, until it is shared again or somebody hides it; consent that ends is told of first.
+// An account that the bank no longer shares is told of on its connection, until it is shared again
+// or somebody hides it; consent that ends is told of first.
 func TestAccountGone(t *testing.T) {
 	t.Parallel()
 	b := newBranch(t, 10)
@@ -150,7 +161,10 @@ func TestAccountGone(t *testing.T) {
 	}
 	says("")
 	b.bank.gone = "acc-2"
-	if heard, err := b.hear(t, bank.Event{Effect: bank.AccountGone, ConnectionID: "item", AccountID: "acc-2"}); err != nil || !heard.Synced {
+	if heard, err := b.hear(t, bank.Event{
+		Effect: bank.AccountGone, ConnectionID: "item",
+		AccountID: "acc-2",
+	}); err != nil || !heard.Synced {
 		t.Errorf("%+v, %v", heard, err)
 	}
 	b.settled(t)
@@ -175,24 +189,30 @@ func TestAccountGone(t *testing.T) {
 	b.holds(t)
 }
 
-// A login that works again is the same consent as before when the provider says so, and a new one when the member signed in.
+// A login that works again is the same consent as before when the provider says so, and a new one
+// when the member signed in.
 func TestLoginWorksAgain(t *testing.T) {
 	t.Parallel()
 	b := newBranch(t, 10)
 	for _, anew := range []bool{false, true} {
-		b.exec(t, `update connection set provider_id = 'item', status = 'pending_reauth', status_reason = 'CODE', consecutive_failures = 2, next_sync_at = null,
+		b.exec(t, `update connection set provider_id = 'item', status = 'pending_reauth', status_reason = 'CODE',
+			consecutive_failures = 2, next_sync_at = null,
 			consent_expires_at = now() + interval '1 day', new_accounts_available = true`)
 		err := b.db.InTx(t.Context(), func(tx pg.Tx) error { return works(t.Context(), tx, b.connection, anew) })
 		if err != nil {
 			t.Fatal(err)
 		}
 		h := b.health(t)
-		if h.Status != "active" || h.Failures != 0 || h.Due == nil || *h.Due || h.Accounts == anew || (h.Consent == nil) != anew || (h.Reason == nil) != anew || (h.Message == nil) != anew {
+		if h.Status != "active" || h.Failures != 0 || h.Due == nil || *h.Due || h.Accounts == anew ||
+			(h.Consent == nil) != anew || (h.Reason == nil) != anew || (h.Message == nil) != anew {
 			t.Errorf("anew %t: %+v", anew, h)
 		}
 	}
 	b.exec(t, `update connection set status = 'disconnected'`)
-	if err := b.db.InTx(t.Context(), func(tx pg.Tx) error { return works(t.Context(), tx, b.connection, true) }); err != nil {
+	if err := b.db.InTx(t.Context(), func(tx pg.Tx) error {
+		return works(t.Context(), tx, b.connection,
+			true)
+	}); err != nil {
 		t.Fatal(err)
 	}
 	if h := b.health(t); h.Status != "disconnected" {
@@ -200,11 +220,15 @@ func TestLoginWorksAgain(t *testing.T) {
 	}
 }
 
-// What is said while a sync runs stands when it ends: it must not bring a connection back that is disconnected or waits for the member.
+// What is said while a sync runs stands when it ends: it must not bring a connection back that is
+// disconnected or waits for the member.
 func TestHintsDuringASync(t *testing.T) {
 	t.Parallel()
 	for effect, want := range map[bank.Effect]string{bank.Revoked: "disconnected", bank.NeedsReauth: "pending_reauth"} {
-		for name, fails := range map[string]error{"succeeds": nil, "fails": &bank.Error{Class: bank.Permanent, Code: "NO"}} {
+		for name, fails := range map[string]error{
+			"succeeds": nil,
+			"fails":    &bank.Error{Class: bank.Permanent, Code: "NO"},
+		} {
 			t.Run(effect.String()+" and it "+name, func(t *testing.T) {
 				t.Parallel()
 				b := newBranch(t, 1)
@@ -225,7 +249,8 @@ func TestHintsDuringASync(t *testing.T) {
 				b.bank.mu.Unlock()
 				close(release)
 				<-done
-				if s := b.health(t); s.Status != want || s.Reason == nil || *s.Reason != "CODE" || want == "disconnected" && (s.Sealed || s.Due != nil) {
+				if s := b.health(t); s.Status != want || s.Reason == nil || *s.Reason != "CODE" ||
+					want == "disconnected" && (s.Sealed || s.Due != nil) {
 					t.Errorf("%+v", s)
 				}
 				if n := len(b.stored(t)); n > 0 && want == "disconnected" {
@@ -236,7 +261,8 @@ func TestHintsDuringASync(t *testing.T) {
 	}
 }
 
-// A webhook that comes while its connection syncs makes exactly one further run, and that one sees the news; who asks by hand joins the one that runs.
+// A webhook that comes while its connection syncs makes exactly one further run, and that one sees
+// the news; who asks by hand joins the one that runs.
 func TestNewsDuringASync(t *testing.T) {
 	t.Parallel()
 	b := newBranch(t, 10)

@@ -75,7 +75,7 @@ func (h *house) once(t *testing.T, trigger string) (job.Job, Synced) {
 	t.Helper()
 	var j job.Job
 	err := h.db.InTx(t.Context(), func(tx pg.Tx) (err error) {
-		j, err = h.order(t.Context(), tx, order{h.connection, trigger})
+		j, err = h.requestSync(t.Context(), tx, syncRequest{h.connection, trigger})
 		return err
 	})
 	for err == nil && !j.Ended() {
@@ -107,7 +107,8 @@ type health struct {
 func (h *house) health(t *testing.T) health {
 	t.Helper()
 	now, err := pg.One[health](t.Context(), h.db, `
-		select cursor, status, status_reason, status_message, consecutive_failures, consent_expires_at, new_accounts_available, credentials is not null as sealed,
+		select cursor, status, status_reason, status_message, consecutive_failures, consent_expires_at,
+			new_accounts_available, credentials is not null as sealed,
 			next_sync_at <= clock_timestamp() as due
 		from connection where id = $1`, h.connection)
 	if err != nil {
@@ -129,7 +130,8 @@ func (h *house) lastLog(t *testing.T) SyncLog {
 func (h *house) stored(t *testing.T) []string {
 	t.Helper()
 	rows, err := pg.Values[string](t.Context(), h.db, `
-		select concat_ws(' ', t.provider_id, t.date, t.amount, t.pending, d.name) from transaction t join descriptor d on d.id = t.descriptor_id where t.deleted_at is null`)
+		select concat_ws(' ', t.provider_id, t.date, t.amount, t.pending, d.name) from transaction t
+			join descriptor d on d.id = t.descriptor_id where t.deleted_at is null`)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -139,7 +141,8 @@ func (h *house) stored(t *testing.T) []string {
 
 // written is a row of the bank as stored writes it.
 func written(provider string, day time.Time, amount money.Amount, pending bool, name text.Untrusted) string {
-	return fmt.Sprintf("%s %s %s %.1s %s", provider, day.Format(time.DateOnly), amount, fmt.Sprint(pending), name.Plain())
+	return fmt.Sprintf("%s %s %s %.1s %s", provider, day.Format(time.DateOnly), amount, fmt.Sprint(pending),
+		name.Plain())
 }
 
 // holds compares the books with the bank, whose rows are written.

@@ -21,7 +21,7 @@ type SyncLog struct {
 	Modified     int64    `json:"modified" db:"modified"`
 	Removed      int64    `json:"removed" db:"removed"`
 	Unchanged    int64    `json:"unchanged" db:"unchanged"`
-	RulesApplied int64    `json:"rules_applied" db:"rules_applied" doc:"How many matches rules had"`
+	RulesApplied int64    `json:"rules_applied" db:"rules_applied" doc:"How many times rules matched"`
 	Quarantined  int64    `json:"quarantined" db:"quarantined" doc:"Rows that could not be read"`
 	Pages        int64    `json:"pages" db:"pages"`
 	ErrorCode    *string  `json:"error_code" db:"error_code"`
@@ -33,15 +33,16 @@ type SyncLog struct {
 }
 
 const logRows = `
-	select id, short_id, connection_id, trigger, status, added, modified, removed, unchanged, rules_applied, quarantined, pages, error_code, error_message, job_id, change_id, started_at, finished_at
+	select id, short_id, connection_id, trigger, status, added, modified, removed, unchanged, rules_applied,
+		quarantined, pages, error_code, error_message, job_id, change_id, started_at, finished_at
 	from sync_log`
 
 // ListSyncLogs asks for a page of syncs.
 type ListSyncLogs struct {
-	ConnectionID *string `json:"connection_id,omitempty" minLength:"1" doc:"Only of this connection: UUID or short id"`
+	ConnectionID *string `json:"connection_id,omitempty" minLength:"1" doc:"Only syncs of this connection: UUID or short id"`
 	Status       *string `json:"status,omitempty" enum:"running,success,error,cancelled"`
-	Cursor       string  `json:"cursor,omitempty" maxLength:"1024" doc:"next_cursor of the page before"`
-	Limit        int     `json:"limit,omitempty" minimum:"1" maximum:"500" default:"50" doc:"How many on a page"`
+	Cursor       string  `json:"cursor,omitempty" doc:"next_cursor of the previous page"`
+	Limit        int     `json:"limit,omitempty" minimum:"1" maximum:"500" default:"50" doc:"Page size"`
 }
 
 // SyncLogs is a page of syncs, newest first.
@@ -51,7 +52,7 @@ type SyncLogs struct {
 	HasMore    bool      `json:"has_more"`
 }
 
-// SyncLogs is a page of syncs.
+// SyncLogs returns a page of syncs.
 func (f *Feed) SyncLogs(ctx context.Context, q pg.Querier, in ListSyncLogs) (SyncLogs, error) {
 	filters := in
 	filters.Cursor, filters.Limit = "", 0
@@ -70,7 +71,8 @@ func (f *Feed) SyncLogs(ctx context.Context, q pg.Querier, in ListSyncLogs) (Syn
 	where.If(in.Status != nil, "status = $?", in.Status)
 	rows, next, err := pg.ByID(pager, in.Cursor, in.Limit, func(before *string, limit int) ([]SyncLog, error) {
 		where.If(before != nil, "id < $?::uuid", before)
-		return pg.All[SyncLog](ctx, q, fmt.Sprintf(`%s %s order by id desc limit %d`, logRows, where.SQL(), limit), where.Args()...)
+		return pg.All[SyncLog](ctx, q, fmt.Sprintf(`%s %s order by id desc limit %d`, logRows, where.SQL(), limit),
+			where.Args()...)
 	}, func(l SyncLog) id.ID { return l.ID })
 	return SyncLogs{rows, next, next != ""}, err
 }
@@ -80,17 +82,18 @@ type SyncLogRef struct {
 	ID string `json:"id" minLength:"1" doc:"The sync log's UUID or short id"`
 }
 
-// SyncLog is one sync.
+// SyncLog returns one sync.
 func (f *Feed) SyncLog(ctx context.Context, q pg.Querier, in SyncLogRef) (SyncLog, error) {
 	l, err := pg.One[SyncLog](ctx, q, logRows+` where id = $1 or short_id = $2`, pg.RefTo(in.ID).IDArgs()...)
-	return l, pg.Found(err, "sync", "GET /api/v1/sync/logs lists them")
+	return l, pg.Found(err, "sync", "{sync.list} lists them")
 }
 
-func startLog(ctx context.Context, tx pg.Tx, o order, run id.ID) (id.ID, error) {
+func startLog(ctx context.Context, tx pg.Tx, o syncRequest, run id.ID) (id.ID, error) {
 	var made id.ID
 	err := pg.Redraw(ctx, tx, "sync_log_short_id", func(tx pg.Tx) error {
 		made = id.New()
-		_, err := pg.Exec(ctx, tx, `insert into sync_log (id, short_id, connection_id, trigger, job_id) values (@id, @short, @connection, @trigger, @job)`,
+		_, err := pg.Exec(ctx, tx, `insert into sync_log (id, short_id, connection_id, trigger, job_id)
+			values (@id, @short, @connection, @trigger, @job)`,
 			pg.Args{"id": made, "short": made.Short(), "connection": o.Connection, "trigger": o.Trigger, "job": run})
 		return err
 	})
@@ -98,32 +101,41 @@ func startLog(ctx context.Context, tx pg.Tx, o order, run id.ID) (id.ID, error) 
 }
 
 // writeLog writes how far the sync is, and with the last page that it is done.
-func (f *Feed) writeLog(ctx context.Context, tx pg.Tx, at *place, last bool) error {
+func (f *Feed) writeLog(ctx context.Context, tx pg.Tx, at *syncState, last bool) error {
 	_, err := pg.Exec(ctx, tx, `
 		update sync_log set
-			added = @added, modified = @modified, removed = @removed, unchanged = @unchanged, rules_applied = @rules, quarantined = @quarantined, pages = @pages, change_id = @change,
-			status = case when @last then 'success' else status end, finished_at = case when @last then clock_timestamp() end
+			added = @added, modified = @modified, removed = @removed, unchanged = @unchanged, rules_applied = @rules,
+				quarantined = @quarantined, pages = @pages, change_id = @change,
+			status = case when @last then 'success' else status end, finished_at = case
+				when @last then clock_timestamp() end
 		where id = @id`, pg.Args{
-		"id": at.Log, "added": at.Added, "modified": at.Modified, "removed": at.Removed, "unchanged": at.Unchanged, "rules": at.RulesHit, "quarantined": at.Quarantined, "pages": at.Pages,
+		"id": at.Log, "added": at.Added, "modified": at.Modified, "removed": at.Removed, "unchanged": at.Unchanged,
+		"rules": at.RulesHit, "quarantined": at.Quarantined, "pages": at.Pages,
 		"change": at.Change, "last": last,
 	})
 	return err
 }
 
 func endLog(ctx context.Context, tx pg.Tx, log id.ID, status string, code, message *string) error {
-	_, err := pg.Exec(ctx, tx, `update sync_log set status = $2, error_code = $3, error_message = $4, finished_at = clock_timestamp() where id = $1`, log, status, code, message)
+	_, err := pg.Exec(ctx, tx, `update sync_log set status = $2, error_code = $3, error_message = $4,
+		finished_at = clock_timestamp() where id = $1`, log, status, code, message)
 	return err
 }
 
-// EndLogs ends the logs of syncs and imports whose job has ended without writing so: it was cancelled, or failed for a reason that is not the bank's. Every replica may do it.
+// EndLogs closes the logs of syncs and imports whose job ended without doing so: it was cancelled,
+// or failed for a reason that is not the bank's. Every replica may run it.
 func (f *Feed) EndLogs(ctx context.Context) error {
 	_, err := pg.Exec(ctx, f.db, `
-		update sync_log l set status = case j.state when 'cancelled' then 'cancelled' else 'error' end, error_code = j.error_code, error_message = j.error_message, finished_at = j.finished_at
-		from job j where j.id = l.job_id and l.status = 'running' and j.kind = any($1) and j.state in ('failed', 'cancelled') and j.finished_at > now() - interval '1 day'`, []string{SyncKind, ImportKind})
+		update sync_log l set status = case j.state when 'cancelled' then 'cancelled'
+			else 'error' end, error_code = j.error_code, error_message = j.error_message, finished_at = j.finished_at
+		from job j where j.id = l.job_id and l.status = 'running' and j.kind = any($1)
+			and j.state in ('failed', 'cancelled')
+			and j.finished_at > now() - interval '1 day'`, []string{SyncKind, ImportKind})
 	return err
 }
 
-// ForgetLogs drops the logs of syncs that are older than the household keeps them, some at a time; the last one of each connection stays.
+// ForgetLogs deletes sync logs that are older than the household's retention, a batch at a time;
+// the last one of each connection is kept.
 func (f *Feed) ForgetLogs(ctx context.Context) error {
 	_, err := pg.Exec(ctx, f.db, `
 		delete from sync_log where id in (
@@ -134,13 +146,17 @@ func (f *Feed) ForgetLogs(ctx context.Context) error {
 	return err
 }
 
-// quarantine keeps rows that could not be read, each once however often it comes. What the row says is sealed, where there is a key; without one only the reason is kept.
-func (f *Feed) quarantine(ctx context.Context, tx pg.Tx, connection id.ID, accounts map[string]id.ID, bad []bank.Bad) error {
+// quarantine keeps rows that could not be read, each once however often it comes. What the row says
+// is sealed, where there is a key; without one only the reason is kept.
+func (f *Feed) quarantine(ctx context.Context, tx pg.Tx, connection id.ID, accounts map[string]id.ID,
+	bad []bank.Bad,
+) error {
 	if len(bad) == 0 {
 		return nil
 	}
 	n := len(bad)
-	ids, shorts, owners, rows, reasons, raws := make([]id.ID, n), make([]string, n), make([]*id.ID, n), make([]string, n), make([]string, n), make([][]byte, n)
+	ids, shorts, owners, rows, reasons, raws := make([]id.ID, n), make([]string, n), make([]*id.ID, n), make([]string,
+		n), make([]string, n), make([][]byte, n)
 	return pg.Redraw(ctx, tx, "quarantine_short_id", func(tx pg.Tx) error {
 		for i, b := range bad {
 			ids[i] = id.New()
@@ -159,9 +175,12 @@ func (f *Feed) quarantine(ctx context.Context, tx pg.Tx, connection id.ID, accou
 		_, err := pg.Exec(ctx, tx, `
 			insert into quarantine (id, short_id, connection_id, account_id, provider_id, reason, raw)
 			select v.id, v.short_id, @connection, v.account_id, v.provider_id, v.reason, v.raw
-			from unnest(@ids::uuid[], @shorts::text[], @owners::uuid[], @rows::text[], @reasons::text[], @raws::bytea[]) v (id, short_id, account_id, provider_id, reason, raw)
-			on conflict (connection_id, provider_id, reason) where provider_id <> '' do update set last_seen_at = clock_timestamp()`, pg.Args{
-			"connection": connection, "ids": ids, "shorts": shorts, "owners": owners, "rows": rows, "reasons": reasons, "raws": raws,
+			from unnest(@ids::uuid[], @shorts::text[], @owners::uuid[], @rows::text[], @reasons::text[],
+				@raws::bytea[]) v (id, short_id, account_id, provider_id, reason, raw)
+			on conflict (connection_id, provider_id, reason) where provider_id <> '' do update
+				set last_seen_at = clock_timestamp()`, pg.Args{
+			"connection": connection, "ids": ids, "shorts": shorts, "owners": owners, "rows": rows, "reasons": reasons,
+			"raws": raws,
 		})
 		return err
 	})

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"coffer/internal/bank"
+	"coffer/internal/bank/all"
 	"coffer/internal/bank/plaid"
 	"coffer/internal/bank/teller"
 	"coffer/internal/banksim"
@@ -24,7 +25,8 @@ type counter interface {
 	Calls(path string) int
 }
 
-// An office is a household with one connection, through a real client, to a bank behind its simulator.
+// An office is a household with one connection, through a real client, to a bank behind its
+// simulator.
 type office struct {
 	*house
 	provider string
@@ -38,7 +40,7 @@ func newOffice(t *testing.T, provider string, transactions int) *office {
 	o := &office{provider: provider}
 	client, given := o.bank(t, household.Options{Seed: 5, Transactions: transactions, Years: 1, End: time.Now()})
 	o.house = newHouse(t, client)
-	in := CreateConnection{Provider: provider, Credentials: given}
+	in := CreateConnection{Provider: all.Name(provider), Credentials: given}
 	made, err := o.askBank(t.Context(), o.db, in)
 	if err != nil {
 		t.Fatal(err)
@@ -74,7 +76,10 @@ func (o *office) bank(t *testing.T, size household.Options) (bank.Provider, map[
 			t.Fatal(err)
 		}
 		t.Cleanup(sim.Close)
-		p, err := plaid.New(plaid.Config{Environment: "sandbox", BaseURL: sim.URL(), ClientID: "client", Secret: "secret"})
+		p, err := plaid.New(plaid.Config{
+			Environment: "sandbox", BaseURL: sim.URL(), ClientID: "client",
+			Secret: "secret",
+		})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -87,7 +92,10 @@ func (o *office) bank(t *testing.T, size household.Options) (bank.Provider, map[
 		t.Fatal(err)
 	}
 	t.Cleanup(sim.Close)
-	p, err := teller.New(teller.Config{Environment: "development", ApplicationID: "app_1", BaseURL: sim.URL(), Certificate: sim.Certificate(), Key: sim.Key(), RootCA: sim.CA()})
+	p, err := teller.New(teller.Config{
+		Environment: "development", ApplicationID: "app_1", BaseURL: sim.URL(),
+		Certificate: sim.Certificate(), Key: sim.Key(), RootCA: sim.CA(),
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -108,7 +116,10 @@ func (o *office) news(rows int) {
 	accounts := o.book.Accounts()
 	today := time.Now().UTC().Truncate(24 * time.Hour)
 	for i := range rows {
-		o.book.Add(banksim.Row{AccountID: accounts[i%len(accounts)].ID, Date: today, Amount: money.MustParse("4.80"), Name: text.Name(fmt.Sprintf("COFFEE %d", i)), Channel: "other"})
+		o.book.Add(banksim.Row{
+			AccountID: accounts[i%len(accounts)].ID, Date: today, Amount: money.MustParse("4.80"),
+			Name: text.Name(fmt.Sprintf("COFFEE %d", i)), Channel: "other",
+		})
 	}
 }
 

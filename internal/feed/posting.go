@@ -16,9 +16,11 @@ import (
 // postsWithin is how long a pending charge may take to post.
 const postsWithin = 14 * 24 * time.Hour
 
-// succeed finds the successors of pending rows that are gone with this page and that no row names as its own: the bank gives what posts another id and does not say so.
-// A successor has the same amount and currency, comes within two weeks and reads alike; where nothing reads alike, a single row of that amount will do. What is found is written into the row as if the bank had said it.
-func (r *round) succeed(ctx context.Context, q pg.Querier, page bank.Page, rows []ledger.Incoming) error {
+// succeed finds the successors of pending rows that are gone with this page and that no row names
+// as its own: the bank gives what posts another id and does not say so. A successor has the same
+// amount and currency, comes within two weeks and reads alike; where nothing reads alike, a single
+// row of that amount will do. What is found is written into the row as if the bank had said it.
+func (r *syncRun) succeed(ctx context.Context, q pg.Querier, page bank.Page, rows []ledger.Incoming) error {
 	gone := map[id.ID][]string{}
 	for _, x := range page.Removed {
 		for provider, account := range r.accounts {
@@ -73,7 +75,8 @@ func successor(p waiting, account id.ID, rows []ledger.Incoming, known map[strin
 	var fit []int
 	for i, in := range rows {
 		apart := in.Date.Time().Sub(p.Date.Time()).Abs()
-		if in.AccountID.Equal(account) && !in.Pending && in.PendingID == "" && !known[in.ProviderID] && in.Amount == p.Amount && in.Currency == p.Currency && apart <= postsWithin {
+		if in.AccountID.Equal(account) && !in.Pending && in.PendingID == "" && !known[in.ProviderID] &&
+			in.Amount == p.Amount && in.Currency == p.Currency && apart <= postsWithin {
 			fit = append(fit, i)
 		}
 	}
@@ -88,7 +91,8 @@ func successor(p waiting, account id.ID, rows []ledger.Incoming, known map[strin
 	return -1
 }
 
-// alike reports whether two texts begin with the same word, whatever its case: banks add places, dates and numbers when a charge posts.
+// alike reports whether two texts begin with the same word, whatever its case: banks add places,
+// dates and numbers when a charge posts.
 func alike(a, b string) bool {
 	first := func(s string) string {
 		word, _, _ := strings.Cut(strings.ToLower(strings.TrimSpace(s)), " ")
@@ -97,9 +101,13 @@ func alike(a, b string) bool {
 	return first(a) != "" && first(a) == first(b)
 }
 
-// missing are the bank's ids of an account's transactions from a day on that are not among those that it brought, deleted ones aside.
-func missing(ctx context.Context, q pg.Querier, account id.ID, from pg.Date, brought map[string]bool) ([]string, error) {
-	stored, err := pg.Values[string](ctx, q, `select provider_id from transaction where account_id = $1 and date >= $2 and deleted_at is null`, account, from)
+// missing are the bank's ids of an account's transactions from a day on that are not among those
+// that it brought, deleted ones aside.
+func missing(ctx context.Context, q pg.Querier, account id.ID, from pg.Date, brought map[string]bool) ([]string,
+	error,
+) {
+	stored, err := pg.Values[string](ctx, q, `select provider_id from transaction
+		where account_id = $1 and date >= $2 and deleted_at is null`, account, from)
 	return slices.DeleteFunc(stored, func(row string) bool { return brought[row] }), err
 }
 
@@ -113,18 +121,23 @@ type waiting struct {
 	Merchant   string         `db:"merchant_name"`
 }
 
-// waitingAmong are those of an account's transactions with these bank's ids that are pending, oldest first.
+// waitingAmong are those of an account's transactions with these bank's ids that are pending,
+// oldest first.
 func waitingAmong(ctx context.Context, q pg.Querier, account id.ID, providerIDs []string) ([]waiting, error) {
 	return pg.All[waiting](ctx, q, `
-		select t.provider_id, t.date, t.amount, t.currency, d.name, d.merchant_name from transaction t join descriptor d on d.id = t.descriptor_id
-		where t.account_id = $1 and t.provider_id = any($2) and t.pending and t.deleted_at is null order by t.date, t.id`, account, providerIDs)
+		select t.provider_id, t.date, t.amount, t.currency, d.name, d.merchant_name from transaction t
+			join descriptor d on d.id = t.descriptor_id
+		where t.account_id = $1 and t.provider_id = any($2) and t.pending and t.deleted_at is null
+			order by t.date, t.id`, account, providerIDs)
 }
 
-// known are which of the bank's ids an account has transactions of, under this id or one from before.
+// known are which of the bank's ids an account has transactions of, under this id or one from
+// before.
 func known(ctx context.Context, q pg.Querier, account id.ID, providerIDs []string) (map[string]bool, error) {
 	found, err := pg.Values[string](ctx, q, `
 		select provider_id from transaction where account_id = $1 and provider_id = any($2)
-		union all select provider_id from transaction_alias where account_id = $1 and provider_id = any($2)`, account, providerIDs)
+		union all select provider_id from transaction_alias where account_id = $1
+			and provider_id = any($2)`, account, providerIDs)
 	out := make(map[string]bool, len(found))
 	for _, f := range found {
 		out[f] = true
@@ -132,10 +145,12 @@ func known(ctx context.Context, q pg.Querier, account id.ID, providerIDs []strin
 	return out, err
 }
 
-// oldestPending is the day of a connection's oldest transaction that is still pending; the zero Date when there is none.
+// oldestPending is the day of a connection's oldest transaction that is still pending; the zero
+// Date when there is none.
 func oldestPending(ctx context.Context, q pg.Querier, connection id.ID) (pg.Date, error) {
 	day, err := pg.Value[*pg.Date](ctx, q, `
-		select min(t.date) from account a join transaction t on t.account_id = a.id where a.connection_id = $1 and t.pending and t.deleted_at is null`, connection)
+		select min(t.date) from account a join transaction t on t.account_id = a.id
+			where a.connection_id = $1 and t.pending and t.deleted_at is null`, connection)
 	if err != nil || day == nil {
 		return pg.Date{}, err
 	}

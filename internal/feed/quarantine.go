@@ -15,27 +15,29 @@ import (
 	"coffer/internal/seal"
 )
 
-// A Quarantined is a row of a bank that could not be read. What it says is not shown: it is kept sealed, to be read again.
+// A Quarantined is a row from a bank that could not be read. Its content is not shown: it is kept
+// sealed, to be read again.
 type Quarantined struct {
 	ID           id.ID   `json:"id" db:"id"`
 	ShortID      string  `json:"short_id,omitempty" db:"short_id" required:"true"`
 	ConnectionID id.ID   `json:"connection_id" db:"connection_id"`
-	AccountID    *id.ID  `json:"account_id" db:"account_id" doc:"null where the row names none that is known"`
-	ProviderID   *string `json:"provider_reference" db:"provider_id" doc:"The bank's own id of the row, if it could be read"`
+	AccountID    *id.ID  `json:"account_id" db:"account_id" doc:"null if the row names no known account"`
+	ProviderID   *string `json:"provider_reference" db:"provider_id" doc:"The bank's id of the row, if it could be read"`
 	Reason       string  `json:"reason" db:"reason" doc:"What could not be read: shape, id, account, date, amount or currency"`
-	Retryable    bool    `json:"retryable" db:"retryable" doc:"The row was kept and can be read again"`
+	Retryable    bool    `json:"retryable" db:"retryable" doc:"Whether the row was kept and can be read again"`
 	FirstSeenAt  pg.Time `json:"first_seen_at" db:"first_seen_at"`
 	LastSeenAt   pg.Time `json:"last_seen_at" db:"last_seen_at"`
 }
 
 const quarantineRows = `
-	select id, short_id, connection_id, account_id, nullif(provider_id, '') as provider_id, reason, raw is not null as retryable, first_seen_at, last_seen_at from quarantine`
+	select id, short_id, connection_id, account_id, nullif(provider_id, '') as provider_id, reason,
+		raw is not null as retryable, first_seen_at, last_seen_at from quarantine`
 
 // ListQuarantine asks for a page of rows that could not be read.
 type ListQuarantine struct {
-	ConnectionID *string `json:"connection_id,omitempty" minLength:"1" doc:"Only of this connection: UUID or short id"`
-	Cursor       string  `json:"cursor,omitempty" maxLength:"1024" doc:"next_cursor of the page before"`
-	Limit        int     `json:"limit,omitempty" minimum:"1" maximum:"500" default:"50" doc:"How many on a page"`
+	ConnectionID *string `json:"connection_id,omitempty" minLength:"1" doc:"Only rows of this connection: UUID or short id"`
+	Cursor       string  `json:"cursor,omitempty" doc:"next_cursor of the previous page"`
+	Limit        int     `json:"limit,omitempty" minimum:"1" maximum:"500" default:"50" doc:"Page size"`
 }
 
 // A Quarantine is a page of rows that could not be read, newest first.
@@ -45,7 +47,7 @@ type Quarantine struct {
 	HasMore    bool          `json:"has_more"`
 }
 
-// Quarantine is a page of rows that could not be read.
+// Quarantine returns a page of rows that could not be read.
 func (f *Feed) Quarantine(ctx context.Context, q pg.Querier, in ListQuarantine) (Quarantine, error) {
 	filters := in
 	filters.Cursor, filters.Limit = "", 0
@@ -62,7 +64,8 @@ func (f *Feed) Quarantine(ctx context.Context, q pg.Querier, in ListQuarantine) 
 		of = &c.ID
 	}
 	rows, next, err := pg.ByID(pager, in.Cursor, in.Limit, func(before *string, limit int) ([]Quarantined, error) {
-		return pg.All[Quarantined](ctx, q, quarantineRows+` where ($1::uuid is null or connection_id = $1) and ($2::uuid is null or id < $2) order by id desc limit $3`, of, before, limit)
+		return pg.All[Quarantined](ctx, q, quarantineRows+` where ($1::uuid is null or connection_id = $1)
+			and ($2::uuid is null or id < $2) order by id desc limit $3`, of, before, limit)
 	}, func(r Quarantined) id.ID { return r.ID })
 	return Quarantine{rows, next, next != ""}, err
 }
@@ -73,14 +76,14 @@ type QuarantineRef struct {
 }
 
 func noQuarantined(err error) error {
-	return pg.Found(err, "quarantined row", "GET /api/v1/sync/quarantine lists them")
+	return pg.Found(err, "quarantined row", "{quarantine.list} lists them")
 }
 
-// A Reread is what came of reading a row again.
+// A Reread is the result of reading a row again.
 type Reread struct {
-	TransactionID id.ID  `json:"transaction_id" doc:"The transaction that the row is"`
-	ChangeID      *id.ID `json:"change_id" doc:"The change that a revert undoes; null where nothing but the transaction itself came of it"`
-	Added         bool   `json:"added" doc:"It was not there before"`
+	TransactionID id.ID  `json:"transaction_id" doc:"The transaction created from the row"`
+	ChangeID      *id.ID `json:"change_id" doc:"The change that a revert undoes; null if only the transaction itself was added"`
+	Added         bool   `json:"added" doc:"Whether the transaction is new"`
 }
 
 // reread reads a row again, with the provider as it is now. Nothing is asked of the bank.
@@ -94,12 +97,15 @@ func (f *Feed) reread(ctx context.Context, q pg.Querier, in QuarantineRef) (bank
 	}
 	row, err := pg.One[kept](ctx, q, `
 		select q.id, c.provider, q.raw, a.provider_id as account, a.currency
-		from quarantine q join connection c on c.id = q.connection_id left join account a on a.id = q.account_id where q.id = $1 or q.short_id = $2`, pg.RefTo(in.ID).IDArgs()...)
+		from quarantine q join connection c on c.id = q.connection_id left join account a on a.id = q.account_id
+			where q.id = $1 or q.short_id = $2`, pg.RefTo(in.ID).IDArgs()...)
 	if err != nil {
 		return bank.Transaction{}, noQuarantined(err)
 	}
 	if row.Raw == nil {
-		return bank.Transaction{}, errs.New(errs.Conflict, "what the bank sent was not kept, so it cannot be read again; sync the connection, and drop this row if it does not come back")
+		return bank.Transaction{}, errs.New(errs.Conflict,
+			"the row's data was not kept, so it cannot be read again; sync the connection, and delete this row if it "+
+				"does not come back")
 	}
 	provider, err := f.configured(ctx, row.Provider)
 	if err != nil {
@@ -107,7 +113,8 @@ func (f *Feed) reread(ctx context.Context, q pg.Querier, in QuarantineRef) (bank
 	}
 	reader, ok := provider.(bank.Rereader)
 	if !ok {
-		return bank.Transaction{}, errs.New(errs.Conflict, "rows of this provider cannot be read again; sync the connection")
+		return bank.Transaction{}, errs.New(errs.Conflict,
+			"rows of this provider cannot be read again; sync the connection")
 	}
 	raw, err := f.ring.Open(seal.Place{Table: "quarantine", Column: "raw", Row: row.ID.String()}, row.Raw)
 	if err != nil {
@@ -119,20 +126,26 @@ func (f *Feed) reread(ctx context.Context, q pg.Querier, in QuarantineRef) (bank
 	}
 	t, reason := reader.Reread(raw, account)
 	if reason != "" {
-		return bank.Transaction{}, errs.New(errs.Conflict, "the row still cannot be read: its %s is not what it must be; a newer coffer may read it, or drop it with DELETE", reason)
+		return bank.Transaction{}, errs.New(errs.Conflict,
+			"the row still cannot be read: its %s is not valid; a newer coffer may read it, or delete it with DELETE",
+			reason)
 	}
 	return t, nil
 }
 
-// RetryQuarantined puts a row that can be read now into the books, as the page of a sync would: merged, through the rules, one change.
+// RetryQuarantined adds a row that can be read now to the books, as the page of a sync would:
+// merged, through the rules, as one change.
 func (f *Feed) RetryQuarantined(ctx context.Context, tx pg.Tx, in QuarantineRef, t bank.Transaction) (Reread, error) {
 	row, err := f.lockQuarantined(ctx, tx, in.ID)
 	if err != nil {
 		return Reread{}, err
 	}
-	account, err := pg.Value[id.ID](ctx, tx, `select id from account where connection_id = $1 and provider_id = $2`, row.ConnectionID, t.AccountID)
+	account, err := pg.Value[id.ID](ctx, tx, `select id from account
+		where connection_id = $1 and provider_id = $2`, row.ConnectionID, t.AccountID)
 	if errors.Is(err, pg.ErrNoRow) {
-		return Reread{}, errs.New(errs.Conflict, "the row can be read now, but is of an account that the connection does not have; sync the connection first")
+		return Reread{}, errs.New(errs.Conflict,
+			"the row can be read now, but belongs to an account that the connection does not have; sync the "+
+				"connection first")
 	}
 	if err != nil {
 		return Reread{}, err
@@ -142,26 +155,36 @@ func (f *Feed) RetryQuarantined(ctx context.Context, tx pg.Tx, in QuarantineRef,
 		return Reread{}, err
 	}
 	out := Reread{Added: len(m.Inserted) > 0}
-	if out.ChangeID, err = journal.Record(ctx, tx, journal.Note{Cause: journal.Sync, Summary: "Read a quarantined row again"}, m.Entries); err != nil {
+	if err := journal.Tell(ctx, tx, nil, m.Events); err != nil {
+		return Reread{}, err
+	}
+	if out.ChangeID, err = journal.Record(ctx, tx, journal.Note{
+		Cause:   journal.Sync,
+		Summary: "Read a quarantined row again",
+	}, m.Entries); err != nil {
 		return Reread{}, err
 	}
 	if err := release(ctx, tx, row.ConnectionID, []string{t.ProviderID}); err != nil {
 		return Reread{}, err
 	}
-	if _, err := pg.Exec(ctx, tx, `delete from quarantine where id = $1`, row.ID); err != nil { // it may have had no id that could be read
+	// it may have had no id that could be read
+	if _, err := pg.Exec(ctx, tx, `delete from quarantine where id = $1`, row.ID); err != nil {
 		return Reread{}, err
 	}
 	out.TransactionID, err = pg.Value[id.ID](ctx, tx, `
-		select id from transaction where account_id = $1 and provider_id = $2 union all select transaction_id from transaction_alias where account_id = $1 and provider_id = $2 limit 1`, account, t.ProviderID)
+		select id from transaction where account_id = $1 and provider_id = $2 union all select transaction_id
+			from transaction_alias where account_id = $1 and provider_id = $2 limit 1`, account, t.ProviderID)
 	return out, err
 }
 
 func (f *Feed) lockQuarantined(ctx context.Context, tx pg.Tx, ref string) (Quarantined, error) {
-	row, err := pg.One[Quarantined](ctx, tx, quarantineRows+` where id = $1 or short_id = $2 for update`, pg.RefTo(ref).IDArgs()...)
+	row, err := pg.One[Quarantined](ctx, tx, quarantineRows+` where id = $1 or short_id = $2 for update`,
+		pg.RefTo(ref).IDArgs()...)
 	return row, noQuarantined(err)
 }
 
-// DropQuarantined forgets a row. If the bank sends it again and it cannot be read then, it comes back.
+// DropQuarantined deletes a row. If the bank sends it again and it still cannot be read, it comes
+// back.
 func (f *Feed) DropQuarantined(ctx context.Context, tx pg.Tx, in QuarantineRef) (op.Deleted, error) {
 	row, err := f.lockQuarantined(ctx, tx, in.ID)
 	if err != nil {
@@ -171,8 +194,10 @@ func (f *Feed) DropQuarantined(ctx context.Context, tx pg.Tx, in QuarantineRef) 
 	return op.Deleted{Deleted: true, ID: row.ID}, err
 }
 
-// release lets rows go that the bank has sent since in a form that can be read, or taken back: what stays is newer than what is stored.
+// release lets rows go that the bank has sent since in a form that can be read, or taken back: what
+// stays is newer than what is stored.
 func release(ctx context.Context, tx pg.Tx, connection id.ID, providerIDs []string) error {
-	_, err := pg.Exec(ctx, tx, `delete from quarantine where connection_id = $1 and provider_id = any($2) and provider_id <> ''`, connection, providerIDs)
+	_, err := pg.Exec(ctx, tx, `delete from quarantine where connection_id = $1 and provider_id = any($2)
+		and provider_id <> ''`, connection, providerIDs)
 	return err
 }

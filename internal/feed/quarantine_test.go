@@ -6,8 +6,8 @@ import (
 	"coffer/internal/bank"
 	"coffer/internal/errs"
 	"coffer/internal/op"
+	"coffer/internal/overview"
 	"coffer/internal/pg"
-	"coffer/internal/report"
 )
 
 // lenient is a bankBook whose rows can be read again.
@@ -37,14 +37,18 @@ func (b *branch) retry(t *testing.T, ref string) (out Reread, err error) {
 	return out, err
 }
 
-// A row that could not be read is listed without what it says, can be read again when coffer has learned to, and then comes into the books like any other.
+// A row that could not be read is listed without what it says, can be read again when coffer has
+// learned to, and then comes into the books like any other.
 func TestQuarantineIsReadAgain(t *testing.T) {
 	t.Parallel()
 	b := newBranch(t, 10)
 	l := &lenient{bankBook: b.bank, reason: bank.BadAmount, row: charge("bad-1", "12.30", "LATE COFFEE")}
 	b.Connect(b.ring, only{l})
 	bad := func(provider string) bank.Bad {
-		return bank.Bad{ProviderID: provider, AccountID: "acc-1", Reason: bank.BadAmount, Raw: bank.Raw(`{"amount":"12,3"}`)}
+		return bank.Bad{
+			ProviderID: provider, AccountID: "acc-1", Reason: bank.BadAmount,
+			Raw: bank.Raw(`{"amount":"12,3"}`),
+		}
 	}
 	b.bank.put(charge("1", "4.80", "COFFEE"))
 	b.bank.bad = []bank.Bad{bad("bad-1"), bad("bad-2"), {ProviderID: "bad-3", Reason: bank.BadAccount}}
@@ -57,8 +61,9 @@ func TestQuarantineIsReadAgain(t *testing.T) {
 	for _, r := range list.Rows {
 		refs[*r.ProviderID] = r.ShortID
 	}
-	h, err := report.New(b.books).Health(t.Context(), b.db, op.None{})
-	if err != nil || h.Status != "degraded" || h.Quarantined != 3 || h.Connections[0].Quarantined != 3 || h.LastSuccessAt == nil {
+	h, err := overview.New(b.books).Health(t.Context(), b.db, op.None{})
+	if err != nil || h.Status != "degraded" || h.Quarantined != 3 || h.Connections[0].Quarantined != 3 ||
+		h.LastSuccessAt == nil {
 		t.Errorf("health: %+v, %v", h, err)
 	}
 	if _, err := b.retry(t, refs["bad-1"]); !errs.Is(err, errs.Conflict) {
@@ -73,7 +78,8 @@ func TestQuarantineIsReadAgain(t *testing.T) {
 		t.Fatalf("%+v, %v", got, err)
 	}
 	reviewed, err := pg.Value[bool](t.Context(), b.db, `
-		select exists (select from transaction t join transaction_tag tt on tt.transaction_id = t.id and tt.present where t.id = $1 and t.amount = 12.30 and t.category_id is not null)`, got.TransactionID)
+		select exists (select from transaction t join transaction_tag tt on tt.transaction_id = t.id and tt.present
+			where t.id = $1 and t.amount = 12.30 and t.category_id is not null)`, got.TransactionID)
 	if err != nil || !reviewed {
 		t.Errorf("the row went past the rules, %v", err)
 	}
@@ -88,10 +94,12 @@ func TestQuarantineIsReadAgain(t *testing.T) {
 
 	b.bank.put(charge("bad-2", "7.00", "MENDED BY THE BANK"))
 	b.once(t, "manual")
-	if kept, err := pg.Value[bool](t.Context(), b.db, `select deleted_at is null from transaction where id = $1`, got.TransactionID); err != nil || !kept {
+	if kept, err := pg.Value[bool](t.Context(), b.db, `select deleted_at is null from transaction
+		where id = $1`, got.TransactionID); err != nil || !kept {
 		t.Errorf("the next sync took the row away again, %v", err) // the bank has told of it once, and does not again
 	}
-	if list, err = b.Quarantine(t.Context(), b.db, ListQuarantine{Limit: 50}); err != nil || len(list.Rows) != 1 || *list.Rows[0].ProviderID != "bad-3" {
+	if list, err = b.Quarantine(t.Context(), b.db, ListQuarantine{Limit: 50}); err != nil || len(list.Rows) != 1 ||
+		*list.Rows[0].ProviderID != "bad-3" {
 		t.Errorf("what the bank mended stays in quarantine: %+v, %v", list, err)
 	}
 	err = b.db.InTx(t.Context(), func(tx pg.Tx) error {
@@ -101,7 +109,8 @@ func TestQuarantineIsReadAgain(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if h, err = report.New(b.books).Health(t.Context(), b.db, op.None{}); err != nil || h.Status != "ok" || h.Quarantined != 0 {
+	if h, err = overview.New(b.books).Health(t.Context(), b.db, op.None{}); err != nil || h.Status != "ok" ||
+		h.Quarantined != 0 {
 		t.Errorf("health: %+v, %v", h, err)
 	}
 }
@@ -122,15 +131,17 @@ func TestHealthFollowsTheConnection(t *testing.T) {
 		if _, err := b.db.Exec(t.Context(), `update connection set `+c.set); err != nil {
 			t.Fatal(err)
 		}
-		h, err := report.New(b.books).Health(t.Context(), b.db, op.None{})
+		h, err := overview.New(b.books).Health(t.Context(), b.db, op.None{})
 		if err != nil || h.Connections[0].Health != c.health || h.Status != c.status {
 			t.Errorf("%s: %+v, %v", c.set, h, err)
 		}
 	}
-	if _, err := b.db.Exec(t.Context(), `update connection set status = 'active'; update setting set default_sync_interval_seconds = 900; update connection set sync_interval_seconds = null, last_sync_at = now() - interval '1 hour'`); err != nil {
+	if _, err := b.db.Exec(t.Context(), `update connection set status = 'active'; update setting
+		set default_sync_interval_seconds = 900; update connection
+		set sync_interval_seconds = null, last_sync_at = now() - interval '1 hour'`); err != nil {
 		t.Fatal(err)
 	}
-	if h, err := report.New(b.books).Health(t.Context(), b.db, op.None{}); err != nil || h.Overdue != 1 {
+	if h, err := overview.New(b.books).Health(t.Context(), b.db, op.None{}); err != nil || h.Overdue != 1 {
 		t.Errorf("the household's own interval: %+v, %v", h, err)
 	}
 }

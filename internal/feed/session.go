@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"coffer/internal/bank"
+	"coffer/internal/bank/all"
 	"coffer/internal/errs"
 	"coffer/internal/id"
 	"coffer/internal/op"
@@ -21,24 +22,25 @@ import (
 // sessionLife is how long a member has to sign in at the bank.
 const sessionLife = 30 * time.Minute
 
-// Publish tells the feed under which address its pages and webhooks are reached. It is called while the service is put together, never later.
+// Publish tells the feed the public address of its pages and webhooks. It is called while the
+// service is being built, never later.
 func (f *Feed) Publish(pages, webhooks string) {
 	f.pages, f.webhooks = strings.TrimSuffix(pages, "/"), strings.TrimSuffix(webhooks, "/")
 }
 
 // StartLink is the input of StartLink.
 type StartLink struct {
-	Provider    string  `json:"provider" enum:"plaid,teller" doc:"Who reads the bank"`
-	UserID      *string `json:"user_id,omitempty" minLength:"1" doc:"The member whose bank it is: UUID or short id; without it the caller's own, or else the oldest admin"`
-	RedirectURL *string `json:"redirect_url,omitempty" minLength:"8" maxLength:"2000" doc:"Where the browser goes in the end: https, or http on this machine"`
+	Provider    all.Remote `json:"provider" doc:"Who reads the bank"`
+	UserID      *string    `json:"user_id,omitempty" minLength:"1" doc:"The member this bank login belongs to: UUID or short id; defaults to the caller, or else the oldest admin"`
+	RedirectURL *string    `json:"redirect_url,omitempty" minLength:"8" maxLength:"2000" doc:"Where the browser goes at the end: https, or http on this machine"`
 }
 
-// A LinkSession is the way to a bank's sign-in.
+// A LinkSession leads a member to a bank's sign-in.
 type LinkSession struct {
-	Token          string                     `json:"token" doc:"Names the session; whoever has it can link a bank for this household, for half an hour"`
-	URL            string                     `json:"url" doc:"The page where the member links the bank; it needs no key"`
+	Token          string                     `json:"token" doc:"Identifies the session; for half an hour, anyone who has it can link a bank for this household"`
+	URL            string                     `json:"url" doc:"The page where the member links the bank; it requires no key"`
 	ExpiresAt      pg.Time                    `json:"expires_at"`
-	ProviderConfig map[string]json.RawMessage `json:"provider_config" doc:"What the provider's own widget is started with, for a page that runs it itself; hosted_url is the provider's own page"`
+	ProviderConfig map[string]json.RawMessage `json:"provider_config" doc:"The configuration for the provider's widget, for a page that runs the widget itself; hosted_url is the provider's own page"`
 }
 
 // begun is a session as its provider made it.
@@ -55,23 +57,27 @@ func (f *Feed) askSession(ctx context.Context, q pg.Querier, in StartLink) (begu
 	var member id.ID
 	var err error
 	if ref := whose(ctx, in.UserID); ref == nil {
-		member, err = pg.Value[id.ID](ctx, q, `select id from member where deleted_at is null and role = 'admin' order by created_at, id limit 1`)
+		member, err = pg.Value[id.ID](ctx, q, `select id from member where deleted_at is null and role = 'admin'
+			order by created_at, id limit 1`)
 	} else {
 		u, wrong := f.auth.FindUser(ctx, q, *ref)
-		member, err = u.ID, pg.Named(wrong, "user_id", "user", "GET /api/v1/users lists them")
+		member, err = u.ID, pg.Named(wrong, "user_id", "user", "{user.list} lists them")
 	}
 	if err != nil {
 		return begun{}, err
 	}
-	provider, linker, err := f.linker(ctx, in.Provider)
+	provider, linker, err := f.linker(ctx, string(in.Provider))
 	if err != nil {
 		return begun{}, err
 	}
 	return f.begin(ctx, provider, member, linker.Session)
 }
 
-// begin starts a session on the provider's own page where it has one: then no script of a stranger runs in ours. An account that may not use it gets the widget.
-func (f *Feed) begin(ctx context.Context, p bank.Provider, member id.ID, start func(context.Context, bank.LinkRequest) (bank.Session, error)) (begun, error) {
+// begin starts a session on the provider's own page where it has one: then no script of a stranger
+// runs in ours. An account that may not use it gets the widget.
+func (f *Feed) begin(ctx context.Context, p bank.Provider, member id.ID,
+	start func(context.Context, bank.LinkRequest) (bank.Session, error),
+) (begun, error) {
 	b := begun{token: id.Base62(tokenLength)}
 	r := bank.LinkRequest{User: member.String()}
 	if f.webhooks != "" {
@@ -97,10 +103,11 @@ func checkRedirect(to *string) error {
 		return nil
 	}
 	u, err := url.Parse(*to)
-	if err == nil && u.Host != "" && u.User == nil && (u.Scheme == "https" || u.Scheme == "http" && local(u.Hostname())) {
+	if err == nil && u.Host != "" && u.User == nil &&
+		(u.Scheme == "https" || u.Scheme == "http" && local(u.Hostname())) {
 		return nil
 	}
-	return errs.Field("redirect_url", "pattern", "must be a whole https address, or http on this machine")
+	return errs.Field("redirect_url", "pattern", "must be a complete https address, or http on this machine")
 }
 
 func local(host string) bool {
@@ -108,19 +115,22 @@ func local(host string) bool {
 	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
-// StartLink stores a session and answers where the member goes.
+// StartLink stores a session and returns the page for the member.
 func (f *Feed) StartLink(ctx context.Context, tx pg.Tx, in StartLink, b begun) (LinkSession, error) {
 	member, err := f.owner(ctx, tx, in.UserID)
 	if err != nil {
 		return LinkSession{}, err
 	}
-	return f.keep(ctx, tx, session{Purpose: "new", Provider: in.Provider, MemberID: member, RedirectURL: in.RedirectURL}, b)
+	return f.keep(ctx, tx, session{
+		Purpose: "new", Provider: string(in.Provider), MemberID: member,
+		RedirectURL: in.RedirectURL,
+	}, b)
 }
 
 // StartReauth is the input of StartReauth.
 type StartReauth struct {
 	ID          string  `json:"id" minLength:"1" doc:"The connection's UUID or short id"`
-	RedirectURL *string `json:"redirect_url,omitempty" minLength:"8" maxLength:"2000" doc:"Where the browser goes in the end: https, or http on this machine"`
+	RedirectURL *string `json:"redirect_url,omitempty" minLength:"8" maxLength:"2000" doc:"Where the browser goes at the end: https, or http on this machine"`
 }
 
 // askRelink starts a session with the provider in which the member signs in again.
@@ -134,7 +144,9 @@ func (f *Feed) askRelink(ctx context.Context, q pg.Querier, in StartReauth) (beg
 	}
 	relinker, ok := provider.(bank.Relinker)
 	if !ok {
-		return begun{}, errs.New(errs.ConnNotSyncable, "%s has no way to sign in again; remove this connection and link the bank anew", provider.Traits().Title)
+		return begun{}, errs.New(errs.ConnNotSyncable,
+			"%s does not support signing in again; remove this connection and link the bank again",
+			provider.Traits().Title)
 	}
 	return f.begin(ctx, provider, c.UserID, func(ctx context.Context, r bank.LinkRequest) (bank.Session, error) {
 		r.Accounts = c.NewAccountsAvailable
@@ -143,29 +155,34 @@ func (f *Feed) askRelink(ctx context.Context, q pg.Querier, in StartReauth) (beg
 }
 
 // repairable is a connection whose member can sign in again.
-func (f *Feed) repairable(ctx context.Context, q pg.Querier, ref string) (Connection, bank.Provider, bank.Credentials, error) {
+func (f *Feed) repairable(ctx context.Context, q pg.Querier, ref string) (Connection, bank.Provider, bank.Credentials,
+	error,
+) {
 	c, err := f.Connection(ctx, q, ConnectionRef{ref})
 	if err != nil {
 		return Connection{}, nil, nil, err
 	}
-	if c.Provider == "csv" {
-		return Connection{}, nil, nil, errs.New(errs.ConnNotSyncable, "this connection takes files; nobody signs in for it")
+	if c.Provider == bank.CSV {
+		return Connection{}, nil, nil, errs.New(errs.ConnNotSyncable,
+			"this connection is for CSV files and has no sign-in")
 	}
 	if c.Status == "disconnected" {
-		return Connection{}, nil, nil, errs.New(errs.ConnNotSyncable, "this connection is disconnected for good; link the bank anew")
+		return Connection{}, nil, nil, errs.New(errs.ConnNotSyncable,
+			"this connection was disconnected permanently; link the bank again")
 	}
 	sealed, err := pg.Value[[]byte](ctx, q, `select credentials from connection where id = $1`, c.ID)
 	if err != nil {
 		return Connection{}, nil, nil, err
 	}
 	if sealed == nil {
-		return Connection{}, nil, nil, errs.New(errs.ConnNotSyncable, "this connection has no login at a bank; link the bank anew")
+		return Connection{}, nil, nil, errs.New(errs.ConnNotSyncable,
+			"this connection has no bank login; link the bank again")
 	}
-	provider, err := f.configured(ctx, c.Provider)
+	provider, err := f.configured(ctx, string(c.Provider))
 	if err != nil {
 		return Connection{}, nil, nil, err
 	}
-	secret, err := f.open(link{ID: c.ID, Credentials: sealed})
+	secret, err := f.open(syncedConnection{ID: c.ID, Credentials: sealed})
 	return c, provider, secret, err
 }
 
@@ -175,7 +192,10 @@ func (f *Feed) StartReauth(ctx context.Context, tx pg.Tx, in StartReauth, b begu
 	if err != nil {
 		return LinkSession{}, err
 	}
-	return f.keep(ctx, tx, session{Purpose: "reauth", Provider: c.Provider, MemberID: c.UserID, ConnectionID: &c.ID, RedirectURL: in.RedirectURL}, b)
+	return f.keep(ctx, tx, session{
+		Purpose: "reauth", Provider: string(c.Provider), MemberID: c.UserID,
+		ConnectionID: &c.ID, RedirectURL: in.RedirectURL,
+	}, b)
 }
 
 // A secret is what is sealed of a session.
@@ -213,7 +233,8 @@ type session struct {
 }
 
 const sessionRows = `
-	select id, purpose, provider, member_id, connection_id, secret, hosted, redirect_url, state, error_code, error_message, expires_at, expires_at < clock_timestamp() as expired
+	select id, purpose, provider, member_id, connection_id, secret, hosted, redirect_url, state, error_code,
+		error_message, expires_at, expires_at < clock_timestamp() as expired
 	from link_session`
 
 func secretPlace(session id.ID) seal.Place {
@@ -251,11 +272,14 @@ func (f *Feed) keep(ctx context.Context, tx pg.Tx, s session, b begun) (LinkSess
 		}
 	}
 	out.ExpiresAt, err = pg.Value[pg.Time](ctx, tx, `
-		insert into link_session (id, token_hash, purpose, provider, member_id, connection_id, provider_hash, secret, hosted, redirect_url, look_at, expires_at)
+		insert into link_session (id, token_hash, purpose, provider, member_id, connection_id, provider_hash, secret,
+			hosted, redirect_url, look_at, expires_at)
 		values (@id, @token, @purpose, @provider, @member, @connection, @session, @secret, @hosted, @redirect,
-			clock_timestamp() + make_interval(secs => case when @hosted then 5 else @life end), clock_timestamp() + make_interval(secs => @life))
+			clock_timestamp() + make_interval(secs => case when @hosted then 5 else @life end),
+				clock_timestamp() + make_interval(secs => @life))
 		returning expires_at`, pg.Args{
-		"id": s.ID, "token": hashed(token), "purpose": s.Purpose, "provider": s.Provider, "member": s.MemberID, "connection": s.ConnectionID, "session": hashed(s.Provider, made.Token),
+		"id": s.ID, "token": hashed(token), "purpose": s.Purpose, "provider": s.Provider, "member": s.MemberID,
+		"connection": s.ConnectionID, "session": hashed(s.Provider, made.Token),
 		"secret": sealed, "hosted": s.Hosted, "redirect": s.RedirectURL, "life": life.Seconds(),
 	})
 	return out, err
@@ -271,7 +295,8 @@ func (f *Feed) sealSecret(at id.ID, v secret) ([]byte, error) {
 
 func (f *Feed) openSecret(s session) (secret, error) {
 	if f.ring == nil {
-		return secret{}, errs.New(errs.EncryptionKeyNeeded, "COFFER_ENCRYPTION_KEY is not set on this server, so the session cannot be opened")
+		return secret{}, errs.New(errs.EncryptionKeyNeeded,
+			"COFFER_ENCRYPTION_KEY is not set on this server, so the session cannot be decrypted")
 	}
 	var v secret
 	plain, err := f.ring.Open(secretPlace(s.ID), s.Sealed)
@@ -283,23 +308,23 @@ func (f *Feed) openSecret(s session) (secret, error) {
 
 // A LinkToken names a session.
 type LinkToken struct {
-	Token string `json:"token" minLength:"1" maxLength:"100" doc:"What POST /connections/link-session answered"`
+	Token string `json:"token" minLength:"1" maxLength:"100" doc:"The token returned by POST /connections/link-session"`
 }
 
-// A LinkOutcome is how a session stands.
+// A LinkOutcome is the state of a session.
 type LinkOutcome struct {
 	State        string     `json:"state" enum:"pending,done,failed"`
-	ConnectionID *id.ID     `json:"connection_id" doc:"What was linked, once it is done; the first where the member chose several banks"`
-	Error        *LinkFault `json:"error" doc:"Why it failed; of a pending one, what a person must decide on its page"`
+	ConnectionID *id.ID     `json:"connection_id" doc:"The new connection, once linking is done; the first one if the member chose several banks"`
+	Error        *LinkFault `json:"error" doc:"Why it failed; for a pending session, what a person must decide on its page"`
 }
 
-// A LinkFault is what stands in the way of a session.
+// A LinkFault is what prevents a session from succeeding.
 type LinkFault struct {
-	Code    string `json:"code" doc:"A stable code"`
-	Message string `json:"message" doc:"What a person can do"`
+	Code    string `json:"code" doc:"A stable error code"`
+	Message string `json:"message" doc:"What to do about it"`
 }
 
-// LinkOutcome is how a session stands. Whoever waits for it asks again every few seconds.
+// LinkOutcome returns the state of a session. Callers that wait for it poll every few seconds.
 func (f *Feed) LinkOutcome(ctx context.Context, q pg.Querier, in LinkToken) (LinkOutcome, error) {
 	s, err := findSession(ctx, q, in.Token)
 	return s.outcome(), err
@@ -318,22 +343,31 @@ func (s session) outcome() LinkOutcome {
 
 // findSession is the session of a token, for a day after its end.
 func findSession(ctx context.Context, q pg.Querier, token string) (session, error) {
-	s, err := pg.One[session](ctx, q, sessionRows+` where token_hash = $1 and expires_at > clock_timestamp() - interval '1 day'`, hashed(token))
-	return s, pg.Found(err, "link session", "it has ended, or never was; start a new one")
+	s, err := pg.One[session](ctx, q, sessionRows+` where token_hash = $1
+		and expires_at > clock_timestamp() - interval '1 day'`, hashed(token))
+	return s, pg.Found(err, "link session", "it has ended or does not exist; start a new one")
 }
 
 // sessionOps are the part of the menu that links banks.
 func (f *Feed) sessionOps() []*op.Op {
 	return []*op.Op{
 		op.Calling(op.Spec{
-			Name: "connection.session", Route: "POST /connections/link-session", Summary: "Starts linking a bank: answers the page where its member signs in, and what the provider's widget needs.",
+			Name: "connection.session", Route: "POST /connections/link-session",
+			Summary: "Starts linking a bank: returns the page where the member signs in, and the configuration " +
+				"for the provider's widget.",
 		}, f.askSession, f.StartLink),
-		op.Reading(op.Spec{Name: "connection.outcome", Route: "GET /connections/link-session/{token}", Summary: "Shows how linking a bank went."}, f.LinkOutcome),
+		op.Reading(op.Spec{
+			Name: "connection.outcome", Route: "GET /connections/link-session/{token}",
+			Summary: "Shows the state of linking a bank.",
+		}, f.LinkOutcome),
 		op.Calling(op.Spec{
-			Name: "connection.reauth", Route: "POST /connections/{id}/reauth-session", Summary: "Lets a member sign in at the bank again: answers the page, and what the provider's widget needs.",
+			Name: "connection.reauth", Route: "POST /connections/{id}/reauth-session",
+			Summary: "Lets a member sign in at the bank again: returns the page, and the configuration for the " +
+				"provider's widget.",
 		}, f.askRelink, f.StartReauth),
 		op.Calling(op.Spec{
-			Name: "connection.repaired", Route: "POST /connections/{id}/reauth-complete", Summary: "Says that the member has signed in again; the connection is active and syncs.",
+			Name: "connection.repaired", Route: "POST /connections/{id}/reauth-complete", People: op.PeopleAlways,
+			Summary: "Confirms that the member has signed in again; the connection becomes active and syncs.",
 		}, f.askRepaired, f.Repaired),
 	}
 }

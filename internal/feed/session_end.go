@@ -34,7 +34,8 @@ type Visit struct {
 	Decide      bool // the bank seems to be linked already
 }
 
-// Visit is the session of a token for its page. Of a hosted one the provider is asked how it went.
+// Visit returns the session of a token for its page. For a hosted session it asks the provider for
+// the outcome.
 func (f *Feed) Visit(ctx context.Context, token string) (Visit, error) {
 	s, err := findSession(ctx, f.db, token)
 	if err != nil {
@@ -46,12 +47,16 @@ func (f *Feed) Visit(ctx context.Context, token string) (Visit, error) {
 			return Visit{}, err
 		}
 	}
-	v := Visit{LinkOutcome: s.outcome(), Reauth: s.Purpose == "reauth", Decide: s.State == "pending" && s.ErrorCode != nil}
+	v := Visit{
+		LinkOutcome: s.outcome(), Reauth: s.Purpose == "reauth",
+		Decide: s.State == "pending" && s.ErrorCode != nil,
+	}
 	if s.RedirectURL != nil {
 		v.RedirectURL = *s.RedirectURL
 	}
 	if s.ConnectionID != nil {
-		if v.Institution, err = pg.Value[text.Untrusted](ctx, f.db, `select coalesce(institution_name, '') from connection where id = $1`, *s.ConnectionID); err != nil {
+		if v.Institution, err = pg.Value[text.Untrusted](ctx, f.db, `select coalesce(institution_name, '')
+			from connection where id = $1`, *s.ConnectionID); err != nil {
 			return Visit{}, err
 		}
 	}
@@ -73,8 +78,9 @@ func (f *Feed) Visit(ctx context.Context, token string) (Visit, error) {
 	return v, nil
 }
 
-// Complete ends a session with what the provider's widget gave. What it gave before, held back because the bank seems to be linked already, is taken with anyway.
-// A session that has ended stays as it is: twice is harmless.
+// Complete ends a session with the widget's result. With anyway it uses an earlier result, which
+// was held back because the bank seems to be linked already. A session that has ended is not
+// changed: a second call is harmless.
 func (f *Feed) Complete(ctx context.Context, token string, given json.RawMessage, anyway bool) error {
 	s, err := findSession(ctx, f.db, token)
 	if err != nil || s.State != "pending" {
@@ -90,7 +96,7 @@ func (f *Feed) Complete(ctx context.Context, token string, given json.RawMessage
 	return f.finish(ctx, s, all, anyway)
 }
 
-// Abandon ends a session because the person at its page does not want it.
+// Abandon ends a session because the person on its page cancelled it.
 func (f *Feed) Abandon(ctx context.Context, token string) error {
 	s, err := findSession(ctx, f.db, token)
 	if err != nil || s.State != "pending" {
@@ -99,30 +105,36 @@ func (f *Feed) Abandon(ctx context.Context, token string) error {
 	return f.failSession(ctx, s.ID, codeLeft, "the bank was not linked; start again to link it")
 }
 
-// FinishSession looks after the session that a provider names, as its webhooks do. One that is unknown or has ended is left alone.
+// FinishSession updates the session that a provider names in a webhook. A session that is unknown
+// or has ended is left alone.
 func (f *Feed) FinishSession(ctx context.Context, provider, name string) error {
-	open, err := pg.All[session](ctx, f.db, sessionRows+` where provider = $1 and provider_hash = $2 and state = 'pending'`, provider, hashed(provider, name))
+	open, err := pg.All[session](ctx, f.db, sessionRows+` where provider = $1 and provider_hash = $2
+		and state = 'pending'`, provider, hashed(provider, name))
 	for _, s := range open {
 		err = errors.Join(err, f.look(ctx, s))
 	}
 	return err
 }
 
-// SweepSessions looks after sessions that are open: hosted ones are asked for, and what nobody finished ends. Every replica may do it: they skip each other's rows.
+// SweepSessions updates open sessions: it asks for the outcome of hosted ones and ends those that
+// nobody completed. Every replica may run it: they skip each other's rows.
 func (f *Feed) SweepSessions(ctx context.Context) (int, error) {
 	open, err := pg.All[session](ctx, f.db, `
 		update link_session set look_at = clock_timestamp() + interval '4 seconds'
-		where id in (select id from link_session where state = 'pending' and look_at <= clock_timestamp() order by look_at limit 20 for update skip locked)
-		returning id, purpose, provider, member_id, connection_id, secret, hosted, redirect_url, state, error_code, error_message, expires_at, expires_at < clock_timestamp() as expired`)
+		where id in (select id from link_session where state = 'pending' and look_at <= clock_timestamp()
+			order by look_at limit 20 for update skip locked)
+		returning id, purpose, provider, member_id, connection_id, secret, hosted, redirect_url, state, error_code,
+			error_message, expires_at, expires_at < clock_timestamp() as expired`)
 	for _, s := range open {
 		err = errors.Join(err, f.look(ctx, s))
 	}
 	return len(open), err
 }
 
-// ForgetSessions removes sessions that ended a week ago.
+// ForgetSessions deletes sessions that ended a week ago.
 func (f *Feed) ForgetSessions(ctx context.Context) error {
-	_, err := pg.Exec(ctx, f.db, `delete from link_session where id in (select id from link_session where expires_at < now() - interval '7 days' limit 1000)`)
+	_, err := pg.Exec(ctx, f.db, `delete from link_session
+		where id in (select id from link_session where expires_at < now() - interval '7 days' limit 1000)`)
 	return err
 }
 
@@ -139,17 +151,20 @@ func (f *Feed) look(ctx context.Context, s session) error {
 		}
 		hoster, ok := provider.(bank.Hoster)
 		if !ok {
-			return errs.New(errs.ProviderNotConfig, "%s has no page of its own any more; start linking again", s.Provider)
+			return errs.New(errs.ProviderNotConfig, "%s no longer has a page for this session; start linking again",
+				s.Provider)
 		}
 		o, err := hoster.Outcome(ctx, sec.Token)
 		fault, _ := errors.AsType[*bank.Error](err)
 		switch {
 		case fault != nil && fault.Class == bank.Permanent: // the provider has forgotten it: asking again does not help
-			return f.failSession(ctx, s.ID, fault.Code, "the provider does not know of this any more; start again to link the bank")
+			return f.failSession(ctx, s.ID, fault.Code,
+				"the provider no longer knows this session; start again to link the bank")
 		case err != nil && !s.Expired:
 			return err
 		case err == nil && o.Done && s.Purpose == "new" && len(o.Given) == 0 && len(sec.Linked) == 0:
-			return f.failSession(ctx, s.ID, codeLeft, "the member left before sharing any account; start again to link the bank")
+			return f.failSession(ctx, s.ID, codeLeft,
+				"the member left without sharing an account; start again to link the bank")
 		case err == nil && o.Done:
 			return f.finish(ctx, s, o.Given, false)
 		}
@@ -157,24 +172,28 @@ func (f *Feed) look(ctx context.Context, s session) error {
 	if !s.Expired {
 		return nil
 	}
-	return f.failSession(ctx, s.ID, codeExpired, "nobody finished signing in at the bank in time; start again")
+	return f.failSession(ctx, s.ID, codeExpired, "nobody completed the sign-in at the bank in time; start again")
 }
 
-// exchangeTime is how long providers may take; a claim lasts longer, so that two never exchange the same.
+// exchangeTime is how long providers may take; a claim lasts longer, so that two never exchange the
+// same.
 const (
 	exchangeTime = 90 * time.Second
 	claimTime    = 2 * time.Minute
 )
 
-// finish exchanges what the member gave and commits what came of it together with the session's end. Only one does it at a time; whoever comes second finds it done, or under way.
+// finish exchanges what the member gave and commits what came of it together with the session's
+// end. Only one does it at a time; whoever comes second finds it done, or under way.
 func (f *Feed) finish(ctx context.Context, s session, given []json.RawMessage, anyway bool) error {
 	n, err := pg.Exec(ctx, f.db, `
 		update link_session set claimed_until = clock_timestamp() + make_interval(secs => $2)
-		where id = $1 and state = 'pending' and (claimed_until is null or claimed_until < clock_timestamp())`, s.ID, claimTime.Seconds())
+		where id = $1 and state = 'pending'
+			and (claimed_until is null or claimed_until < clock_timestamp())`, s.ID, claimTime.Seconds())
 	if err != nil || n == 0 {
 		return err
 	}
-	ctx = op.Acting(ctx, op.Actor{Type: op.System, Name: "coffer"}) // whoever opened the page said nothing about themselves
+	// whoever opened the page said nothing about themselves
+	ctx = op.Acting(ctx, op.Actor{Type: op.System, Name: "coffer"})
 	asking, cancel := context.WithTimeout(ctx, exchangeTime)
 	defer cancel()
 	if s.Purpose == "reauth" {
@@ -192,7 +211,8 @@ func (f *Feed) finish(ctx context.Context, s session, given []json.RawMessage, a
 		e := errs.Public(err, "")
 		return f.failSession(ctx, s.ID, string(e.Code), e.Message)
 	}
-	_, freed := pg.Exec(context.WithoutCancel(ctx), f.db, `update link_session set claimed_until = null where id = $1`, s.ID)
+	_, freed := pg.Exec(context.WithoutCancel(ctx), f.db, `update link_session set claimed_until = null
+		where id = $1`, s.ID)
 	return errors.Join(err, freed)
 }
 
@@ -202,7 +222,8 @@ func (f *Feed) finishNew(ctx context.Context, s session, given []json.RawMessage
 	if err != nil {
 		return err
 	}
-	stored, err := pg.Value[[]byte](ctx, f.db, `select secret from link_session where id = $1`, s.ID) // someone may have exchanged since
+	// someone may have exchanged since
+	stored, err := pg.Value[[]byte](ctx, f.db, `select secret from link_session where id = $1`, s.ID)
 	if err != nil {
 		return err
 	}
@@ -227,29 +248,37 @@ func (f *Feed) finishNew(ctx context.Context, s session, given []json.RawMessage
 		if err != nil {
 			return err
 		}
-		sec.Linked = append(sec.Linked, exchanged{linked.Credentials, linked.ConnectionID, linked.InstitutionID, linked.InstitutionName.Plain()})
+		sec.Linked = append(sec.Linked, exchanged{
+			linked.Credentials, linked.ConnectionID, linked.InstitutionID,
+			linked.InstitutionName.Plain(),
+		})
 		if err := f.putSecret(ctx, s.ID, sec); err != nil { // it cannot be exchanged again
 			return err
 		}
 	}
 	if len(sec.Linked) == 0 {
-		return errs.New(errs.ValidationError, "the page gave nothing that links a bank; try again")
+		return errs.New(errs.ValidationError, "the page returned nothing that links a bank; try again")
 	}
 	banks := make([]opened, len(sec.Linked))
 	_, glimpsed := provider.(bank.Glimpser)
 	for i, l := range sec.Linked {
-		banks[i].linked = bank.Linked{Credentials: l.Credentials, ConnectionID: l.ConnectionID, InstitutionID: l.InstitutionID, InstitutionName: text.Name(l.InstitutionName)}
+		banks[i].linked = bank.Linked{
+			Credentials: l.Credentials, ConnectionID: l.ConnectionID,
+			InstitutionID: l.InstitutionID, InstitutionName: text.Name(l.InstitutionName),
+		}
 		if banks[i].accounts, err = provider.Accounts(ctx, l.Credentials); err != nil {
 			return err
 		}
 		if !glimpsed && !anyway {
-			if held, err := f.holdDuplicate(ctx, s, sec, given, l.InstitutionID, banks[i].accounts); err != nil || held {
+			if held, err := f.holdDuplicate(ctx, s, sec, given, l.InstitutionID, banks[i].accounts); err != nil ||
+				held {
 				return err
 			}
 		}
 	}
 	return f.db.InTx(ctx, func(tx pg.Tx) error {
-		if state, err := pg.Value[string](ctx, tx, `select state from link_session where id = $1 for update`, s.ID); err != nil || state != "pending" {
+		if state, err := pg.Value[string](ctx, tx, `select state from link_session
+			where id = $1 for update`, s.ID); err != nil || state != "pending" {
 			return err
 		}
 		var first *id.ID
@@ -268,13 +297,15 @@ func (f *Feed) finishNew(ctx context.Context, s session, given []json.RawMessage
 
 func endSession(ctx context.Context, tx pg.Tx, session id.ID, connection *id.ID) error {
 	_, err := pg.Exec(ctx, tx, `
-		update link_session set state = 'done', connection_id = $2, secret = null, error_code = null, error_message = null, claimed_until = null where id = $1`, session, connection)
+		update link_session set state = 'done', connection_id = $2, secret = null, error_code = null,
+			error_message = null, claimed_until = null where id = $1`, session, connection)
 	return err
 }
 
 func (f *Feed) failSession(ctx context.Context, session id.ID, code, advice string) error {
 	_, err := pg.Exec(ctx, f.db, `
-		update link_session set state = 'failed', secret = null, error_code = $2, error_message = $3, claimed_until = null where id = $1 and state = 'pending'`, session, code, advice)
+		update link_session set state = 'failed', secret = null, error_code = $2, error_message = $3,
+			claimed_until = null where id = $1 and state = 'pending'`, session, code, advice)
 	return err
 }
 
@@ -283,12 +314,16 @@ func (f *Feed) putSecret(ctx context.Context, session id.ID, v secret) error {
 	if err != nil {
 		return err
 	}
-	_, err = pg.Exec(ctx, f.db, `update link_session set secret = $2 where id = $1 and state = 'pending'`, session, sealed)
+	_, err = pg.Exec(ctx, f.db, `update link_session set secret = $2
+		where id = $1 and state = 'pending'`, session, sealed)
 	return err
 }
 
-// holdDuplicate holds a session back where an account of the same bank with the same name and digits is linked already: at some banks a second link ends the first.
-func (f *Feed) holdDuplicate(ctx context.Context, s session, sec secret, given []json.RawMessage, institution string, accounts []bank.Account) (bool, error) {
+// holdDuplicate holds a session back where an account of the same bank with the same name and
+// digits is linked already: at some banks a second link ends the first.
+func (f *Feed) holdDuplicate(ctx context.Context, s session, sec secret, given []json.RawMessage, institution string,
+	accounts []bank.Account,
+) (bool, error) {
 	names, masks := make([]string, len(accounts)), make([]string, len(accounts))
 	for i, a := range accounts {
 		names[i], masks[i] = a.Name.Plain(), a.Mask
@@ -307,15 +342,17 @@ func (f *Feed) holdDuplicate(ctx context.Context, s session, sec secret, given [
 		return false, err
 	}
 	_, err = pg.Exec(ctx, f.db, `
-		update link_session set secret = $2, error_code = $3, error_message = $4, claimed_until = null where id = $1 and state = 'pending'`,
-		s.ID, sealed, codeDuplicate, "accounts with the same names and digits are linked already, by connection "+found[0]+"; say on the page whether to link them a second time")
+		update link_session set secret = $2, error_code = $3, error_message = $4, claimed_until = null
+			where id = $1 and state = 'pending'`,
+		s.ID, sealed, codeDuplicate, "accounts with the same names and digits are already linked, by connection "+
+			found[0]+"; choose on the page whether to link them a second time")
 	return true, err
 }
 
 // finishReauth makes a connection work again whose member has signed in.
 func (f *Feed) finishReauth(ctx context.Context, s session, given []json.RawMessage) error {
 	if s.ConnectionID == nil {
-		return errors.New("a session to sign in again without a connection")
+		return errors.New("a reauthentication session without a connection")
 	}
 	c, provider, credentials, err := f.repairable(ctx, f.db, s.ConnectionID.String())
 	if err != nil {
@@ -330,19 +367,22 @@ func (f *Feed) finishReauth(ctx context.Context, s session, given []json.RawMess
 		if err != nil {
 			return err
 		}
-		same, err := pg.Value[bool](ctx, f.db, `select coalesce(provider_id = $2, false) from connection where id = $1`, c.ID, linked.ConnectionID)
+		same, err := pg.Value[bool](ctx, f.db, `select coalesce(provider_id = $2, false) from connection
+			where id = $1`, c.ID, linked.ConnectionID)
 		if err != nil {
 			return err
 		}
 		if !same {
-			return errs.New(errs.Conflict, "that was another bank login than this connection's; sign in with the one that was linked")
+			return errs.New(errs.Conflict,
+				"this is a different bank login from this connection's; sign in with the one that was linked")
 		}
 	}
 	if _, err := provider.Accounts(ctx, credentials); err != nil {
 		return err
 	}
 	return f.db.InTx(ctx, func(tx pg.Tx) error {
-		if state, err := pg.Value[string](ctx, tx, `select state from link_session where id = $1 for update`, s.ID); err != nil || state != "pending" {
+		if state, err := pg.Value[string](ctx, tx, `select state from link_session
+			where id = $1 for update`, s.ID); err != nil || state != "pending" {
 			return err
 		}
 		if _, err := f.repair(ctx, tx, c.ID); err != nil {
@@ -366,19 +406,21 @@ func (f *Feed) askRepaired(ctx context.Context, q pg.Querier, in ConnectionRef) 
 	}
 	_, err = provider.Accounts(ctx, credentials)
 	if e, told := errors.AsType[*bank.Error](err); told && e.Class == bank.Reauth {
-		return false, errs.Wrap(err, errs.ConnNotSyncable, "the bank still asks the member to sign in; POST /api/v1/connections/{id}/reauth-session answers the page")
+		return false, errs.Wrap(err, errs.ConnNotSyncable,
+			"the bank still requires the member to sign in; {connection.reauth} returns the page")
 	}
 	return err == nil, err
 }
 
-// Repaired makes a connection active whose member has signed in again, and takes a sync on.
+// Repaired reactivates a connection whose member has signed in again, and starts a sync.
 func (f *Feed) Repaired(ctx context.Context, tx pg.Tx, in ConnectionRef, _ bool) (Connection, error) {
 	c, err := f.lockConnection(ctx, tx, in.ID)
 	if err != nil {
 		return Connection{}, err
 	}
 	if c.Status == "disconnected" {
-		return Connection{}, errs.New(errs.ConnNotSyncable, "this connection is disconnected for good; link the bank anew")
+		return Connection{}, errs.New(errs.ConnNotSyncable,
+			"this connection was disconnected permanently; link the bank again")
 	}
 	return f.repair(ctx, tx, c.ID)
 }
@@ -388,7 +430,7 @@ func (f *Feed) repair(ctx context.Context, tx pg.Tx, connection id.ID) (Connecti
 	if err := works(ctx, tx, connection, true); err != nil {
 		return Connection{}, err
 	}
-	if _, err := f.order(ctx, tx, order{connection, "manual"}); err != nil {
+	if _, err := f.requestSync(ctx, tx, syncRequest{connection, "manual"}); err != nil {
 		return Connection{}, err
 	}
 	return f.Connection(ctx, tx, ConnectionRef{connection.String()})

@@ -15,15 +15,17 @@ const (
 	firstPause = 5 * time.Minute
 )
 
-// interval is how long after a good sync the next one is due: a little more or less each time, so that connections made together do not stay together.
-func interval(l link, t bank.Traits) time.Duration {
+// interval is how long after a good sync the next one is due: a little more or less each time, so
+// that connections made together do not stay together.
+func interval(l syncedConnection, t bank.Traits) time.Duration {
 	wait := max(time.Duration(l.Interval)*time.Second, t.MinInterval)
 	return wait + rand.N(wait/10+1) //nolint:gosec // jitter, no secret
 }
 
-// fail writes what stopped the sync into its log, and what follows for the connection. What a webhook or a person said of it while the sync ran stands, with its reason.
-func (r *round) fail(ctx context.Context, e *bank.Error) error {
-	return r.batch(ctx, func(ctx context.Context, tx pg.Tx, at *place) (int64, error) {
+// fail writes what stopped the sync into its log, and what follows for the connection. What a
+// webhook or a person said of it while the sync ran stands, with its reason.
+func (r *syncRun) fail(ctx context.Context, e *bank.Error) error {
+	return r.batch(ctx, func(ctx context.Context, tx pg.Tx, at *syncState) (int64, error) {
 		l, err := lockLink(ctx, tx, r.link.ID)
 		if err != nil {
 			return 0, err
@@ -43,7 +45,7 @@ func (r *round) fail(ctx context.Context, e *bank.Error) error {
 }
 
 // postpone writes a failure into the connection, and when the bank is asked again.
-func (r *round) postpone(ctx context.Context, tx pg.Tx, l link, status string, e *bank.Error) error {
+func (r *syncRun) postpone(ctx context.Context, tx pg.Tx, l syncedConnection, status string, e *bank.Error) error {
 	var traits bank.Traits
 	if r.provider != nil { // it may be that none is configured
 		traits = r.provider.Traits()
@@ -52,36 +54,49 @@ func (r *round) postpone(ctx context.Context, tx pg.Tx, l link, status string, e
 	_, err := pg.Exec(ctx, tx, `
 		update connection set
 			status = @status, consecutive_failures = consecutive_failures + 1, updated_at = clock_timestamp(),
-			status_reason = case when @known then status_reason else @reason end, status_message = case when @known then status_message else @message end,
-			next_sync_at = case when @status in ('active', 'error') then clock_timestamp() + @pause * interval '1 second' end
+			status_reason = case when @known then status_reason else @reason end, status_message = case
+				when @known then status_message else @message end,
+			next_sync_at = case
+				when @status in ('active', 'error') then clock_timestamp() + @pause * interval '1 second' end
 		where id = @id`, pg.Args{
-		"id": l.ID, "status": status, "known": status == "active" || status == "pending_reauth" && l.Status == status, "reason": e.Code, "message": e.Advice, "pause": pause.Seconds(),
+		"id": l.ID, "status": status, "known": status == "active" || status == "pending_reauth" && l.Status == status,
+		"reason": e.Code, "message": e.Advice, "pause": pause.Seconds(),
 	})
 	return err
 }
 
-// disconnect ends a connection for good: its credentials are erased, accounts and transactions stay.
+// disconnect ends a connection for good: its credentials are erased, accounts and transactions
+// stay.
 func disconnect(ctx context.Context, tx pg.Tx, connection id.ID, reason, message string) error {
 	_, err := pg.Exec(ctx, tx, `
-		update connection set status = 'disconnected', status_reason = $2, status_message = $3, credentials = null, next_sync_at = null, updated_at = clock_timestamp() where id = $1`,
+		update connection set status = 'disconnected', status_reason = $2, status_message = $3, credentials = null,
+			next_sync_at = null, updated_at = clock_timestamp() where id = $1`,
 		connection, reason, message)
 	return err
 }
 
-// works makes a connection active whose login works again. Where the member has signed in anew, consent and the choice of accounts are new too; otherwise consent ends when it did.
-func works(ctx context.Context, tx pg.Tx, connection id.ID, anew bool) error {
+// works makes a connection active whose login works again. Where the member has signed in again,
+// consent and the choice of accounts are new too; otherwise consent ends when it did.
+func works(ctx context.Context, tx pg.Tx, connection id.ID, renewed bool) error {
 	_, err := pg.Exec(ctx, tx, `
-		with kept as (select id, case when not @anew then consent_expires_at end as consent from connection where id = @id)
+		with kept as (select id, case when not @renewed then consent_expires_at end as consent from connection
+			where id = @id)
 		update connection c set
-			status = 'active', consecutive_failures = 0, next_sync_at = clock_timestamp() + interval '15 minutes', updated_at = clock_timestamp(),
-			consent_expires_at = k.consent, new_accounts_available = new_accounts_available and not @anew,
-			status_reason = case when k.consent > clock_timestamp() then @reason end, status_message = case when k.consent > clock_timestamp() then @advice end
-		from kept k where c.id = k.id and c.status <> 'disconnected'`, pg.Args{"id": connection, "anew": anew, "reason": consentExpiring, "advice": expiringAdvice})
+			status = 'active', consecutive_failures = 0, next_sync_at = clock_timestamp() + interval '15 minutes',
+				updated_at = clock_timestamp(),
+			consent_expires_at = k.consent, new_accounts_available = new_accounts_available and not @renewed,
+			status_reason = case when k.consent > clock_timestamp() then @reason end, status_message = case
+				when k.consent > clock_timestamp() then @advice end
+		from kept k where c.id = k.id
+			and c.status <> 'disconnected'`, pg.Args{
+		"id": connection, "renewed": renewed, "reason": consentExpiring,
+		"advice": expiringAdvice,
+	})
 	return err
 }
 
 // after is the status of a connection whose sync failed: the contract's table.
-func after(l link, e *bank.Error) string {
+func after(l syncedConnection, e *bank.Error) string {
 	switch {
 	case l.Status == "disconnected" || e.Class == bank.Permanent && e.Revoked:
 		return "disconnected"

@@ -19,7 +19,8 @@ import (
 	"coffer/internal/text"
 )
 
-// A bankBook is a bank in memory that tells its changes as a Delta: an event for each row that came, changed or went, and cursors into the list of events.
+// A bankBook is a bank in memory that tells its changes as a Delta: an event for each row that
+// came, changed or went, and cursors into the list of events.
 type bankBook struct {
 	mu     sync.Mutex
 	size   int
@@ -40,12 +41,18 @@ type event struct {
 func (b *bankBook) Name() string { return "plaid" }
 
 func (b *bankBook) Traits() bank.Traits {
-	return bank.Traits{Title: "Test", Shape: bank.Delta, PageSize: b.size, HasPendingLink: true, MinInterval: time.Minute}
+	return bank.Traits{
+		Title: "Test", Shape: bank.Delta, PageSize: b.size, HasPendingLink: true,
+		MinInterval: time.Minute,
+	}
 }
 
 func (b *bankBook) Accounts(context.Context, bank.Credentials) ([]bank.Account, error) {
 	return slices.DeleteFunc([]bank.Account{
-		{ProviderID: "acc-1", Name: text.Name("Everyday"), Type: bank.Depository, Currency: "EUR", Current: new(money.MustParse("100.00"))},
+		{
+			ProviderID: "acc-1", Name: text.Name("Everyday"), Type: bank.Depository, Currency: "EUR",
+			Current: new(money.MustParse("100.00")),
+		},
 		{ProviderID: "acc-2", Name: text.Name("Card"), Type: bank.Credit, Currency: "EUR"},
 	}, func(a bank.Account) bool { return a.ProviderID == b.gone }), nil
 }
@@ -117,7 +124,8 @@ func (b *bankBook) drop(ids ...string) {
 
 func charge(provider, amount, name string) bank.Transaction {
 	return bank.Transaction{
-		ProviderID: provider, AccountID: "acc-1", Date: time.Date(2026, 5, 1, 0, 0, 0, 0, time.UTC), Amount: money.MustParse(amount), Currency: "EUR", Name: text.Name(name),
+		ProviderID: provider, AccountID: "acc-1", Date: time.Date(2026, 5, 1, 0, 0, 0, 0, time.UTC),
+		Amount: money.MustParse(amount), Currency: "EUR", Name: text.Name(name),
 		CategoryPrimary: text.Name("FOOD_AND_DRINK"), CategoryDetailed: text.Name("FOOD_AND_DRINK_COFFEE"),
 	}
 }
@@ -137,7 +145,8 @@ func newBranch(t *testing.T, size int) *branch {
 		if err != nil {
 			return err
 		}
-		made, err := b.AddConnections(t.Context(), tx, []NewConnection{{MemberID: member, Provider: "plaid", Institution: text.Name("First Bank")}})
+		made, err := b.AddConnections(t.Context(), tx,
+			[]NewConnection{{MemberID: member, Provider: "plaid", Institution: text.Name("First Bank")}})
 		if err != nil {
 			return err
 		}
@@ -146,7 +155,8 @@ func newBranch(t *testing.T, size int) *branch {
 		if err != nil {
 			return err
 		}
-		_, err = pg.Exec(t.Context(), tx, `update connection set credentials = $2, next_sync_at = now() where id = $1`, b.connection, sealed)
+		_, err = pg.Exec(t.Context(), tx, `update connection set credentials = $2, next_sync_at = now()
+			where id = $1`, b.connection, sealed)
 		return err
 	})
 	if err != nil {
@@ -192,12 +202,14 @@ func TestSync(t *testing.T) {
 	}
 	b.holds(t)
 	log, err := b.SyncLogs(t.Context(), b.db, ListSyncLogs{Limit: 10})
-	if err != nil || len(log.SyncLogs) != 3 || log.SyncLogs[0].Status != "success" || log.SyncLogs[0].Removed != 1 || log.SyncLogs[2].Trigger != "initial" {
+	if err != nil || len(log.SyncLogs) != 3 || log.SyncLogs[0].Status != "success" || log.SyncLogs[0].Removed != 1 ||
+		log.SyncLogs[2].Trigger != "initial" {
 		t.Errorf("the logs: %+v, %v", log, err)
 	}
 }
 
-// What is pending and posts under another id, with its removal on an earlier page, stays the same transaction; a loop that breaks in between changes nothing about that.
+// What is pending and posts under another id, with its removal on an earlier page, stays the same
+// transaction; a loop that breaks in between changes nothing about that.
 func TestSyncKeepsWhatPostsAcrossPages(t *testing.T) {
 	t.Parallel()
 	b := newBranch(t, 2)
@@ -219,8 +231,14 @@ func TestSyncKeepsWhatPostsAcrossPages(t *testing.T) {
 		t.Fatalf("%+v", j)
 	}
 	b.holds(t)
-	if after, err := pg.Value[id.ID](t.Context(), b.db, `select id from transaction where provider_id = 'p2'`); err != nil || !after.Equal(before) {
+	if after, err := pg.Value[id.ID](t.Context(), b.db, `select id from transaction
+		where provider_id = 'p2'`); err != nil || !after.Equal(before) {
 		t.Errorf("it became another: %v, %v", after, err)
+	}
+	told, err := pg.Values[string](t.Context(), b.db, `select concat_ws(' | ', action, before, after) from bank_event
+		where transaction_id = $1 order by id`, before)
+	if err != nil || !slices.Equal(told, []string{"posted | amount 40.00; name HOLD | amount 44.00; name DINNER"}) {
+		t.Errorf("its timeline: %q, %v", told, err)
 	}
 	b.bank.errs = []error{away}
 	if j, _ := b.once(t, "manual"); j.State != job.Failed || j.Error == nil || j.Error.Code != "PROVIDER_ERROR" {
@@ -240,13 +258,17 @@ func TestWhatFollowsFromAFailure(t *testing.T) {
 		status string
 		sealed bool
 	}{
-		"once":        {[]error{fail(bank.Later, false)}, "active", true},
-		"three times": {[]error{fail(bank.Later, false), fail(bank.Later, false), fail(bank.Later, false)}, "error", true},
-		"sign in":     {[]error{fail(bank.Reauth, false)}, "pending_reauth", true},
-		"gone":        {[]error{fail(bank.Permanent, false)}, "error", true},
-		"revoked":     {[]error{fail(bank.Permanent, true)}, "disconnected", false},
-		"our own":     {[]error{fail(bank.Ours, false)}, "error", true},
-		"and mended":  {[]error{fail(bank.Ours, false), nil}, "active", true},
+		"once": {[]error{fail(bank.Later, false)}, "active", true},
+		"three times": {
+			[]error{fail(bank.Later, false), fail(bank.Later, false), fail(bank.Later, false)},
+			"error",
+			true,
+		},
+		"sign in":    {[]error{fail(bank.Reauth, false)}, "pending_reauth", true},
+		"gone":       {[]error{fail(bank.Permanent, false)}, "error", true},
+		"revoked":    {[]error{fail(bank.Permanent, true)}, "disconnected", false},
+		"our own":    {[]error{fail(bank.Ours, false)}, "error", true},
+		"and mended": {[]error{fail(bank.Ours, false), nil}, "active", true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -263,8 +285,10 @@ func TestWhatFollowsFromAFailure(t *testing.T) {
 				Sealed bool   `db:"sealed"`
 				Due    bool   `db:"due"`
 			}
-			got, err := pg.One[state](t.Context(), b.db, `select status, credentials is not null as sealed, next_sync_at is not null as due from connection`)
-			if err != nil || got.Status != c.status || got.Sealed != c.sealed || got.Due != (c.status == "active" || c.status == "error") {
+			got, err := pg.One[state](t.Context(), b.db, `select status, credentials is not null as sealed,
+				next_sync_at is not null as due from connection`)
+			if err != nil || got.Status != c.status || got.Sealed != c.sealed ||
+				got.Due != (c.status == "active" || c.status == "error") {
 				t.Errorf("%+v, %v", got, err)
 			}
 		})
@@ -285,7 +309,10 @@ func TestSyncEndsAtTheTruth(t *testing.T) {
 					b.step(dice, &next)
 				}
 				if dice.IntN(3) == 0 {
-					b.bank.errs = []error{&bank.Error{Provider: "plaid", Class: bank.Later, Code: bank.CodeNetwork, Advice: "try again"}}
+					b.bank.errs = []error{&bank.Error{
+						Provider: "plaid", Class: bank.Later, Code: bank.CodeNetwork,
+						Advice: "try again",
+					}}
 				}
 				b.bank.moves = dice.IntN(2)
 				b.once(t, "manual")
@@ -294,7 +321,8 @@ func TestSyncEndsAtTheTruth(t *testing.T) {
 			b.once(t, "manual")
 			b.holds(t)
 			doubled, err := pg.Value[int64](t.Context(), b.db, `
-				select count(*) from (select subject_id, field, ref, change_id from entry group by 1, 2, 3, 4 having count(*) > 1) x`)
+				select count(*) from (select subject_id, field, ref, change_id from entry
+					group by 1, 2, 3, 4 having count(*) > 1) x`)
 			if err != nil || doubled > 0 {
 				t.Errorf("%d fields were written twice in one change, %v", doubled, err)
 			}
@@ -308,7 +336,8 @@ func (b *branch) step(dice *rand.Rand, next *int) {
 	switch n := dice.IntN(6); {
 	case n < 3 || len(known) == 0:
 		*next++
-		r := charge(fmt.Sprintf("r%d", *next), fmt.Sprintf("%d.00", 1+dice.IntN(50)), fmt.Sprintf("SHOP %d", dice.IntN(4)))
+		r := charge(fmt.Sprintf("r%d", *next), fmt.Sprintf("%d.00", 1+dice.IntN(50)),
+			fmt.Sprintf("SHOP %d", dice.IntN(4)))
 		r.Pending = dice.IntN(2) == 0
 		b.bank.put(r)
 	case n == 3:
@@ -329,18 +358,24 @@ func (b *branch) step(dice *rand.Rand, next *int) {
 	}
 }
 
-// A row that a broken loop stored, and that the bank took back before it ever told of it in a whole one, goes with the next whole loop.
+// A row that a broken loop stored, and that the bank took back before it ever told of it in a whole
+// one, goes with the next whole loop.
 func TestSyncTakesGhostsAway(t *testing.T) {
 	t.Parallel()
 	b := newBranch(t, 1)
 	b.bank.put(charge("a", "1.00", "A"))
 	b.once(t, "initial")
 	b.bank.put(charge("ghost", "2.00", "B"), charge("c", "3.00", "C"))
-	b.bank.errs = []error{nil, &bank.Error{Provider: "plaid", Class: bank.Later, Code: bank.CodeNetwork, Advice: "try again"}} // the loop breaks behind its first page
+	// the loop breaks behind its first page
+	b.bank.errs = []error{nil, &bank.Error{
+		Provider: "plaid", Class: bank.Later, Code: bank.CodeNetwork,
+		Advice: "try again",
+	}}
 	if j, _ := b.once(t, "manual"); j.State != job.Failed {
 		t.Fatalf("%+v", j)
 	}
-	if n, err := pg.Value[int64](t.Context(), b.db, `select count(*) from transaction where provider_id = 'ghost' and deleted_at is null`); err != nil || n != 1 {
+	if n, err := pg.Value[int64](t.Context(), b.db, `select count(*) from transaction
+		where provider_id = 'ghost' and deleted_at is null`); err != nil || n != 1 {
 		t.Fatalf("control: %d ghosts, %v", n, err)
 	}
 	b.bank.mu.Lock()
@@ -361,7 +396,8 @@ func TestSyncOutlivesABug(t *testing.T) {
 	t.Parallel()
 	b := newBranch(t, 10)
 	b.providers = only{mad{b.bank}}
-	if j, _ := b.once(t, "manual"); j.State != job.Failed || j.Error == nil || j.Error.Code != string(errs.InternalError) {
+	if j, _ := b.once(t, "manual"); j.State != job.Failed || j.Error == nil ||
+		j.Error.Code != string(errs.InternalError) {
 		t.Errorf("%+v, %+v", j, j.Error)
 	}
 	b.providers = only{b.bank}
@@ -382,7 +418,9 @@ func TestSyncStoresPagesTogether(t *testing.T) {
 		t.Fatalf("%+v %+v", j, out)
 	}
 	b.holds(t)
-	batches, err := pg.Values[int64](t.Context(), b.db, `select count(*) from transaction group by created_at order by created_at`) // the moment of the transaction
+	// the moment of the transaction
+	batches, err := pg.Values[int64](t.Context(), b.db, `select count(*) from transaction group by created_at
+		order by created_at`)
 	if err != nil || !slices.Equal(batches, []int64{2000, 500}) {
 		t.Errorf("stored in batches of %d, %v", batches, err)
 	}
@@ -398,13 +436,17 @@ func TestQuarantine(t *testing.T) {
 	b.bank.put(stranger)
 	delete(b.bank.truth, "t2")
 	for range 2 {
-		b.bank.bad = []bank.Bad{{ProviderID: "t3", AccountID: "acc-1", Reason: bank.BadAmount, Raw: bank.Raw(`{"amount":"1e9"}`)}}
+		b.bank.bad = []bank.Bad{{
+			ProviderID: "t3", AccountID: "acc-1", Reason: bank.BadAmount,
+			Raw: bank.Raw(`{"amount":"1e9"}`),
+		}}
 		if _, out := b.once(t, "manual"); out.Quarantined == 0 {
 			t.Errorf("%+v", out)
 		}
 	}
 	b.holds(t)
-	rows, err := pg.Values[string](t.Context(), b.db, `select provider_id || ' ' || reason || ' ' || (raw is not null) || ' ' || (position('1e9'::bytea in coalesce(raw, '')) > 0) from quarantine order by 1`)
+	rows, err := pg.Values[string](t.Context(), b.db,
+		`select provider_id || ' ' || reason || ' ' || (raw is not null) || ' ' || (position('1e9'::bytea in coalesce(raw, '')) > 0) from quarantine order by 1`)
 	if err != nil || !slices.Equal(rows, []string{"t2 account false false", "t3 amount true false"}) {
 		t.Errorf("%q, %v", rows, err)
 	}
@@ -438,7 +480,8 @@ func TestSweepDue(t *testing.T) {
 	}
 }
 
-// A sync that is cancelled, or fails for a reason that is not the bank's, leaves no log that runs for ever.
+// A sync that is cancelled, or fails for a reason that is not the bank's, leaves no log that runs
+// for ever.
 func TestLogsEnd(t *testing.T) {
 	t.Parallel()
 	b := newBranch(t, 10)
@@ -452,7 +495,8 @@ func TestLogsEnd(t *testing.T) {
 	if err := b.EndLogs(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if l := b.lastLog(t); l.Status != "error" || l.ErrorCode == nil || *l.ErrorCode != string(errs.InternalError) || l.FinishedAt == nil {
+	if l := b.lastLog(t); l.Status != "error" || l.ErrorCode == nil || *l.ErrorCode != string(errs.InternalError) ||
+		l.FinishedAt == nil {
 		t.Errorf("%+v", l)
 	}
 }

@@ -17,15 +17,15 @@ import (
 type Category struct {
 	ID        id.ID   `json:"id" db:"id"`
 	ShortID   string  `json:"short_id,omitempty" db:"short_id" required:"true"`
-	Slug      string  `json:"slug" db:"slug" doc:"What names it for ever; rules refer to it" example:"food_and_drink_groceries"`
-	Name      string  `json:"name" db:"display_name" doc:"What people see"`
-	ParentID  *id.ID  `json:"parent_id" db:"parent_id" doc:"The primary it stands below; null for a primary"`
-	Kind      string  `json:"kind" db:"kind" enum:"income,expense,transfer" doc:"A subcategory has its primary's; transfers are left out of spending"`
+	Slug      string  `json:"slug" db:"slug" doc:"Permanent name; rules refer to it" example:"food_and_drink_groceries"`
+	Name      string  `json:"name" db:"display_name" doc:"Display name"`
+	ParentID  *id.ID  `json:"parent_id" db:"parent_id" doc:"Its primary category; null for a primary"`
+	Kind      string  `json:"kind" db:"kind" enum:"income,expense,transfer" doc:"A subcategory has its primary's kind; totals leave out transfers"`
 	Icon      string  `json:"icon" db:"icon" example:"shopping-cart"`
-	Color     string  `json:"color" db:"color" doc:"Hex colour, or empty"`
+	Color     string  `json:"color" db:"color" doc:"Hex colour; empty if it was cleared"`
 	SortOrder int     `json:"sort_order" db:"sort_order"`
-	IsSystem  bool    `json:"is_system" db:"is_system" doc:"It came with the service: it can be hidden, not deleted"`
-	Archived  bool    `json:"archived" db:"hidden" doc:"Hidden from choices; what is filed under it stays"`
+	IsSystem  bool    `json:"is_system" db:"is_system" doc:"Built in: it can be hidden but not deleted"`
+	Archived  bool    `json:"archived" db:"hidden" doc:"Hidden from choices; its transactions keep it"`
 	CreatedAt pg.Time `json:"created_at" db:"created_at"`
 	UpdatedAt pg.Time `json:"updated_at" db:"updated_at"`
 }
@@ -37,11 +37,11 @@ type CategoryLeaf struct {
 	Slug              string  `json:"slug" doc:"Immutable"`
 	DisplayName       string  `json:"display_name"`
 	Icon              string  `json:"icon"`
-	Color             string  `json:"color" doc:"Hex colour, or empty"`
+	Color             string  `json:"color" doc:"Hex colour"`
 	Kind              string  `json:"kind" enum:"income,expense,transfer"`
 	ParentID          *id.ID  `json:"parent_id"`
-	ParentSlug        string  `json:"parent_slug,omitempty" doc:"On subcategories"`
-	ParentDisplayName string  `json:"parent_display_name,omitempty" doc:"On subcategories"`
+	ParentSlug        string  `json:"parent_slug,omitempty" doc:"Only on subcategories"`
+	ParentDisplayName string  `json:"parent_display_name,omitempty" doc:"Only on subcategories"`
 	SortOrder         int     `json:"sort_order"`
 	IsSystem          bool    `json:"is_system"`
 	Hidden            bool    `json:"hidden"`
@@ -57,9 +57,10 @@ type CategoryNode struct {
 
 const (
 	categoryColumns = `c.id, c.short_id, c.slug, c.display_name, c.parent_id, coalesce(p.kind, c.kind) as kind, c.icon, c.color, c.sort_order, c.is_system, c.hidden, c.created_at, c.updated_at`
-	categoryRows    = `select ` + categoryColumns + ` from category c left join category p on p.id = c.parent_id where c.deleted_at is null`
-	categoryNamed   = ` and (c.id = $1 or c.slug = $2 or c.short_id = $3) order by (c.slug = $2) desc limit 1`
-	categorySlug    = `words of a-z and 0-9 joined by - or _`
+	categoryRows    = `select ` + categoryColumns + ` from category c left join category p on p.id = c.parent_id
+		where c.deleted_at is null`
+	categoryNamed = ` and (c.id = $1 or c.slug = $2 or c.short_id = $3) order by (c.slug = $2) desc limit 1`
+	categorySlug  = `words of a-z and 0-9 joined by - or _`
 )
 
 var categorySlugShape = regexp.MustCompile(`^[a-z0-9]+([-_][a-z0-9]+)*$`)
@@ -67,10 +68,11 @@ var categorySlugShape = regexp.MustCompile(`^[a-z0-9]+([-_][a-z0-9]+)*$`)
 // all are the live categories: primaries in their order, each before its children.
 func (f *Filing) all(ctx context.Context, q pg.Querier) ([]Category, error) {
 	return pg.All[Category](ctx, q, categoryRows+`
-		order by coalesce(p.sort_order, c.sort_order), coalesce(p.slug, c.slug), c.parent_id is not null, c.sort_order, c.slug`)
+		order by coalesce(p.sort_order, c.sort_order), coalesce(p.slug, c.slug), c.parent_id is not null,
+			c.sort_order, c.slug`)
 }
 
-// Categories is the tree.
+// Categories returns the tree.
 func (f *Filing) Categories(ctx context.Context, q pg.Querier, _ op.None) ([]CategoryNode, error) {
 	rows, err := f.all(ctx, q)
 	if err != nil {
@@ -79,8 +81,10 @@ func (f *Filing) Categories(ctx context.Context, q pg.Querier, _ op.None) ([]Cat
 	tree := []CategoryNode{}
 	for _, c := range rows {
 		leaf := CategoryLeaf{
-			ID: c.ID, ShortID: c.ShortID, Slug: c.Slug, DisplayName: c.Name, Icon: c.Icon, Color: c.Color, Kind: c.Kind, ParentID: c.ParentID,
-			SortOrder: c.SortOrder, IsSystem: c.IsSystem, Hidden: c.Archived, CreatedAt: c.CreatedAt, UpdatedAt: c.UpdatedAt,
+			ID: c.ID, ShortID: c.ShortID, Slug: c.Slug, DisplayName: c.Name, Icon: c.Icon,
+			Color: shownColor(c.Color, c.Slug), Kind: c.Kind, ParentID: c.ParentID,
+			SortOrder: c.SortOrder, IsSystem: c.IsSystem, Hidden: c.Archived, CreatedAt: c.CreatedAt,
+			UpdatedAt: c.UpdatedAt,
 		}
 		if c.ParentID == nil {
 			tree = append(tree, CategoryNode{CategoryLeaf: leaf, Children: []CategoryLeaf{}})
@@ -98,29 +102,38 @@ type CategoryRef struct {
 	ID string `json:"id" minLength:"1" doc:"The category's slug, short id or UUID"`
 }
 
-// Category is one category.
+// Category returns one category.
 func (f *Filing) Category(ctx context.Context, q pg.Querier, in CategoryRef) (Category, error) {
 	c, err := f.find(ctx, q, in.ID)
-	return c, pg.Found(err, "category", "GET /api/v1/categories lists them")
+	return c, pg.Found(err, "category", "{category.list} lists them")
 }
 
 func (f *Filing) find(ctx context.Context, q pg.Querier, ref string) (Category, error) {
 	return pg.One[Category](ctx, q, categoryRows+categoryNamed, pg.RefTo(ref).Args()...)
 }
 
-// Named is the category that a field of a body names; INVALID_REFERENCE at that field if there is none.
+// Named returns the category that a field of a body names, or INVALID_REFERENCE at that field if
+// there is none.
 func (f *Filing) Named(ctx context.Context, q pg.Querier, field, ref string) (Category, error) {
 	c, err := f.find(ctx, q, ref)
-	return c, pg.Named(err, field, "category", "GET /api/v1/categories lists them")
+	return c, pg.Named(err, field, "category", "{category.list} lists them")
 }
 
-// Keep is Named for whoever points something at the category: nobody retires it until the transaction ends.
+// Keep is Named for callers that point something at the category: nobody can retire it until the
+// transaction ends.
 func (f *Filing) Keep(ctx context.Context, tx pg.Tx, field, ref string) (Category, error) {
-	c, err := pg.One[Category](ctx, tx, categoryRows+categoryNamed+` for share of c`, pg.RefTo(ref).Args()...)
-	return c, pg.Named(err, field, "category", "GET /api/v1/categories lists them")
+	// Locked in a statement of its own: another transaction may be moving it to another parent, and
+	// a statement that waits for that would continue with the parent it saw before.
+	u, err := pg.Value[id.ID](ctx, tx, `select c.id from category c
+		where c.deleted_at is null`+categoryNamed+` for share`, pg.RefTo(ref).Args()...)
+	if err != nil {
+		return Category{}, pg.Named(err, field, "category", "{category.list} lists them")
+	}
+	return f.Named(ctx, tx, field, u.String())
 }
 
-// changing keeps every other writer of the tree away until the transaction ends. Readers go on. The tree is small and rarely changed, so one lock is simpler to reason about than many.
+// changing keeps every other writer of the tree away until the transaction ends. Readers go on. The
+// tree is small and rarely changed, so one lock is simpler to reason about than many.
 func changing(ctx context.Context, tx pg.Tx) error {
 	_, err := pg.Exec(ctx, tx, `lock table category in share row exclusive mode`)
 	return err
@@ -128,18 +141,18 @@ func changing(ctx context.Context, tx pg.Tx) error {
 
 // CreateCategory is the input of CreateCategory.
 type CreateCategory struct {
-	Slug        string  `json:"slug" minLength:"1" maxLength:"64" doc:"Lower-case words joined by - or _; it never changes" example:"home_garden"`
-	Name        *string `json:"name,omitempty" minLength:"1" maxLength:"200" format:"line" doc:"What people see; required, here or as display_name" example:"Garden"`
+	Slug        string  `json:"slug" minLength:"1" maxLength:"64" doc:"Lower-case words joined by - or _; it can never be changed" example:"home_garden"`
+	Name        *string `json:"name,omitempty" minLength:"1" maxLength:"200" format:"line" doc:"Display name; required, here or as display_name" example:"Garden"`
 	DisplayName *string `json:"display_name,omitempty" minLength:"1" maxLength:"200" format:"line" doc:"The same as name"`
-	ParentID    *string `json:"parent_id,omitempty" minLength:"1" doc:"The primary to stand below: slug, short id or UUID; none makes a primary" example:"home"`
-	Kind        *string `json:"kind,omitempty" enum:"income,expense,transfer" doc:"Of a primary; expense if omitted. A subcategory takes its primary's"`
+	ParentID    *string `json:"parent_id,omitempty" minLength:"1" doc:"Its primary category: slug, short id or UUID; omit it to create a primary" example:"home"`
+	Kind        *string `json:"kind,omitempty" enum:"income,expense,transfer" doc:"Kind of a primary, expense if omitted; a subcategory has its primary's kind"`
 	Icon        string  `json:"icon,omitempty" maxLength:"64" format:"line"`
 	Color       string  `json:"color,omitempty" pattern:"^(#[0-9a-fA-F]{6})?$" hint:"be a hex colour such as #16a34a"`
 	SortOrder   int     `json:"sort_order,omitempty" minimum:"-1000000" maximum:"1000000"`
 	Hidden      bool    `json:"hidden,omitempty"`
 }
 
-// CreateCategory makes a category.
+// CreateCategory creates a category.
 func (f *Filing) CreateCategory(ctx context.Context, tx pg.Tx, in CreateCategory) (Category, error) {
 	slug, err := checkSlug(in.Slug, categorySlugShape, categorySlug)
 	if err != nil {
@@ -155,11 +168,14 @@ func (f *Filing) CreateCategory(ctx context.Context, tx pg.Tx, in CreateCategory
 	if err := changing(ctx, tx); err != nil {
 		return Category{}, err
 	}
-	place, err := f.place(ctx, tx, in.ParentID, in.Kind, "expense")
+	place, err := f.findPlacement(ctx, tx, in.ParentID, in.Kind, "expense")
 	if err != nil {
 		return Category{}, err
 	}
-	made := fresh{Slug: slug, Name: *name, Parent: place.parent, Kind: place.kind, Icon: in.Icon, Color: in.Color, SortOrder: in.SortOrder, Hidden: in.Hidden}
+	made := fresh{
+		Slug: slug, Name: *name, Parent: place.parent, Kind: place.kind, Icon: in.Icon, Color: in.Color,
+		SortOrder: in.SortOrder, Hidden: in.Hidden,
+	}
 	if err := f.insert(ctx, tx, []*fresh{&made}); err != nil {
 		return Category{}, err
 	}
@@ -169,13 +185,15 @@ func (f *Filing) CreateCategory(ctx context.Context, tx pg.Tx, in CreateCategory
 	return f.Category(ctx, tx, CategoryRef{made.ID.String()})
 }
 
-// placement is where in the tree a category stands: below a parent, or as a primary with a kind.
+// placement is a category's place in the tree: below a parent, or as a primary with a kind.
 type placement struct {
 	parent *id.ID
 	kind   *string
 }
 
-func (f *Filing) place(ctx context.Context, q pg.Querier, parent, kind *string, otherwise string) (placement, error) {
+func (f *Filing) findPlacement(ctx context.Context, q pg.Querier, parent, kind *string, otherwise string) (placement,
+	error,
+) {
 	if parent == nil {
 		if kind == nil {
 			kind = &otherwise
@@ -187,10 +205,12 @@ func (f *Filing) place(ctx context.Context, q pg.Querier, parent, kind *string, 
 		return placement{}, err
 	}
 	if p.ParentID != nil {
-		return placement{}, errs.Field("parent_id", "conflict", "must be a primary: the tree has two levels, and this is a subcategory itself")
+		return placement{}, errs.Field("parent_id", "conflict",
+			"must be a primary category, not a subcategory: the tree has two levels")
 	}
 	if kind != nil && *kind != p.Kind {
-		return placement{}, errs.Field("kind", "conflict", "must be left out below a parent: a subcategory has its primary's kind, %s", p.Kind)
+		return placement{}, errs.Field("kind", "conflict",
+			"must be omitted for a subcategory, which has its primary's kind, %s", p.Kind)
 	}
 	return placement{parent: &p.ID}, nil
 }
@@ -200,8 +220,8 @@ type PatchCategory struct {
 	ID          string          `json:"id" minLength:"1" doc:"The category's slug, short id or UUID"`
 	Name        *string         `json:"name,omitempty" minLength:"1" maxLength:"200" format:"line"`
 	DisplayName *string         `json:"display_name,omitempty" minLength:"1" maxLength:"200" format:"line" doc:"The same as name"`
-	ParentID    op.Null[string] `json:"parent_id,omitzero" minLength:"1" doc:"The primary to stand below; null makes it a primary"`
-	Kind        *string         `json:"kind,omitempty" enum:"income,expense,transfer" doc:"Of a primary"`
+	ParentID    op.Null[string] `json:"parent_id,omitzero" minLength:"1" doc:"Its primary category; null makes it a primary"`
+	Kind        *string         `json:"kind,omitempty" enum:"income,expense,transfer" doc:"Kind of a primary"`
 	Icon        *string         `json:"icon,omitempty" maxLength:"64" format:"line"`
 	Color       *string         `json:"color,omitempty" pattern:"^(#[0-9a-fA-F]{6})?$" hint:"be a hex colour such as #16a34a"`
 	SortOrder   *int            `json:"sort_order,omitempty" minimum:"-1000000" maximum:"1000000"`
@@ -229,27 +249,35 @@ func (f *Filing) PatchCategory(ctx context.Context, tx pg.Tx, in PatchCategory) 
 	if hidden == nil {
 		hidden = in.Hidden
 	} else if in.Hidden != nil && *in.Hidden != *hidden {
-		return Category{}, errs.Field("hidden", "conflict", "is another word for archived; give one of them")
+		return Category{}, errs.Field("hidden", "conflict", "means the same as archived; give only one of them")
 	}
 	parent := in.ParentID.Value
 	if !in.ParentID.Set && c.ParentID != nil {
 		parent = new(c.ParentID.String())
 	}
-	place, err := f.place(ctx, tx, parent, in.Kind, c.Kind)
+	place, err := f.findPlacement(ctx, tx, parent, in.Kind, c.Kind)
 	if err != nil {
 		return Category{}, err
 	}
-	err = categoryDefinition.Recorded(ctx, tx, []id.ID{c.ID}, "Changed category "+c.Slug, func() ([]journal.Entry, error) {
-		_, err := pg.Exec(ctx, tx, `
+	err = categoryDefinition.Recorded(ctx, tx, []id.ID{c.ID}, "Changed category "+c.Slug,
+		func() ([]journal.Entry, error) {
+			if err := forsake(ctx, tx, []id.ID{c.ID}); err != nil {
+				return nil, err
+			}
+			_, err := pg.Exec(ctx, tx, `
 		update category set
-			display_name = coalesce(@name, display_name), icon = coalesce(@icon, icon), color = coalesce(lower(@color), color),
-			sort_order = coalesce(@sort, sort_order), hidden = coalesce(@hidden, hidden), parent_id = @parent, kind = @kind, updated_at = clock_timestamp()
+			display_name = coalesce(@name, display_name), icon = coalesce(@icon, icon),
+				color = coalesce(lower(@color), color),
+			sort_order = coalesce(@sort, sort_order), hidden = coalesce(@hidden, hidden), parent_id = @parent,
+				kind = @kind, updated_at = clock_timestamp()
 		where id = @id`,
-			pg.Args{
-				"id": c.ID, "name": name, "icon": in.Icon, "color": in.Color, "sort": in.SortOrder, "hidden": hidden, "parent": place.parent, "kind": place.kind,
-			})
-		return nil, err
-	})
+				pg.Args{
+					"id": c.ID, "name": name, "icon": in.Icon, "color": in.Color, "sort": in.SortOrder,
+					"hidden": hidden,
+					"parent": place.parent, "kind": place.kind,
+				})
+			return nil, err
+		})
 	if err != nil {
 		return Category{}, treeFault(err)
 	}
@@ -260,11 +288,13 @@ func (f *Filing) PatchCategory(ctx context.Context, tx pg.Tx, in PatchCategory) 
 func treeFault(err error) error {
 	switch {
 	case pg.Violates(err, "category_parent"):
-		return errs.New(errs.Conflict, "a category with subcategories cannot become one itself; move its subcategories first")
+		return errs.New(errs.Conflict,
+			"a category with subcategories cannot become a subcategory; move its subcategories first")
 	case pg.Violates(err, "category_not_its_own_parent"):
-		return errs.Field("parent_id", "conflict", "must be another category")
+		return errs.Field("parent_id", "conflict", "must be a different category")
 	case pg.Violates(err, "category_slug"):
-		return errs.New(errs.SlugConflict, "there is a category with this slug already; choose another slug or change that category")
+		return errs.New(errs.SlugConflict,
+			"a category with this slug already exists; choose another slug or change that category")
 	}
 	return err
 }
@@ -272,10 +302,11 @@ func treeFault(err error) error {
 // DeleteCategory is the input of DeleteCategory.
 type DeleteCategory struct {
 	ID     string  `json:"id" minLength:"1" doc:"The category's slug, short id or UUID"`
-	MoveTo *string `json:"move_to,omitempty" minLength:"1" doc:"Where all that uses it goes: slug, short id or UUID; needed when anything does"`
+	MoveTo *string `json:"move_to,omitempty" minLength:"1" doc:"The category that replaces it: slug, short id or UUID; required if the category is in use"`
 }
 
-// DeleteCategory removes a category that nothing uses, or whose users have somewhere to go.
+// DeleteCategory deletes a category that is not in use, or moves everything that uses it to another
+// one first.
 func (f *Filing) DeleteCategory(ctx context.Context, tx pg.Tx, in DeleteCategory) (op.Deleted, error) {
 	if err := changing(ctx, tx); err != nil {
 		return op.Deleted{}, err
@@ -285,7 +316,8 @@ func (f *Filing) DeleteCategory(ctx context.Context, tx pg.Tx, in DeleteCategory
 		return op.Deleted{}, err
 	}
 	if c.IsSystem {
-		return op.Deleted{}, errs.New(errs.SystemProtected, "the category %s came with the service and cannot be deleted; hide it instead (PATCH with archived: true)", c.Slug)
+		return op.Deleted{}, errs.New(errs.SystemProtected,
+			"the category %s is built in and cannot be deleted; hide it instead (archived: true)", c.Slug)
 	}
 	if in.MoveTo != nil {
 		into, err := f.Named(ctx, tx, "move_to", *in.MoveTo)
@@ -294,7 +326,8 @@ func (f *Filing) DeleteCategory(ctx context.Context, tx pg.Tx, in DeleteCategory
 		}
 		return op.Deleted{Deleted: true, ID: c.ID}, f.mergeRecorded(ctx, tx, merge{c, into})
 	}
-	// Whoever is pointing something at it has it locked: after this wait all of them are seen, and whoever comes later finds it gone.
+	// Anything that is being pointed at it holds a lock on it: after this wait all of those are
+	// visible, and later ones find the category gone.
 	if err := categoryDefinition.Lock(ctx, tx, []id.ID{c.ID}); err != nil {
 		return op.Deleted{}, err
 	}
@@ -303,11 +336,13 @@ func (f *Filing) DeleteCategory(ctx context.Context, tx pg.Tx, in DeleteCategory
 		return op.Deleted{}, err
 	}
 	if uses != "" {
-		return op.Deleted{}, errs.New(errs.InUse, "the category %s is used by %s; say with move_to where they should go", c.Slug, uses)
+		return op.Deleted{}, errs.New(errs.InUse,
+			"the category %s is used by %s; give move_to, the category they move to", c.Slug, uses)
 	}
-	err = categoryDefinition.Recorded(ctx, tx, []id.ID{c.ID}, "Deleted category "+c.Slug, func() ([]journal.Entry, error) {
-		return nil, f.retire(ctx, tx, []id.ID{c.ID})
-	})
+	err = categoryDefinition.Recorded(ctx, tx, []id.ID{c.ID}, "Deleted category "+c.Slug,
+		func() ([]journal.Entry, error) {
+			return nil, f.retire(ctx, tx, []id.ID{c.ID})
+		})
 	return op.Deleted{Deleted: true, ID: c.ID}, err
 }
 
@@ -319,7 +354,10 @@ func (f *Filing) noteCreated(ctx context.Context, tx pg.Tx, summary string, ids 
 	}
 	var entries []journal.Entry
 	for _, u := range ids {
-		entries = append(entries, journal.Entry{Subject: journal.Category, SubjectID: u, Field: journal.FieldRecord, After: now[u], AfterSource: new(journal.Source(op.ActorOf(ctx)))})
+		entries = append(entries, journal.Entry{
+			Subject: journal.Category, SubjectID: u, Field: journal.FieldRecord,
+			After: now[u], AfterSource: new(journal.Source(op.ActorOf(ctx))),
+		})
 	}
 	_, err = journal.Record(ctx, tx, journal.Note{Summary: summary}, entries)
 	return err
@@ -327,7 +365,8 @@ func (f *Filing) noteCreated(ctx context.Context, tx pg.Tx, summary string, ids 
 
 func (f *Filing) uses(ctx context.Context, tx pg.Tx, category id.ID) (string, error) {
 	var found []string
-	n, err := pg.Value[int64](ctx, tx, `select count(*) from category where parent_id = $1 and deleted_at is null`, category)
+	n, err := pg.Value[int64](ctx, tx, `select count(*) from category
+		where parent_id = $1 and deleted_at is null`, category)
 	if err != nil {
 		return "", err
 	}

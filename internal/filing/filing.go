@@ -1,5 +1,6 @@
-// Package filing keeps what transactions are filed under: the tree of categories and the tags.
-// It must not know transactions, rules or anything else that hangs on a category; such packages hand themselves in as a CategoryUser.
+// Package filing keeps the tree of categories and the tags that transactions are filed under. It
+// must not know transactions, rules or anything else that uses a category; such packages register
+// as a CategoryUser.
 package filing
 
 import (
@@ -17,7 +18,8 @@ type Filing struct {
 	users []CategoryUser
 }
 
-// New makes a Filing. The users are asked before a category goes and told where its things go.
+// New returns a Filing. Its users are asked before a category is deleted, and move to its
+// replacement.
 func New(users ...CategoryUser) *Filing {
 	return &Filing{users: append([]CategoryUser{mappings{}}, users...)}
 }
@@ -25,7 +27,7 @@ func New(users ...CategoryUser) *Filing {
 // Ops is the menu of categories and tags.
 func (f *Filing) Ops() []*op.Op { return append(f.tagOps(), f.categoryOps()...) }
 
-// Subjects are the parts that a revert can ask.
+// Subjects returns the parts that reverts restore.
 func (f *Filing) Subjects() []journal.Subject {
 	categories := categoryDefinition
 	categories.Fits = f.fits
@@ -34,7 +36,8 @@ func (f *Filing) Subjects() []journal.Subject {
 
 var (
 	tagDefinition = journal.Definition{
-		Subject: journal.Tag, Table: "tag", Unique: "slug", Columns: []string{"slug", "display_name", "description", "color", "icon"},
+		Subject: journal.Tag, Table: "tag", Unique: "slug",
+		Columns: []string{"slug", "display_name", "description", "color", "icon"},
 	}
 	categoryDefinition = journal.Definition{
 		Subject: journal.Category, Table: "category", Unique: "slug",
@@ -42,11 +45,14 @@ var (
 	}
 )
 
-// A CategoryUser is anything that points at categories and must follow when one is merged into another.
+// A CategoryUser is anything that points at categories and must follow when one is merged into
+// another.
 type CategoryUser interface {
-	// Uses says how many things point at the category, which is locked, and what they are in the plural: "rules".
+	// Uses returns how many things point at the category, which is locked, and their plural noun:
+	// "rules".
 	Uses(ctx context.Context, tx pg.Tx, category id.ID) (count int64, what string, err error)
-	// Move points what points at from[i] at into[i], for all i at once, and answers entries for what the journal should know.
+	// Move points everything that points at from[i] at into[i], for all i at once, and returns
+	// entries for the journal.
 	Move(ctx context.Context, tx pg.Tx, from, into []id.ID) ([]journal.Entry, error)
 }
 
@@ -55,7 +61,7 @@ type mappings struct{}
 
 func (mappings) Uses(ctx context.Context, tx pg.Tx, category id.ID) (int64, string, error) {
 	n, err := pg.Value[int64](ctx, tx, `select count(*) from category_mapping where category_id = $1`, category)
-	return n, "mappings of bank categories", err
+	return n, "bank category mappings", err
 }
 
 func (m mappings) Move(ctx context.Context, tx pg.Tx, from, into []id.ID) ([]journal.Entry, error) {
@@ -79,7 +85,10 @@ func (m mappings) Move(ctx context.Context, tx pg.Tx, from, into []id.ID) ([]jou
 	for _, c := range all {
 		if list, there := after[c]; there && list != before[c] {
 			delete(after, c) // several may go into one
-			entries = append(entries, journal.Entry{Subject: journal.Category, SubjectID: c, Field: fieldMappings, Before: new(before[c]), After: new(list), AfterSource: &source})
+			entries = append(entries, journal.Entry{
+				Subject: journal.Category, SubjectID: c, Field: fieldMappings,
+				Before: new(before[c]), After: new(list), AfterSource: &source,
+			})
 		}
 	}
 	return entries, nil
@@ -95,7 +104,10 @@ func (mappings) read(ctx context.Context, q pg.Querier, categories []id.ID) (map
 		List     string `db:"list"`
 	}
 	rows, err := pg.All[row](ctx, q, `
-		select v.id as category, coalesce(jsonb_agg(jsonb_build_array(m.provider, m.raw_primary, m.raw_detailed) order by m.provider, m.raw_primary, m.raw_detailed) filter (where m.provider is not null), '[]')::text as list
+		select v.id as category,
+			coalesce(jsonb_agg(jsonb_build_array(m.provider, m.raw_primary, m.raw_detailed)
+			order by m.provider, m.raw_primary, m.raw_detailed) filter (where m.provider is not null),
+			'[]')::text as list
 		from unnest($1::uuid[]) v (id) left join category_mapping m on m.category_id = v.id group by v.id`, categories)
 	out := make(map[id.ID]string, len(rows))
 	for _, r := range rows {
@@ -104,7 +116,8 @@ func (mappings) read(ctx context.Context, q pg.Querier, categories []id.ID) (map
 	return out, err
 }
 
-// apply points the mappings of each entry's list at its category. What left a category stands in the list of the one that it went to.
+// apply points the mappings of each entry's list at its category. What left a category stands in
+// the list of the one that it went to.
 func (mappings) apply(ctx context.Context, tx pg.Tx, entries []journal.Entry) error {
 	var ids []id.ID
 	var lists []string
@@ -116,6 +129,7 @@ func (mappings) apply(ctx context.Context, tx pg.Tx, entries []journal.Entry) er
 	_, err := pg.Exec(ctx, tx, `
 		update category_mapping m set category_id = v.id
 		from unnest($1::uuid[], $2::text[]) v (id, list), jsonb_array_elements(v.list::jsonb) x
-		where m.provider = x->>0 and m.raw_primary = x->>1 and m.raw_detailed = x->>2 and m.category_id <> v.id`, ids, lists)
+		where m.provider = x->>0 and m.raw_primary = x->>1 and m.raw_detailed = x->>2
+			and m.category_id <> v.id`, ids, lists)
 	return err
 }

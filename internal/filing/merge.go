@@ -11,11 +11,11 @@ import (
 
 // MergeCategory is the input of MergeCategory.
 type MergeCategory struct {
-	ID   string `json:"id" minLength:"1" doc:"The category that goes: slug, short id or UUID"`
-	Into string `json:"into" minLength:"1" doc:"The category that takes over: slug, short id or UUID"`
+	ID   string `json:"id" minLength:"1" doc:"The category to merge and retire: slug, short id or UUID"`
+	Into string `json:"into" minLength:"1" doc:"The category that replaces it: slug, short id or UUID"`
 }
 
-// MergeCategory moves all that uses one category to another and answers the one that took over.
+// MergeCategory moves everything that uses one category to another, and returns the other one.
 func (f *Filing) MergeCategory(ctx context.Context, tx pg.Tx, in MergeCategory) (Category, error) {
 	if err := changing(ctx, tx); err != nil {
 		return Category{}, err
@@ -36,25 +36,29 @@ func (f *Filing) MergeCategory(ctx context.Context, tx pg.Tx, in MergeCategory) 
 
 // mergeRecorded is merge as a change of its own.
 func (f *Filing) mergeRecorded(ctx context.Context, tx pg.Tx, m merge) error {
-	ids, err := f.family(ctx, tx, []id.ID{m.from.ID, m.into.ID})
+	ids, err := f.withSubcategories(ctx, tx, []id.ID{m.from.ID, m.into.ID})
 	if err != nil {
 		return err
 	}
-	err = categoryDefinition.Recorded(ctx, tx, ids, "Merged category "+m.from.Slug+" into "+m.into.Slug, func() ([]journal.Entry, error) {
-		return f.merge(ctx, tx, []merge{m})
-	})
+	err = categoryDefinition.Recorded(ctx, tx, ids, "Merged category "+m.from.Slug+" into "+m.into.Slug,
+		func() ([]journal.Entry, error) {
+			return f.merge(ctx, tx, []merge{m})
+		})
 	return err
 }
 
-// family are categories and their subcategories: all that a merge or an import may touch.
-func (f *Filing) family(ctx context.Context, q pg.Querier, ids []id.ID) ([]id.ID, error) {
-	return pg.Values[id.ID](ctx, q, `select id from category where deleted_at is null and (id = any($1) or parent_id = any($1)) order by id`, ids)
+// withSubcategories are categories and their subcategories: all that a merge or an import may
+// touch.
+func (f *Filing) withSubcategories(ctx context.Context, q pg.Querier, ids []id.ID) ([]id.ID, error) {
+	return pg.Values[id.ID](ctx, q, `select id from category where deleted_at is null
+		and (id = any($1) or parent_id = any($1)) order by id`, ids)
 }
 
 // A merge is one category that goes and the one that takes over.
 type merge struct{ from, into Category }
 
-// merge moves subcategories and users, then retires what was merged. The tree must be locked, and no category may both go and take over.
+// merge moves subcategories and users, then retires what was merged. The tree must be locked, and
+// no category may both go and take over.
 func (f *Filing) merge(ctx context.Context, tx pg.Tx, merges []merge) ([]journal.Entry, error) {
 	from, into := make([]id.ID, len(merges)), make([]id.ID, len(merges))
 	for i, m := range merges {
@@ -68,12 +72,15 @@ func (f *Filing) merge(ctx context.Context, tx pg.Tx, merges []merge) ([]journal
 		from unnest($1::uuid[], $2::uuid[]) v (from_id, into_id)
 		where c.parent_id = v.from_id and c.deleted_at is null`, from, into)
 	if pg.Violates(err, "category_parent") || pg.Violates(err, "category_not_its_own_parent") {
-		return nil, errs.New(errs.Conflict, "a primary with subcategories can only be merged into another primary: its subcategories must have somewhere to stand")
+		return nil, errs.New(errs.Conflict,
+			"a primary with subcategories can only be merged into another primary, which takes over its subcategories")
 	}
 	if err != nil {
 		return nil, err
 	}
-	// What others are pointing at these meanwhile follows in a second round. Locking the categories first of all would be shorter, and meet in a circle with those who hold a transaction and want its category.
+	// What others are pointing at these meanwhile follows in a second round. Locking the categories
+	// first of all would be shorter, and meet in a circle with those who hold a transaction and
+	// want its category.
 	entries, err := f.move(ctx, tx, from, into)
 	if err != nil {
 		return nil, err
@@ -101,11 +108,13 @@ func (f *Filing) move(ctx context.Context, tx pg.Tx, from, into []id.ID) ([]jour
 	return entries, nil
 }
 
-// retire takes categories out of use: those that came with the service are hidden, the others deleted.
+// retire takes categories out of use: those that came with the service are hidden, the others
+// deleted.
 func (f *Filing) retire(ctx context.Context, tx pg.Tx, ids []id.ID) error {
 	_, err := pg.Exec(ctx, tx, `
 		update category set
-			hidden = hidden or is_system, deleted_at = case when is_system then null else clock_timestamp() end, updated_at = clock_timestamp()
+			hidden = hidden or is_system, deleted_at = case when is_system then null
+				else clock_timestamp() end, updated_at = clock_timestamp()
 		where id = any($1)`, ids)
 	return err
 }

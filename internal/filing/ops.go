@@ -6,22 +6,27 @@ const tsv = "text/tab-separated-values"
 
 func (f *Filing) tagOps() []*op.Op {
 	return []*op.Op{
-		op.Shaped(op.Reading(op.Spec{
-			Name: "tag.list", Route: "GET /tags", Tool: "list_tags", Summary: "Lists every tag.",
-			Agent: "Lists every tag with its slug. Tags label transactions; needs-review marks the review queue. Call it before making a tag, so that one meaning keeps one slug.",
-		}, f.Tags), toolTags),
+		op.Shaped(op.Streaming(op.Spec{
+			Name: "tag.list", Route: "GET /tags", Tool: "list_tags", Whole: true, Summary: "Lists every tag.",
+			Agent: "Lists every tag with its slug. Tags label transactions; needs-review marks the review queue. " +
+				"Call it before creating a tag, so that one meaning keeps one slug.",
+		}, f.EachTag), toolTags),
 		op.Shaped(op.Writing(op.Spec{
-			Name: "tag.create", Route: "POST /tags", Tool: "create_tag", Summary: "Makes a tag.",
-			Agent: "Makes a tag with a display name, colour or icon of its own. Not needed before tagging a transaction: adding an unknown slug registers it. Use a colon for namespaces (trip:japan-2026).",
+			Name: "tag.create", Route: "POST /tags", Tool: "create_tag", Summary: "Creates a tag.",
+			Agent: "Creates a tag with its own display name, colour or icon. You need not call it before tagging a " +
+				"transaction: adding an unknown slug registers it. Use a colon for namespaces (trip:japan-2026).",
 		}, f.CreateTag), toolTag),
 		op.Reading(op.Spec{Name: "tag.get", Route: "GET /tags/{slug}", Summary: "Shows one tag."}, f.Tag),
 		op.Shaped(op.Writing(op.Spec{
-			Name: "tag.update", Route: "PATCH /tags/{slug}", Tool: "update_tag", Summary: "Changes a tag's name, colour, icon or description; the slug stays.",
-			Agent: "Changes a tag's display name, colour, icon or description. The slug cannot change.",
+			Name: "tag.update", Route: "PATCH /tags/{slug}", Tool: "update_tag",
+			Summary: "Changes a tag's name, colour, icon or description; the slug stays.",
+			Agent:   "Changes a tag's display name, colour, icon or description. The slug cannot change.",
 		}, f.PatchTag), toolTag),
 		op.Writing(op.Spec{
-			Name: "tag.delete", Route: "DELETE /tags/{slug}", Tool: "delete_tag", Summary: "Deletes a tag.", Destructive: true,
-			Agent: "Deletes a tag. The system tag needs-review cannot be deleted; to close a review remove it from the transaction instead.",
+			Name: "tag.delete", Route: "DELETE /tags/{slug}", Tool: "delete_tag", Summary: "Deletes a tag.",
+			Destructive: true,
+			Agent: "Deletes a tag. The built-in tag needs-review cannot be deleted; to close a review, remove it " +
+				"from the transaction.",
 		}, f.DeleteTag),
 	}
 }
@@ -29,23 +34,45 @@ func (f *Filing) tagOps() []*op.Op {
 func (f *Filing) categoryOps() []*op.Op {
 	return []*op.Op{
 		op.Reading(op.Spec{
-			Name: "category.list", Route: "GET /categories", Tool: "list_categories", Summary: "Lists the category tree.",
-			Agent: "Lists the whole two-level category tree. Use a node's slug wherever a category is asked for; prefer a subcategory (a node under children) over its primary. If slugs and names are enough, get_reference(kind: categories) gives them in an eighth of the space.",
+			Name: "category.list", Route: "GET /categories", Tool: "list_categories",
+			Summary: "Lists the category tree.",
+			Agent: "Lists the whole two-level category tree. Use a node's slug wherever a category is expected; " +
+				"prefer a subcategory (a node under children) to its primary. If slugs and names are enough, " +
+				"get_reference(kind: categories) returns them in an eighth of the space.",
 		}, f.Categories),
-		op.Writing(op.Spec{Name: "category.create", Route: "POST /categories", Summary: "Makes a category, primary or below a primary."}, f.CreateCategory),
-		op.Reading(op.Spec{Name: "category.get", Route: "GET /categories/{id}", Summary: "Shows one category."}, f.Category),
-		op.Writing(op.Spec{Name: "category.update", Route: "PATCH /categories/{id}", Summary: "Changes a category's name, looks, order, kind, parent or whether it is hidden; the slug stays."}, f.PatchCategory),
-		op.Writing(op.Spec{Name: "category.delete", Route: "DELETE /categories/{id}", Summary: "Deletes a category; what uses it moves to move_to."}, f.DeleteCategory),
-		op.Writing(op.Spec{Name: "category.merge", Route: "POST /categories/{id}/merge", Summary: "Moves all that uses a category, and its subcategories, to another one, and retires it."}, f.MergeCategory),
+		op.Writing(op.Spec{
+			Name: "category.create", Route: "POST /categories",
+			Summary: "Creates a primary category or a subcategory.",
+		}, f.CreateCategory),
+		op.Reading(op.Spec{Name: "category.get", Route: "GET /categories/{id}", Summary: "Shows one category."},
+			f.Category),
+		op.Writing(op.Spec{
+			Name: "category.update", Route: "PATCH /categories/{id}",
+			Summary: "Changes a category's name, icon, colour, order, kind, parent or whether it is hidden; the slug " +
+				"stays.",
+		}, f.PatchCategory),
+		op.Writing(op.Spec{
+			Name: "category.delete", Route: "DELETE /categories/{id}",
+			Summary: "Deletes a category; everything that uses it moves to move_to.",
+		}, f.DeleteCategory),
+		op.Writing(op.Spec{
+			Name: "category.merge", Route: "POST /categories/{id}/merge",
+			Summary: "Merges a category and its subcategories into another category.",
+		}, f.MergeCategory),
 		op.Reading(op.Spec{
-			Name: "category.export", Route: "GET /categories/export", Tool: "export_categories", TextOut: tsv, Summary: "Exports the categories as TSV, to edit and import again.",
-			Agent: "Exports all categories as one TSV text with the columns slug, display_name, parent_slug, icon, color, sort_order, hidden, merge_into. Edit it and give it to import_categories.",
+			Name: "category.export", Route: "GET /categories/export", Tool: "export_categories", TextOut: tsv,
+			Summary: "Exports the categories as TSV, to edit and import again.",
+			Agent: "Exports all categories as TSV with the columns slug, display_name, parent_slug, icon, color, " +
+				"sort_order, hidden, merge_into. Edit it and pass it to import_categories.",
 		}, f.ExportCategories),
 		op.Writing(op.Spec{
-			Name: "category.import", Route: "POST /categories/import", Tool: "import_categories", TextIn: "tsv " + tsv, Destructive: true,
-			Summary: "Applies an edited TSV of categories, all of it or nothing.",
-			Agent: "Applies a TSV as export_categories gives it: a known slug is updated, a new one made, a row with merge_into is merged into that slug, rows left out stay as they are. " +
-				"All or nothing: with any error nothing is written and errors lists the lines. Call it with dry_run first.",
+			Name: "category.import", Heavy: true, Route: "POST /categories/import", Tool: "import_categories",
+			TextIn: "tsv " + tsv, Destructive: true,
+			Summary: "Applies an edited TSV of categories, either completely or not at all.",
+			Agent: "Applies a TSV in the format of export_categories: a known slug is updated, a new slug is " +
+				"created, a row with merge_into is merged into that category, and categories without a row are " +
+				"unchanged. " +
+				"If any line has an error, nothing is written and errors lists the lines. Call it with dry_run first.",
 		}, f.ImportCategories),
 	}
 }

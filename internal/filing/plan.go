@@ -31,8 +31,9 @@ func (p *plan) parentOf(slug string) string {
 
 func (p *plan) exists(slug string) bool { return p.bySlug[slug] != nil || p.stored[slug] != nil }
 
-// settle finds what is wrong with the file as a whole: names that name nothing, a third level, merges that lead nowhere.
-func (p *plan) settle() {
+// checkWhole finds what is wrong with the file as a whole: names that name nothing, a third level,
+// merges that lead nowhere.
+func (p *plan) checkWhole() {
 	children := map[string]bool{}
 	for slug := range p.stored {
 		if l := p.bySlug[slug]; l == nil || l.into == "" {
@@ -49,13 +50,14 @@ func (p *plan) settle() {
 		switch {
 		case l.parent == "":
 		case !p.exists(l.parent):
-			p.fault(l.number, errs.InvalidReference, "parent_slug names no category of the file or the tree")
+			p.fault(l.number, errs.InvalidReference,
+				"parent_slug names a category that is neither in the file nor in the tree")
 		case l.parent == slug || p.parentOf(l.parent) != "":
 			p.fault(l.number, errs.Conflict, "parent_slug must name a primary: the tree has two levels")
 		case p.bySlug[l.parent] != nil && p.bySlug[l.parent].into != "" && l.into == "":
-			p.fault(l.number, errs.Conflict, "parent_slug names a category that this file merges away")
+			p.fault(l.number, errs.Conflict, "parent_slug names a category that this file merges into another")
 		case children[slug] && l.into == "":
-			p.fault(l.number, errs.Conflict, "%s has subcategories and cannot become one itself", slug)
+			p.fault(l.number, errs.Conflict, "%s has subcategories and cannot become a subcategory", slug)
 		}
 		if l.into != "" {
 			p.settleMerge(l)
@@ -66,15 +68,18 @@ func (p *plan) settle() {
 func (p *plan) settleMerge(l *line) {
 	switch target := p.bySlug[l.into]; {
 	case l.old == nil:
-		p.fault(l.number, errs.InvalidReference, "only a category that exists can be merged, and %s does not", l.want.Slug)
+		p.fault(l.number, errs.InvalidReference, "%s does not exist, and only existing categories can be merged",
+			l.want.Slug)
 	case !p.exists(l.into):
-		p.fault(l.number, errs.InvalidReference, "merge_into names no category of the file or the tree")
+		p.fault(l.number, errs.InvalidReference,
+			"merge_into names a category that is neither in the file nor in the tree")
 	case l.into == l.want.Slug || target != nil && target.into != "":
-		p.fault(l.number, errs.Conflict, "merge_into must name a category that stays")
+		p.fault(l.number, errs.Conflict, "merge_into must name a category that is not merged itself")
 	}
 }
 
-// changes sorts the lines into what must be made, rewritten and merged. Primaries come before their subcategories.
+// changes sorts the lines into what must be made, rewritten and merged. Primaries come before their
+// subcategories.
 func (p *plan) changes() (created, updated []*fresh, merges []*line) {
 	for _, primary := range []bool{true, false} {
 		for _, l := range p.lines {
@@ -96,7 +101,8 @@ func (p *plan) changes() (created, updated []*fresh, merges []*line) {
 
 func (p *plan) differs(l *line) bool {
 	o, w := l.old, l.want
-	return o.Name != w.Name || o.Icon != w.Icon || o.Color != w.Color || o.SortOrder != w.SortOrder || o.Archived != w.Hidden || p.parent[w.Slug] != l.parent
+	return o.Name != w.Name || o.Icon != w.Icon || o.Color != w.Color || o.SortOrder != w.SortOrder ||
+		o.Archived != w.Hidden || p.parent[w.Slug] != l.parent
 }
 
 // placed gives the category its parent, which the same file may be making, or its kind.
@@ -134,13 +140,15 @@ func columns(rows []*fresh) pg.Args {
 	ids, shorts, slugs, names := make([]id.ID, n), make([]string, n), make([]string, n), make([]string, n)
 	parents, kinds := make([]*id.ID, n), make([]*string, n)
 	icons, colours, sorts, hidden := make([]string, n), make([]string, n), make([]int, n), make([]bool, n)
+	usual := make([]string, n)
 	for i, r := range rows {
-		ids[i], shorts[i], slugs[i], names[i], parents[i], kinds[i] = r.ID, r.ID.Short(), r.Slug, r.Name, r.Parent, r.Kind
-		icons[i], colours[i], sorts[i], hidden[i] = r.Icon, r.Color, r.SortOrder, r.Hidden
+		ids[i], shorts[i], slugs[i] = r.ID, r.ID.Short(), r.Slug
+		names[i], parents[i], kinds[i] = r.Name, r.Parent, r.Kind
+		icons[i], colours[i], sorts[i], hidden[i], usual[i] = r.Icon, r.Color, r.SortOrder, r.Hidden, colorOf(r.Slug)
 	}
 	return pg.Args{
 		"ids": ids, "shorts": shorts, "slugs": slugs, "names": names, "parents": parents, "kinds": kinds,
-		"icons": icons, "colours": colours, "sorts": sorts, "hidden": hidden,
+		"icons": icons, "colours": colours, "sorts": sorts, "hidden": hidden, "usual": usual,
 	}
 }
 
@@ -155,9 +163,12 @@ func (f *Filing) insert(ctx context.Context, tx pg.Tx, rows []*fresh) error {
 		}
 		_, err := pg.Exec(ctx, tx, `
 			insert into category (id, short_id, slug, display_name, parent_id, kind, icon, color, sort_order, hidden)
-			select id, short_id, slug, display_name, parent_id, kind, icon, lower(color), sort_order, hidden
-			from unnest(@ids::uuid[], @shorts::text[], @slugs::text[], @names::text[], @parents::uuid[], @kinds::text[], @icons::text[], @colours::text[], @sorts::int[], @hidden::bool[])
-				v (id, short_id, slug, display_name, parent_id, kind, icon, color, sort_order, hidden)`, columns(rows))
+			select v.id, v.short_id, v.slug, v.display_name, v.parent_id, v.kind, v.icon,
+				coalesce(nullif(lower(v.color), ''), nullif(p.color, ''), v.usual), v.sort_order, v.hidden -- without a colour it has its primary's
+			from unnest(@ids::uuid[], @shorts::text[], @slugs::text[], @names::text[], @parents::uuid[],
+				@kinds::text[], @icons::text[], @colours::text[], @sorts::int[], @hidden::bool[], @usual::text[])
+				v (id, short_id, slug, display_name, parent_id, kind, icon, color, sort_order, hidden, usual)
+			left join category p on p.id = v.parent_id`, columns(rows))
 		return err
 	})
 	return treeFault(err)
@@ -168,11 +179,15 @@ func (f *Filing) rewrite(ctx context.Context, tx pg.Tx, rows []*fresh) error {
 	if len(rows) == 0 {
 		return nil
 	}
+	if err := forsake(ctx, tx, idsOf(rows)); err != nil {
+		return err
+	}
 	_, err := pg.Exec(ctx, tx, `
 		update category c set
 			display_name = v.display_name, parent_id = v.parent_id, kind = v.kind, icon = v.icon, color = v.color,
 			sort_order = v.sort_order, hidden = v.hidden, updated_at = clock_timestamp()
-		from unnest(@ids::uuid[], @names::text[], @parents::uuid[], @kinds::text[], @icons::text[], @colours::text[], @sorts::int[], @hidden::bool[])
+		from unnest(@ids::uuid[], @names::text[], @parents::uuid[], @kinds::text[], @icons::text[], @colours::text[],
+			@sorts::int[], @hidden::bool[])
 			v (id, display_name, parent_id, kind, icon, color, sort_order, hidden)
 		where c.id = v.id`, columns(rows))
 	return treeFault(err)

@@ -22,7 +22,8 @@ func (t tree) Lock(ctx context.Context, tx pg.Tx, ids []id.ID) error {
 	return t.Definition.Lock(ctx, tx, ids)
 }
 
-// Apply implements journal.Subject. Mappings come first: a category can only go once nothing is filed under it.
+// Apply implements journal.Subject. Mappings come first: a category can only go once nothing is
+// filed under it.
 func (t tree) Apply(ctx context.Context, tx pg.Tx, entries []journal.Entry) ([]journal.Skipped, error) {
 	var filed, records []journal.Entry
 	for _, e := range entries {
@@ -35,10 +36,27 @@ func (t tree) Apply(ctx context.Context, tx pg.Tx, entries []journal.Entry) ([]j
 	if err := (mappings{}).apply(ctx, tx, filed); err != nil {
 		return nil, err
 	}
+	ids := make([]id.ID, len(records))
+	for i, e := range records {
+		ids[i] = e.SubjectID
+	}
+	if err := forsake(ctx, tx, ids); err != nil {
+		return nil, err
+	}
 	return t.Definition.Apply(ctx, tx, records)
 }
 
-// fits says which categories cannot become so: those whose parent is gone or no primary, primaries that others stand below and that would become subcategories, and those that are in use and would go.
+// forsake takes deleted categories from below these, which may become subcategories themselves. If
+// one of them comes back, its record says where it stands.
+func forsake(ctx context.Context, tx pg.Tx, ids []id.ID) error {
+	_, err := pg.Exec(ctx, tx, `update category set parent_id = null, kind = 'expense'
+		where parent_id = any($1) and deleted_at is not null`, ids)
+	return err
+}
+
+// fits says which categories cannot become so: those whose parent is gone or no primary, primaries
+// that others stand below and that would become subcategories, and those that are in use and would
+// go.
 func (f *Filing) fits(ctx context.Context, tx pg.Tx, entries []journal.Entry) ([]journal.Skipped, error) {
 	parents, err := places(ctx, tx)
 	if err != nil {

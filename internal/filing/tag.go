@@ -18,12 +18,12 @@ import (
 type Tag struct {
 	ID          id.ID   `json:"id" db:"id"`
 	ShortID     string  `json:"short_id,omitempty" db:"short_id" required:"true"`
-	Slug        string  `json:"slug" db:"slug" doc:"What names it for ever" example:"trip:japan-2026"`
-	Name        string  `json:"name" db:"display_name" doc:"What people see"`
+	Slug        string  `json:"slug" db:"slug" doc:"Permanent name" example:"trip:japan-2026"`
+	Name        string  `json:"name" db:"display_name" doc:"Display name"`
 	Description string  `json:"description" db:"description"`
-	Color       string  `json:"color" db:"color" doc:"Hex colour, or empty" example:"#d97706"`
-	Icon        string  `json:"icon" db:"icon" doc:"Name of an icon, or empty" example:"plane"`
-	IsSystem    bool    `json:"is_system" db:"is_system" doc:"The service relies on it; it cannot be deleted"`
+	Color       string  `json:"color" db:"color" doc:"Hex colour; empty if it was cleared" example:"#d97706"`
+	Icon        string  `json:"icon" db:"icon" doc:"Icon name, or empty" example:"plane"`
+	IsSystem    bool    `json:"is_system" db:"is_system" doc:"Built in: it cannot be deleted"`
 	CreatedAt   pg.Time `json:"created_at" db:"created_at"`
 	UpdatedAt   pg.Time `json:"updated_at" db:"updated_at"`
 }
@@ -34,14 +34,14 @@ type ToolTag struct {
 	Slug        string  `json:"slug"`
 	DisplayName string  `json:"display_name"`
 	Description string  `json:"description"`
-	Color       string  `json:"color" doc:"Hex colour, or empty"`
+	Color       string  `json:"color" doc:"Hex colour"`
 	Icon        string  `json:"icon"`
 	CreatedAt   pg.Time `json:"created_at"`
 	UpdatedAt   pg.Time `json:"updated_at"`
 }
 
 func toolTag(t Tag) ToolTag {
-	return ToolTag{t.ID, t.Slug, t.Name, t.Description, t.Color, t.Icon, t.CreatedAt, t.UpdatedAt}
+	return ToolTag{t.ID, t.Slug, t.Name, t.Description, shownColor(t.Color, t.Slug), t.Icon, t.CreatedAt, t.UpdatedAt}
 }
 
 func toolTags(tags []Tag) []ToolTag {
@@ -60,7 +60,7 @@ const maxDescription = 1000
 func checkSlug(slug string, shape *regexp.Regexp, hint string) (string, error) {
 	slug = strings.ToLower(slug)
 	if _, err := id.Parse(slug); err == nil {
-		return "", errs.Field("slug", "pattern", "must not look like a UUID, which would always mean an id")
+		return "", errs.Field("slug", "pattern", "must not look like a UUID, because it would be read as an id")
 	}
 	if len(slug) > text.MaxSlug || !shape.MatchString(slug) {
 		return "", errs.Field("slug", "pattern", "must be %s, at most %d characters", hint, text.MaxSlug)
@@ -68,17 +68,33 @@ func checkSlug(slug string, shape *regexp.Regexp, hint string) (string, error) {
 	return slug, nil
 }
 
-// Tags are all tags, by slug.
-func (f *Filing) Tags(ctx context.Context, q pg.Querier, _ op.None) ([]Tag, error) {
-	return pg.All[Tag](ctx, q, `select `+tagColumns+` from tag where deleted_at is null order by slug`)
+// EachTag hands all tags over, by slug.
+func (f *Filing) EachTag(ctx context.Context, q pg.Querier, _ op.None, each func(Tag) error) error {
+	const some = 500
+	for after := ""; ; {
+		rows, err := pg.All[Tag](ctx, q, `select `+tagColumns+` from tag where deleted_at is null and slug > $1
+			order by slug limit $2`, after, some)
+		if err != nil {
+			return err
+		}
+		for _, row := range rows {
+			if err := each(row); err != nil {
+				return err
+			}
+		}
+		if len(rows) < some {
+			return nil
+		}
+		after = rows[some-1].Slug
+	}
 }
 
 // A TagRef names a tag.
 type TagRef struct {
-	Slug string `json:"slug" minLength:"1" doc:"The tag's slug; its UUID or short id will do too"`
+	Slug string `json:"slug" minLength:"1" doc:"The tag's slug, UUID or short id"`
 }
 
-// Tag is one tag.
+// Tag returns one tag.
 func (f *Filing) Tag(ctx context.Context, q pg.Querier, in TagRef) (Tag, error) {
 	t, err := pg.One[Tag](ctx, q, `
 		select `+tagColumns+` from tag
@@ -93,23 +109,24 @@ func (f *Filing) lockTag(ctx context.Context, tx pg.Tx, ref string) (Tag, error)
 	if err != nil {
 		return Tag{}, err
 	}
-	t, err = pg.One[Tag](ctx, tx, `select `+tagColumns+` from tag where id = $1 and deleted_at is null for update`, t.ID)
+	t, err = pg.One[Tag](ctx, tx, `select `+tagColumns+` from tag where id = $1
+		and deleted_at is null for update`, t.ID)
 	return t, noTag(err)
 }
 
-func noTag(err error) error { return pg.Found(err, "tag", "GET /api/v1/tags lists them") }
+func noTag(err error) error { return pg.Found(err, "tag", "{tag.list} lists them") }
 
 // CreateTag is the input of CreateTag.
 type CreateTag struct {
-	Slug        string  `json:"slug" minLength:"1" maxLength:"64" doc:"Lower-case words joined by - _ or : (a namespace); it never changes" example:"trip:japan-2026"`
-	Name        *string `json:"name,omitempty" minLength:"1" maxLength:"200" format:"line" doc:"What people see; the slug if omitted" example:"Japan 2026"`
+	Slug        string  `json:"slug" minLength:"1" maxLength:"64" doc:"Lower-case words joined by - _ or : (for namespaces); it can never be changed" example:"trip:japan-2026"`
+	Name        *string `json:"name,omitempty" minLength:"1" maxLength:"200" format:"line" doc:"Display name; the slug if omitted" example:"Japan 2026"`
 	DisplayName *string `json:"display_name,omitempty" minLength:"1" maxLength:"200" format:"line" doc:"The same as name"`
 	Description string  `json:"description,omitempty" maxLength:"1000"`
-	Color       string  `json:"color,omitempty" pattern:"^(#[0-9a-fA-F]{6})?$" hint:"be a hex colour such as #d97706" example:"#d97706"`
+	Color       string  `json:"color,omitempty" pattern:"^(#[0-9a-fA-F]{6})?$" hint:"be a hex colour such as #d97706" doc:"Hex colour; chosen for you if omitted" example:"#d97706"`
 	Icon        string  `json:"icon,omitempty" maxLength:"64" format:"line" example:"plane"`
 }
 
-// CreateTag makes a tag.
+// CreateTag creates a tag.
 func (f *Filing) CreateTag(ctx context.Context, tx pg.Tx, in CreateTag) (Tag, error) {
 	slug, err := checkSlug(in.Slug, text.TagSlug, text.TagSlugHint)
 	if err != nil {
@@ -129,12 +146,15 @@ func (f *Filing) CreateTag(ctx context.Context, tx pg.Tx, in CreateTag) (Tag, er
 			insert into tag (id, short_id, slug, display_name, description, color, icon)
 			values (@id, @short, @slug, @name, @description, lower(@color), @icon)
 			returning `+tagColumns, pg.Args{
-			"id": fresh, "short": fresh.Short(), "slug": slug, "name": *name, "description": text.Prose(in.Description, maxDescription).Plain(), "color": in.Color, "icon": in.Icon,
+			"id": fresh, "short": fresh.Short(), "slug": slug, "name": *name,
+			"description": text.Prose(in.Description, maxDescription).Plain(), "color": shownColor(in.Color, slug),
+			"icon": in.Icon,
 		})
 		return err
 	})
 	if pg.Violates(err, "tag_slug") {
-		return Tag{}, errs.New(errs.SlugConflict, "there is a tag with this slug already; choose another slug or change that tag")
+		return Tag{}, errs.New(errs.SlugConflict,
+			"a tag with this slug already exists; choose another slug or change that tag")
 	}
 	if err != nil {
 		return Tag{}, err
@@ -152,15 +172,18 @@ func (f *Filing) madeTags(ctx context.Context, tx pg.Tx, ids []id.ID) ([]journal
 	now, err := tagDefinition.Read(ctx, tx, ids)
 	var entries []journal.Entry
 	for _, u := range ids {
-		entries = append(entries, journal.Entry{Subject: journal.Tag, SubjectID: u, Field: journal.FieldRecord, After: now[u], AfterSource: new(journal.Source(op.ActorOf(ctx)))})
+		entries = append(entries, journal.Entry{
+			Subject: journal.Tag, SubjectID: u, Field: journal.FieldRecord,
+			After: now[u], AfterSource: new(journal.Source(op.ActorOf(ctx))),
+		})
 	}
 	return entries, err
 }
 
 // PatchTag is the input of PatchTag.
 type PatchTag struct {
-	Slug        string  `json:"slug" minLength:"1" doc:"The tag's slug; its UUID or short id will do too"`
-	Name        *string `json:"name,omitempty" minLength:"1" maxLength:"200" format:"line" doc:"What people see"`
+	Slug        string  `json:"slug" minLength:"1" doc:"The tag's slug, UUID or short id"`
+	Name        *string `json:"name,omitempty" minLength:"1" maxLength:"200" format:"line" doc:"Display name"`
 	DisplayName *string `json:"display_name,omitempty" minLength:"1" maxLength:"200" format:"line" doc:"The same as name"`
 	Description *string `json:"description,omitempty" maxLength:"1000"`
 	Color       *string `json:"color,omitempty" pattern:"^(#[0-9a-fA-F]{6})?$" hint:"be a hex colour such as #d97706"`
@@ -203,10 +226,12 @@ func (f *Filing) DeleteTag(ctx context.Context, tx pg.Tx, in TagRef) (op.Deleted
 		return op.Deleted{}, err
 	}
 	if t.IsSystem {
-		return op.Deleted{}, errs.New(errs.SystemProtected, "the tag %s belongs to the service and cannot be deleted; remove it from transactions instead", t.Slug)
+		return op.Deleted{}, errs.New(errs.SystemProtected,
+			"the tag %s is built in and cannot be deleted; remove it from transactions instead", t.Slug)
 	}
 	err = tagDefinition.Recorded(ctx, tx, []id.ID{t.ID}, "Deleted tag "+t.Slug, func() ([]journal.Entry, error) {
-		_, err := pg.Exec(ctx, tx, `update tag set deleted_at = clock_timestamp(), updated_at = clock_timestamp() where id = $1`, t.ID)
+		_, err := pg.Exec(ctx, tx, `update tag set deleted_at = clock_timestamp(), updated_at = clock_timestamp()
+			where id = $1`, t.ID)
 		return nil, err
 	})
 	return op.Deleted{Deleted: true, ID: t.ID}, err
@@ -218,14 +243,15 @@ func oneName(name, displayName *string) (*string, error) {
 	case name == nil:
 		return displayName, nil
 	case displayName != nil && *displayName != *name:
-		return nil, errs.Field("display_name", "conflict", "is another word for name; give one of them")
+		return nil, errs.Field("display_name", "conflict", "means the same as name; give only one of them")
 	}
 	return name, nil
 }
 
-// Register makes the tags that do not exist yet, and answers their entries.
+// Register creates the tags that do not exist yet, and returns their entries.
 func (f *Filing) Register(ctx context.Context, tx pg.Tx, refs []string) ([]journal.Entry, error) {
-	known, err := pg.Names(ctx, tx, refs, `select id, slug as name, short_id from tag where deleted_at is null and (id = any($1::uuid[]) or slug = any($2) or short_id = any($2))`)
+	known, err := pg.Names(ctx, tx, refs, `select id, slug as name, short_id from tag
+		where deleted_at is null and (id = any($1::uuid[]) or slug = any($2) or short_id = any($2))`)
 	if err != nil {
 		return nil, err
 	}
@@ -243,16 +269,18 @@ func (f *Filing) Register(ctx context.Context, tx pg.Tx, refs []string) ([]journ
 	}
 	var ids []id.ID
 	err = pg.Redraw(ctx, tx, "tag_short_id", func(tx pg.Tx) (err error) {
-		fresh, shorts := make([]id.ID, len(slugs)), make([]string, len(slugs))
-		for i := range slugs {
+		fresh, shorts, colors := make([]id.ID, len(slugs)), make([]string, len(slugs)), make([]string, len(slugs))
+		for i, slug := range slugs {
 			fresh[i] = id.New()
-			shorts[i] = fresh[i].Short()
+			shorts[i], colors[i] = fresh[i].Short(), colorOf(slug)
 		}
-		// Another call may be registering the same slug: whoever is first makes it, and only the maker records it.
+		// Another call may be registering the same slug: the first one creates the tag, and only
+		// that one records it.
 		ids, err = pg.Values[id.ID](ctx, tx, `
-			insert into tag (id, short_id, slug, display_name)
-			select v.id, v.short_id, v.slug, v.slug from unnest($1::uuid[], $2::text[], $3::text[]) v (id, short_id, slug)
-			on conflict (slug) where deleted_at is null do nothing returning id`, fresh, shorts, slugs)
+			insert into tag (id, short_id, slug, display_name, color)
+			select v.id, v.short_id, v.slug, v.slug as display_name, v.color
+				from unnest($1::uuid[], $2::text[], $3::text[], $4::text[]) v (id, short_id, slug, color)
+			on conflict (slug) where deleted_at is null do nothing returning id`, fresh, shorts, slugs, colors)
 		return err
 	})
 	if err != nil {

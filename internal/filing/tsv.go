@@ -18,7 +18,8 @@ import (
 
 var tsvColumns = []string{"slug", "display_name", "parent_slug", "icon", "color", "sort_order", "hidden", "merge_into"}
 
-// ExportCategories prints all categories as TSV. merge_into is always empty: it is a directive for the way back.
+// ExportCategories prints all categories as TSV. merge_into is always empty: it is a directive for
+// the way back.
 func (f *Filing) ExportCategories(ctx context.Context, q pg.Querier, _ op.None) (string, error) {
 	rows, err := f.all(ctx, q)
 	if err != nil {
@@ -34,7 +35,10 @@ func (f *Filing) ExportCategories(ctx context.Context, q pg.Querier, _ op.None) 
 		} else {
 			under = parent
 		}
-		cells := []string{c.Slug, cell(c.Name), under, cell(c.Icon), c.Color, strconv.Itoa(c.SortOrder), strconv.FormatBool(c.Archived), ""}
+		cells := []string{
+			c.Slug, cell(c.Name), under, cell(c.Icon), c.Color, strconv.Itoa(c.SortOrder),
+			strconv.FormatBool(c.Archived), "",
+		}
 		out.WriteString(strings.Join(cells, "\t") + "\n")
 	}
 	return out.String(), nil
@@ -42,8 +46,8 @@ func (f *Filing) ExportCategories(ctx context.Context, q pg.Querier, _ op.None) 
 
 // ImportCategories is the input of ImportCategories.
 type ImportCategories struct {
-	TSV    string `json:"tsv" minLength:"1" maxLength:"33554432" doc:"The edited export: a header row, then a row per category"`
-	DryRun bool   `json:"dry_run,omitempty" doc:"Say what would happen and write nothing"`
+	TSV    string `json:"tsv" minLength:"1" maxLength:"33554432" doc:"The edited export: a header row, then one row per category"`
+	DryRun bool   `json:"dry_run,omitempty" doc:"Report what would happen and write nothing"`
 }
 
 // An Import says what an import did, or on a dry run would do. With any error it did nothing.
@@ -54,7 +58,7 @@ type Import struct {
 	Unchanged int           `json:"unchanged"`
 	Errors    []ImportError `json:"errors"`
 	DryRun    bool          `json:"dry_run"`
-	ChangeID  *id.ID        `json:"change_id" doc:"The change that a revert undoes; null when nothing was written"`
+	ChangeID  *id.ID        `json:"change_id" doc:"The change to revert to undo this; null if nothing was written"`
 }
 
 // An ImportError is what is wrong with a line.
@@ -75,12 +79,16 @@ func (f *Filing) ImportCategories(ctx context.Context, tx pg.Tx, in ImportCatego
 	}
 	p := newPlan(stored)
 	p.read(in.TSV)
-	p.settle()
+	p.checkWhole()
 	out := Import{Errors: p.errors, DryRun: in.DryRun}
 	if len(p.errors) > 0 {
 		slices.SortStableFunc(out.Errors, func(a, b ImportError) int { return a.Line - b.Line })
 		if more := len(out.Errors) - errs.MaxFaults; more > 0 {
-			out.Errors = append(out.Errors[:errs.MaxFaults], ImportError{out.Errors[errs.MaxFaults].Line, errs.ValidationError, fmt.Sprintf("and %d more errors from here on", more)})
+			out.Errors = append(out.Errors[:errs.MaxFaults],
+				ImportError{
+					out.Errors[errs.MaxFaults].Line, errs.ValidationError,
+					fmt.Sprintf("and %d more errors from here on", more),
+				})
 		}
 		return out, nil
 	}
@@ -95,7 +103,9 @@ func (f *Filing) ImportCategories(ctx context.Context, tx pg.Tx, in ImportCatego
 }
 
 // carryOut writes what a plan found, as one change.
-func (f *Filing) carryOut(ctx context.Context, tx pg.Tx, p *plan, created, updated []*fresh, merges []*line) (*id.ID, error) {
+func (f *Filing) carryOut(ctx context.Context, tx pg.Tx, p *plan, created, updated []*fresh, merges []*line) (*id.ID,
+	error,
+) {
 	if err := f.insert(ctx, tx, created); err != nil {
 		return nil, err
 	}
@@ -124,9 +134,13 @@ func (f *Filing) carryOut(ctx context.Context, tx pg.Tx, p *plan, created, updat
 		return nil, err
 	}
 	for _, c := range created {
-		made = append(made, journal.Entry{Subject: journal.Category, SubjectID: c.ID, Field: journal.FieldRecord, After: records[c.ID], AfterSource: new(journal.Source(op.ActorOf(ctx)))})
+		made = append(made, journal.Entry{
+			Subject: journal.Category, SubjectID: c.ID, Field: journal.FieldRecord,
+			After: records[c.ID], AfterSource: new(journal.Source(op.ActorOf(ctx))),
+		})
 	}
-	return journal.Record(ctx, tx, journal.Note{Cause: journal.Import, Summary: "Imported categories"}, append(entries, made...))
+	return journal.Record(ctx, tx, journal.Note{Cause: journal.Import, Summary: "Imported categories"},
+		append(entries, made...))
 }
 
 func idsOf(rows []*fresh) []id.ID {
@@ -156,7 +170,10 @@ type plan struct {
 }
 
 func newPlan(stored []Category) *plan {
-	p := &plan{stored: map[string]*Category{}, parent: map[string]string{}, bySlug: map[string]*line{}, errors: []ImportError{}}
+	p := &plan{
+		stored: map[string]*Category{}, parent: map[string]string{}, bySlug: map[string]*line{},
+		errors: []ImportError{},
+	}
 	above := ""
 	for i := range stored {
 		c := &stored[i]
@@ -174,7 +191,8 @@ func (p *plan) fault(number int, code errs.Code, format string, args ...any) {
 	p.errors = append(p.errors, ImportError{number, code, fmt.Sprintf(format, args...)})
 }
 
-// read parses the file. Columns may come in any order; one that is left out leaves its field as it is.
+// read parses the file. Columns may come in any order; one that is left out leaves its field as it
+// is.
 func (p *plan) read(tsv string) {
 	rows := strings.Split(strings.TrimPrefix(tsv, "\ufeff"), "\n")
 	header := strings.Split(strings.TrimSuffix(rows[0], "\r"), "\t")
@@ -182,7 +200,8 @@ func (p *plan) read(tsv string) {
 	for i, name := range header {
 		name = strings.TrimSpace(name)
 		if !slices.Contains(tsvColumns, name) {
-			p.fault(1, errs.ValidationError, "column %d is not known; the columns are: %s", i+1, strings.Join(tsvColumns, ", "))
+			p.fault(1, errs.ValidationError, "column %d is unknown; the columns are: %s", i+1,
+				strings.Join(tsvColumns, ", "))
 		}
 		if _, twice := at[name]; twice {
 			p.fault(1, errs.ValidationError, "column %d appears twice", i+1)
@@ -190,7 +209,8 @@ func (p *plan) read(tsv string) {
 		at[name] = i
 	}
 	if _, ok := at["slug"]; !ok {
-		p.fault(1, errs.ValidationError, "there is no column slug; the header row names the columns, separated by tabs")
+		p.fault(1, errs.ValidationError,
+			"the column slug is missing; the header row names the columns, separated by tabs")
 	}
 	if len(p.errors) > 0 {
 		return
@@ -202,7 +222,7 @@ func (p *plan) read(tsv string) {
 		}
 		cells := strings.Split(row, "\t")
 		if len(cells) != len(header) {
-			p.fault(i+2, errs.ValidationError, "has %d columns where the header has %d", len(cells), len(header))
+			p.fault(i+2, errs.ValidationError, "has %d columns, but the header has %d", len(cells), len(header))
 			continue
 		}
 		p.readLine(i+2, func(column string) (string, bool) {
@@ -225,12 +245,15 @@ func (p *plan) readLine(number int, cell func(string) (string, bool)) {
 		return
 	}
 	if p.bySlug[slug] != nil {
-		p.fault(number, errs.Conflict, "the slug %s stands on line %d already", slug, p.bySlug[slug].number)
+		p.fault(number, errs.Conflict, "the slug %s is already on line %d", slug, p.bySlug[slug].number)
 		return
 	}
 	l := &line{number: number, old: p.stored[slug], parent: p.parent[slug], want: fresh{Slug: slug}}
 	if l.old != nil {
-		l.want = fresh{ID: l.old.ID, Slug: slug, Name: l.old.Name, Icon: l.old.Icon, Color: l.old.Color, SortOrder: l.old.SortOrder, Hidden: l.old.Archived}
+		l.want = fresh{
+			ID: l.old.ID, Slug: slug, Name: l.old.Name, Icon: l.old.Icon, Color: l.old.Color,
+			SortOrder: l.old.SortOrder, Hidden: l.old.Archived,
+		}
 	}
 	l.into, _ = cell("merge_into")
 	l.into = strings.ToLower(l.into)
@@ -269,7 +292,8 @@ func (p *plan) readLine(number int, cell func(string) (string, bool)) {
 	p.bySlug[slug] = l
 }
 
-// cell is a value as a spreadsheet may show it: one that it would run gets a quote before it, and so does one that looks as if it had got one.
+// cell is a value as a spreadsheet may show it: one that it would run gets a quote before it, and
+// so does one that looks as if it had got one.
 func cell(v string) string {
 	if c := text.Cell(v); uncell(c) == v {
 		return c

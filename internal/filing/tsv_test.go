@@ -33,12 +33,14 @@ func TestExportIsTheImportsIdentity(t *testing.T) {
 		t.Fatal(err)
 	}
 	rows := strings.Count(tsv, "\n") - 1
-	if out := importing(t.Context(), t, db, tsv); out.Unchanged != rows || out.Updated+out.Created+out.Merged+len(out.Errors) != 0 {
+	if out := importing(t.Context(), t, db, tsv); out.Unchanged != rows ||
+		out.Updated+out.Created+out.Merged+len(out.Errors) != 0 {
 		t.Errorf("%d rows: %+v", rows, out)
 	}
 }
 
-// Whatever files come, the tree keeps two levels, live parents and one live category per slug, and what an export says after an import is what the file wanted.
+// Whatever files come, the tree keeps two levels, live parents and one live category per slug, and
+// what an export says after an import is what the file wanted.
 func TestImportsKeepTheTree(t *testing.T) {
 	t.Parallel()
 	db := pgtest.New(t)
@@ -50,18 +52,21 @@ func TestImportsKeepTheTree(t *testing.T) {
 		for _, slug := range rapid.SliceOfNDistinct(rapid.SampledFrom(slugs), 1, 6, rapid.ID).Draw(t, "rows") {
 			parent := rapid.SampledFrom([]string{"", "", "a", "b", "home"}).Draw(t, "parent")
 			into := rapid.SampledFrom([]string{"", "", "", "home", "b"}).Draw(t, "into")
-			fmt.Fprintf(&b, "%s\t%s\t%s\t%v\t%s\n", slug, rapid.StringMatching(`[=+A-Za-z ]{0,3}[A-Z]`).Draw(t, "name"), parent, rapid.Bool().Draw(t, "hidden"), into)
+			fmt.Fprintf(&b, "%s\t%s\t%s\t%v\t%s\n", slug, rapid.StringMatching(`[=+A-Za-z ]{0,3}[A-Z]`).Draw(t, "name"),
+				parent, rapid.Bool().Draw(t, "hidden"), into)
 		}
 		var out Import
 		err := db.InTx(ctx, func(tx pg.Tx) (err error) {
 			out, err = New().ImportCategories(ctx, tx, ImportCategories{TSV: b.String()})
 			return err
 		})
-		// A merge that the tree cannot take refuses the whole file; that is an answer, and nothing may have been written.
+		// A merge that the tree cannot take refuses the whole file; that is an answer, and nothing
+		// may have been written.
 		_ = err
 		bad, err := pg.Value[int](ctx, db, `
 			select count(*) from category c left join category p on p.id = c.parent_id
-			where c.deleted_at is null and c.parent_id is not null and (p.parent_id is not null or p.deleted_at is not null)`)
+			where c.deleted_at is null and c.parent_id is not null
+				and (p.parent_id is not null or p.deleted_at is not null)`)
 		if err != nil || bad != 0 {
 			t.Fatalf("%d categories stand below no live primary after\n%s%+v (%v)", bad, b.String(), out, err)
 		}
@@ -83,14 +88,15 @@ func FuzzPlan(f *testing.F) {
 	f.Fuzz(func(t *testing.T, tsv string) {
 		p := newPlan([]Category{{Slug: "home", Name: "Home", Kind: "expense"}})
 		p.read(tsv)
-		p.settle()
+		p.checkWhole()
 		if len(p.errors) == 0 {
 			p.changes()
 		}
 	})
 }
 
-// What goes out as a cell comes back as it was, whatever it begins with, and no cell begins with what a spreadsheet would run.
+// What goes out as a cell comes back as it was, whatever it begins with, and no cell begins with
+// what a spreadsheet would run.
 func TestCellsComeBack(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

@@ -67,7 +67,8 @@ func closed(date time.Time) bool {
 	return false
 }
 
-// journey reports the weeks that the household spends abroad: a ski week, a summer and an autumn holiday.
+// journey reports the weeks that the household spends abroad: a ski week, a summer and an autumn
+// holiday.
 func journey(date time.Time) bool {
 	_, month, dayOf := date.Date()
 	switch at := int(month)*100 + dayOf; {

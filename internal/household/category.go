@@ -53,14 +53,17 @@ var (
 	catPharmacy    = category{"MEDICAL", "MEDICAL_PHARMACIES_AND_SUPPLEMENTS", "health"}
 	catDoctor      = category{"MEDICAL", "MEDICAL_PRIMARY_CARE", "health"}
 	catHair        = category{"PERSONAL_CARE", "PERSONAL_CARE_HAIR_AND_BEAUTY", "service"}
-	catOutings     = category{"ENTERTAINMENT", "ENTERTAINMENT_SPORTING_EVENTS_AMUSEMENT_PARKS_AND_MUSEUMS", "entertainment"}
-	catTransit     = category{"TRANSPORTATION", "TRANSPORTATION_PUBLIC_TRANSIT", "transportation"}
-	catTaxi        = category{"TRANSPORTATION", "TRANSPORTATION_TAXIS_AND_RIDE_SHARES", "transport"}
-	catParking     = category{"TRANSPORTATION", "TRANSPORTATION_PARKING", "transportation"}
-	catFuel        = category{"TRANSPORTATION", "TRANSPORTATION_GAS", "fuel"}
-	catLodging     = category{"TRAVEL", "TRAVEL_LODGING", "accommodation"}
-	catFlights     = category{"TRAVEL", "TRAVEL_FLIGHTS", "transport"}
-	catDonation    = category{"GOVERNMENT_AND_NON_PROFIT", "GOVERNMENT_AND_NON_PROFIT_DONATIONS", "charity"}
+	catOutings     = category{
+		"ENTERTAINMENT", "ENTERTAINMENT_SPORTING_EVENTS_AMUSEMENT_PARKS_AND_MUSEUMS",
+		"entertainment",
+	}
+	catTransit  = category{"TRANSPORTATION", "TRANSPORTATION_PUBLIC_TRANSIT", "transportation"}
+	catTaxi     = category{"TRANSPORTATION", "TRANSPORTATION_TAXIS_AND_RIDE_SHARES", "transport"}
+	catParking  = category{"TRANSPORTATION", "TRANSPORTATION_PARKING", "transportation"}
+	catFuel     = category{"TRANSPORTATION", "TRANSPORTATION_GAS", "fuel"}
+	catLodging  = category{"TRAVEL", "TRAVEL_LODGING", "accommodation"}
+	catFlights  = category{"TRAVEL", "TRAVEL_FLIGHTS", "transport"}
+	catDonation = category{"GOVERNMENT_AND_NON_PROFIT", "GOVERNMENT_AND_NON_PROFIT_DONATIONS", "charity"}
 
 	catPeerOut    = category{"TRANSFER_OUT", "TRANSFER_OUT_TRANSFER_OUT_FROM_APPS", "general"}
 	catPeerIn     = category{"TRANSFER_IN", "TRANSFER_IN_TRANSFER_IN_FROM_APPS", "general"}
@@ -76,7 +79,8 @@ var (
 	catLoanCost   = category{"BANK_FEES", "BANK_FEES_INTEREST_CHARGE", "loan"}
 )
 
-// transferCategories are those of the two rows of a transfer, as Plaid tells them from the accounts.
+// transferCategories are those of the two rows of a transfer, as Plaid tells them from the
+// accounts.
 func transferCategories(from, to int) (out, in category) {
 	saving := func(account int) bool { return account == annaSavings || account == danielSavings }
 	out, in = catOut, catIn

@@ -1,7 +1,9 @@
 package household
 
-// decoys makes what a search for transfers and mirrored charges must not fall for: a rent that equals what moves between own accounts on the same day, a bill that two split and a friend pays a share of, a purchase that
-// comes back at once. Only the rent hides a pair of its own; the rest are none.
+// decoys makes what a search for transfers and mirrored charges must not fall for: a rent that
+// equals what moves between own accounts on the same day, a bill that two split and a friend pays a
+// share of, a purchase that comes back at once. Only the rent hides a pair of its own; the rest are
+// none.
 func (w *walk) decoys(today *day) {
 	date := today.date.Day()
 	switch {

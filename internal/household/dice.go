@@ -2,8 +2,9 @@ package household
 
 import "math/rand/v2"
 
-// Dice are a stream of chance that is the same on every machine. Draws multiply and shift instead of going through
-// rand.Rand, whose bounded draws promise no fixed sequence across word sizes and releases; PCG itself does.
+// Dice are a stream of chance that is the same on every machine. Draws multiply and shift instead
+// of going through rand.Rand, whose bounded draws promise no fixed sequence across word sizes and
+// releases; PCG itself does.
 type dice struct{ pcg rand.PCG }
 
 func newDice(seed, stream uint64) *dice {

@@ -19,7 +19,8 @@ var ownTransfers = [][2]int{
 	{joint, annaSavings},
 }
 
-// event makes one thing that happens on an ordinary day: one row, or two where they belong together and there is room.
+// event makes one thing that happens on an ordinary day: one row, or two where they belong together
+// and there is room.
 func (w *walk) event() {
 	index := w.weighted(w.sums)
 	t := &trades[index]
@@ -107,7 +108,8 @@ func (w *walk) tip(t *Transaction) {
 	t.Amount = amount((cents + cents*int64(w.between(60, 180))/1000 + 50) / 50 * 50)
 }
 
-// copied puts a charge on the gold card that was made with the additional card: both accounts show it.
+// copied puts a charge on the gold card that was made with the additional card: both accounts show
+// it.
 func (w *walk) copied(t *Transaction, m *merchant, class category) {
 	w.pair++
 	t.PairID = w.pair

@@ -9,7 +9,8 @@ import (
 
 func Example() {
 	h := household.New(household.Options{Seed: 1, Transactions: 5_000, Years: 2})
-	fmt.Println(len(h.Members), "members,", len(h.Connections), "connections,", len(h.Accounts), "accounts from", h.Start.Format(time.DateOnly))
+	fmt.Println(len(h.Members), "members,", len(h.Connections), "connections,", len(h.Accounts), "accounts from",
+		h.Start.Format(time.DateOnly))
 
 	shown := map[household.Kind]bool{}
 	for t := range h.Transactions() {

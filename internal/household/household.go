@@ -1,9 +1,11 @@
-// Package household makes up a household and its transactions, the same ones for the same seed on every machine, for tests, benchmarks and the demo.
-// It knows nothing of databases, of the providers' protocols or of how coffer stores what it is given: it hands out plain rows.
+// Package household generates a household and its transactions, the same ones for the same seed on
+// every machine, for tests, benchmarks and the demo. It knows nothing about databases, the
+// providers' protocols or how coffer stores data: it returns plain rows.
 //
-// Two adults live in Berlin and count in euro. One of them kept a dollar account; one card is seen twice, because
-// an additional card was issued on it. Wages, rent and subscriptions follow the calendar; everyday spending fills the rest.
-// More transactions in the same years make the everyday denser and leave its mix as it is.
+// Two adults live in Berlin and use the euro. One of them kept a dollar account; one card appears
+// twice, because an additional card was issued on it. Wages, rent and subscriptions follow the
+// calendar; everyday spending fills the rest. More transactions in the same years make everyday
+// spending denser without changing its mix.
 package household
 
 import (
@@ -13,20 +15,24 @@ import (
 	"coffer/internal/text"
 )
 
-// Options choose a household. The zero value gives a good one; so does any field that is left zero.
+// Options choose a household. The zero value, and a zero value in any field, gives a good one.
 type Options struct {
 	Seed         uint64
 	Transactions int       // rows that Transactions yields; 10,000 if not positive
 	Years        int       // how far back they go, as long as a day has four rows; 3 if not positive
 	End          time.Time // the last day, of which only the date counts; 2026-06-30 if zero
-	Decoys       bool      // among the everyday, what looks like money between own accounts and is not, or cannot be told from it
+	// among the everyday, what looks like money between own accounts and is not, or cannot be told
+	// from it
+	Decoys bool
 }
 
-// sparsest is the fewest rows a day. Wages, rent and the like are two fifths of that, so a household with fewer
-// transactions goes back less far than its Years and keeps something of its mix.
+// sparsest is the fewest rows a day. Wages, rent and the like are two fifths of that, so a
+// household with fewer transactions goes back less far than its Years and keeps something of its
+// mix.
 const sparsest = 4
 
-// A Household is what [New] made. It is read only: any number of goroutines may walk its transactions.
+// A Household is the result of [New]. It is read-only: any number of goroutines may walk its
+// transactions.
 type Household struct {
 	Options     Options // with the defaults filled in
 	Start       time.Time
@@ -53,11 +59,12 @@ type Connection struct {
 	Member      int // index into Members
 }
 
-// None stands where an index names nothing.
+// None is the index that names nothing.
 const None = -1
 
-// An Account is one of about a dozen. Balances are those at the end of the last day and follow the providers' signs: what is owed
-// on a card or a loan is positive. Those of earlier days follow from the transactions, backwards.
+// An Account is one of about a dozen. Balances are those at the end of the last day and follow the
+// providers' signs: debt on a card or a loan is positive. Balances of earlier days follow from the
+// transactions, backwards.
 type Account struct {
 	Connection   int // index into Connections
 	Owner        int // index into Members where it is not the connection's member, else None
@@ -74,7 +81,7 @@ type Account struct {
 	Limit        *money.Amount
 }
 
-// New makes the household that o describes.
+// New returns the household that o describes.
 func New(o Options) *Household {
 	o = o.filled()
 	start := o.End.AddDate(-o.Years, 0, 1)

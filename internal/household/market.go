@@ -6,7 +6,8 @@ import (
 	"coffer/internal/text"
 )
 
-// A market is where the household spends: the merchants of each trade and what they are called on statements.
+// A market is where the household spends: the merchants of each trade and what they are called on
+// statements.
 type market struct {
 	merchants [][]merchant // by trade
 	sums      [][]int      // of the merchants' weights
@@ -15,11 +16,12 @@ type market struct {
 	english   []bankWords
 }
 
-// A merchant has a name for people and one for machines, and stands on statements under one or several names.
+// A merchant has a name for people and one for machines, and stands on statements under one or
+// several names.
 type merchant struct {
 	clean text.Untrusted   // as Plaid enriches it, empty where Plaid does not know it
 	loud  text.Untrusted   // as Teller does
-	names []text.Untrusted // on statements; empty where each row is written anew …
+	names []text.Untrusted // on statements; empty where each row is written differently …
 	forms []string         // … by one of these
 	label string           // what %N and %n stand for
 }
@@ -28,7 +30,10 @@ type merchant struct {
 type bankWords struct{ to, from, paid, received, rate, traded, cash, abroad text.Untrusted }
 
 // plainForms are how a shop stands on a statement when its trade names no other way.
-var plainForms = []string{"%N %4 %C DE", "CARD PAYMENT 4421 %N %4", "%N SAGT DANKE %4 %C", "%N//%C/DE", "%n %C", "%N %C"}
+var plainForms = []string{
+	"%N %4 %C DE", "CARD PAYMENT 4421 %N %4", "%N SAGT DANKE %4 %C", "%N//%C/DE", "%n %C",
+	"%N %C",
+}
 
 // smallForms are those of one shop that an owner runs.
 var smallForms = []string{"%N %C", "SQ *%N", "SumUp *%N", "%N %C DE", "%n", "%N"}
@@ -59,19 +64,22 @@ func newMarket(d *dice, household []Account) market {
 	for _, a := range household {
 		m.german = append(m.german, bankWords{
 			to: text.Name("ÜBERWEISUNG AN " + a.Name.Plain()), from: text.Name("GUTSCHRIFT VON " + a.Name.Plain()),
-			paid: text.Name("LASTSCHRIFT KREDITKARTE " + a.Mask), received: "ZAHLUNG ERHALTEN - DANKE", rate: text.Name("RATE DARLEHEN " + a.Mask),
+			paid: text.Name("LASTSCHRIFT KREDITKARTE " + a.Mask), received: "ZAHLUNG ERHALTEN - DANKE",
+			rate:   text.Name("RATE DARLEHEN " + a.Mask),
 			traded: "WISE EUROPE SA EUR/USD", cash: "ENTGELT FREMDAUTOMAT", abroad: "AUSLANDSEINSATZENTGELT 1,75%",
 		})
 		m.english = append(m.english, bankWords{
 			to: text.Name("Transfer to " + a.Name.Plain()), from: text.Name("Transfer from " + a.Name.Plain()),
-			paid: text.Name("Card payment " + a.Mask), received: "PAYMENT THANK YOU", rate: text.Name("Loan payment " + a.Mask),
+			paid: text.Name("Card payment " + a.Mask), received: "PAYMENT THANK YOU",
+			rate:   text.Name("Loan payment " + a.Mask),
 			traded: "WISE US INC EUR/USD", cash: "ATM FEE", abroad: "FOREIGN TRANSACTION FEE",
 		})
 	}
 	return m
 }
 
-// standing is the merchant of an order: one name, written anew where it has a month or a number in it.
+// standing is the merchant of an order: one name, written anew where it has a month or a number in
+// it.
 func standing(form, clean string) merchant {
 	m := merchant{clean: text.Name(clean), loud: text.Name(strings.ToUpper(clean))}
 	if strings.Contains(form, "%") {
@@ -82,8 +90,9 @@ func standing(form, clean string) merchant {
 	return m
 }
 
-// A writer fills in forms: %N a merchant's name in capitals, %n as it is, %C a city, %S a surname, %G a given name, %M and %Y the month
-// and the year, %1 to %9 so many digits, and %D and %R a reference that no other row has.
+// A writer fills in forms: %N a merchant's name in capitals, %n as it is, %C a city, %S a surname,
+// %G a given name, %M and %Y the month and the year, %1 to %9 so many digits, and %D and %R a
+// reference that no other row has.
 type writer struct {
 	*dice
 	month int
@@ -129,7 +138,8 @@ func (w *writer) fill(form, label string) string {
 	return string(out)
 }
 
-// brand reads "Name", "Name=FORM|FORM" or "=FORM", where nobody knows the name, and opens its shops.
+// brand reads "Name", "Name=FORM|FORM" or "=FORM", where nobody knows the name, and opens its
+// shops.
 func (w *writer) brand(spec string, stores int) merchant {
 	name, own, _ := strings.Cut(spec, "=")
 	forms := plainForms
@@ -147,7 +157,8 @@ func (w *writer) brand(spec string, stores int) merchant {
 	return m
 }
 
-// local invents a merchant by "FORM" of its name or "=FORM of its name=FORM on statements". Plaid does not know all of them.
+// local invents a merchant by "FORM" of its name or "=FORM of its name=FORM on statements". Plaid
+// does not know all of them.
 func (w *writer) local(form string) merchant {
 	own := smallForms[w.below(len(smallForms))]
 	if named, ok := strings.CutPrefix(form, "="); ok {

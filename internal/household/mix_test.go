@@ -38,7 +38,8 @@ func paired(h *household.Household, p []household.Transaction) error {
 		if h.Accounts[p[1].AccountIndex].MirrorOf != p[0].AccountIndex {
 			p[0], p[1] = p[1], p[0]
 		}
-		if h.Accounts[p[1].AccountIndex].MirrorOf != p[0].AccountIndex || p[0].Amount != p[1].Amount || p[0].Currency != p[1].Currency {
+		if h.Accounts[p[1].AccountIndex].MirrorOf != p[0].AccountIndex || p[0].Amount != p[1].Amount ||
+			p[0].Currency != p[1].Currency {
 			return fmt.Errorf("not the same money")
 		}
 		return nil
@@ -62,7 +63,8 @@ func TestPairedCanFail(t *testing.T) {
 			continue
 		}
 		other := r
-		other.Kind, other.AccountIndex, other.Amount = household.TransferIn, (r.AccountIndex+1)%len(h.Accounts), r.Amount.Neg()
+		other.Kind, other.AccountIndex, other.Amount = household.TransferIn, (r.AccountIndex+1)%len(
+			h.Accounts), r.Amount.Neg()
 		late, short, alien := other, other, other
 		late.Date = late.Date.AddDate(0, 0, 4)
 		short.Amount = money.MustParse("-0.01")
@@ -70,7 +72,14 @@ func TestPairedCanFail(t *testing.T) {
 		if err := paired(h, []household.Transaction{r, other}); err != nil {
 			t.Fatal(err)
 		}
-		for _, bad := range [][]household.Transaction{{r}, {r, r}, {r, late}, {r, short}, {r, alien}, {r, other, other}} {
+		for _, bad := range [][]household.Transaction{
+			{r},
+			{r, r},
+			{r, late},
+			{r, short},
+			{r, alien},
+			{r, other, other},
+		} {
 			if paired(h, bad) == nil {
 				t.Errorf("accepted: %s%s", line(&bad[0]), line(&bad[len(bad)-1]))
 			}
@@ -94,7 +103,8 @@ func TestRefunds(t *testing.T) {
 				continue
 			}
 			of := bought[r.RefundOf]
-			if of.ProviderID == "" || of.AccountIndex != r.AccountIndex || of.Name != r.Name || !r.Amount.IsNeg() || r.Amount.Neg().Cmp(of.Amount) > 0 {
+			if of.ProviderID == "" || of.AccountIndex != r.AccountIndex || of.Name != r.Name || !r.Amount.IsNeg() ||
+				r.Amount.Neg().Cmp(of.Amount) > 0 {
 				t.Fatalf("%s gives back %s", line(&r), line(&of))
 			}
 			refunds++
@@ -108,19 +118,26 @@ func TestRefunds(t *testing.T) {
 	})
 }
 
-// TestMix bounds each kind by rows in ten thousand: what comes by the calendar thins out as the everyday grows denser, the rest stays.
+// TestMix bounds each kind by rows in ten thousand: what comes by the calendar thins out as the
+// everyday grows denser, the rest stays.
 func TestMix(t *testing.T) {
 	t.Parallel()
 	calendar := []household.Kind{
-		household.Salary, household.Freelance, household.Rental, household.Benefit, household.Interest, household.Rent, household.Mortgage, household.Utility,
-		household.Insurance, household.Childcare, household.Tax, household.Subscription, household.CardPaymentOut, household.CardPaymentIn,
+		household.Salary, household.Freelance, household.Rental, household.Benefit, household.Interest, household.Rent,
+		household.Mortgage, household.Utility,
+		household.Insurance, household.Childcare, household.Tax, household.Subscription, household.CardPaymentOut,
+		household.CardPaymentIn,
 		household.LoanPaymentOut, household.LoanPaymentIn, household.ExchangeOut, household.ExchangeIn,
 	}
 	bounds := map[household.Kind][2]int{
-		household.Groceries: {1600, 2400}, household.Bakery: {1100, 1600}, household.Restaurant: {600, 1000}, household.Tip: {250, 500}, household.Shopping: {1000, 1600},
-		household.Online: {300, 600}, household.Health: {200, 400}, household.Leisure: {250, 450}, household.Transport: {450, 750}, household.Fuel: {120, 280},
-		household.Travel: {50, 150}, household.Donation: {20, 60}, household.Invoice: {30, 90}, household.Peer: {110, 230}, household.ATM: {90, 180},
-		household.Foreign: {450, 850}, household.Fee: {80, 200}, household.Refund: {70, 160}, household.TransferOut: {90, 350}, household.TransferIn: {90, 350},
+		household.Groceries: {1600, 2400}, household.Bakery: {1100, 1600}, household.Restaurant: {600, 1000},
+		household.Tip: {250, 500}, household.Shopping: {1000, 1600},
+		household.Online: {300, 600}, household.Health: {200, 400}, household.Leisure: {250, 450},
+		household.Transport: {450, 750}, household.Fuel: {120, 280},
+		household.Travel: {50, 150}, household.Donation: {20, 60}, household.Invoice: {30, 90},
+		household.Peer: {110, 230}, household.ATM: {90, 180},
+		household.Foreign: {450, 850}, household.Fee: {80, 200}, household.Refund: {70, 160},
+		household.TransferOut: {90, 350}, household.TransferIn: {90, 350},
 	}
 	for _, c := range []struct {
 		options  household.Options
@@ -153,7 +170,8 @@ func TestMix(t *testing.T) {
 	}
 }
 
-// TestLongTail holds what text search and rules are measured on: some thousands of names that come again, and one row in twenty with a name of its own.
+// TestLongTail holds what text search and rules are measured on: some thousands of names that come
+// again, and one row in twenty with a name of its own.
 func TestLongTail(t *testing.T) {
 	t.Parallel()
 	const rows = 300_000
@@ -229,7 +247,8 @@ func TestMonthlyRows(t *testing.T) {
 	}
 }
 
-// TestAccountsStayAfloat holds that the household lives within its means at an ordinary pace, so that balances read backwards look like a life.
+// TestAccountsStayAfloat holds that the household lives within its means at an ordinary pace, so
+// that balances read backwards look like a life.
 func TestAccountsStayAfloat(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(10) {
@@ -248,7 +267,8 @@ func TestAccountsStayAfloat(t *testing.T) {
 			}
 			balances[r.AccountIndex] += r.Amount.Cents()
 			if balances[r.AccountIndex] < -500_00 || balances[r.AccountIndex] > 80_000_00 {
-				t.Fatalf("seed %d: account %d had %d cents on %s", seed, r.AccountIndex, balances[r.AccountIndex], r.Date.Format(time.DateOnly))
+				t.Fatalf("seed %d: account %d had %d cents on %s", seed, r.AccountIndex, balances[r.AccountIndex],
+					r.Date.Format(time.DateOnly))
 			}
 		}
 	}

@@ -21,7 +21,8 @@ const (
 
 var sources = map[string]source{"plaid": fromPlaid, "teller": fromTeller, "csv": fromFile}
 
-// stillPending is how likely a card's row is pending on the last day, the day before, and so on; per mille.
+// stillPending is how likely a card's row is pending on the last day, the day before, and so on;
+// per mille.
 var stillPending = [...]int{900, 650, 300, 100}
 
 // An entry is what makes two rows of a statement the same, for those that carry no id.
@@ -62,8 +63,8 @@ func (w *walk) classify(t *Transaction, class category, channel string) {
 	}
 }
 
-// identify gives a row of today the id that its provider would. A file has none: there the row's content is
-// its id, counted where a day has several of the same.
+// identify gives a row of today the id that its provider would. A file has none: there the row's
+// content is its id, counted where a day has several of the same.
 func (w *walk) identify(t *Transaction) {
 	switch w.source[t.AccountIndex] {
 	case fromPlaid:

@@ -7,7 +7,7 @@ import (
 	"coffer/internal/text"
 )
 
-// A Transaction is one row as a provider would deliver it, with what a test wants to know about it besides.
+// A Transaction is one row as a provider would deliver it, with additional facts for tests.
 type Transaction struct {
 	AccountIndex   int
 	ProviderID     string // unique within the account
@@ -24,8 +24,10 @@ type Transaction struct {
 	Pending        bool           // in the last days only
 
 	// What no provider tells.
-	Kind          Kind
-	PairID        int64        // shared by the two rows of one movement: see Kind.Paired, and a card charge with its copy on the additional card; else 0
+	Kind Kind
+	// shared by the two rows of one movement: see Kind.Paired, and a card charge with its copy on
+	// the additional card; else 0
+	PairID        int64
 	RefundOf      string       // the ProviderID, in the same account, of the purchase that a refund gives back
 	PendingAmount money.Amount // the amount while pending; another than Amount for a posted Tip
 }
@@ -33,7 +35,8 @@ type Transaction struct {
 // A Kind is why money moved.
 type Kind uint8
 
-// The kinds. A pair's rows of one currency add up to zero; those of an exchange are in two currencies.
+// The kinds. A pair's rows of one currency add up to zero; those of an exchange are in two
+// currencies.
 const (
 	Salary Kind = iota
 	Freelance
@@ -77,9 +80,12 @@ const (
 )
 
 var kindNames = [kinds]string{
-	"salary", "freelance", "rental", "benefit", "interest", "rent", "mortgage", "utility", "insurance", "childcare", "tax", "subscription",
-	"groceries", "bakery", "restaurant", "tip", "shopping", "online", "health", "leisure", "transport", "fuel", "travel", "donation",
-	"invoice", "peer", "atm", "foreign", "fee", "refund", "transfer_out", "transfer_in", "card_payment_out", "card_payment_in",
+	"salary", "freelance", "rental", "benefit", "interest", "rent", "mortgage", "utility", "insurance", "childcare",
+	"tax", "subscription",
+	"groceries", "bakery", "restaurant", "tip", "shopping", "online", "health", "leisure", "transport", "fuel",
+	"travel", "donation",
+	"invoice", "peer", "atm", "foreign", "fee", "refund", "transfer_out", "transfer_in", "card_payment_out",
+	"card_payment_in",
 	"loan_payment_out", "loan_payment_in", "exchange_out", "exchange_in",
 }
 
@@ -94,7 +100,8 @@ func Kinds() []Kind {
 	return out
 }
 
-// Paired reports the kinds whose rows come in twos, one in each of two own accounts, with one PairID.
+// Paired reports the kinds whose rows come in twos, one in each of two own accounts, with one
+// PairID.
 func (k Kind) Paired() bool { return k >= TransferOut && k <= ExchangeIn }
 
 // other is the kind of the second row of a pair.

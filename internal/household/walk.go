@@ -5,8 +5,9 @@ import (
 	"time"
 )
 
-// Transactions yields the household's transactions, oldest first, exactly Options.Transactions of them and the same ones
-// on every call. Only the rows of a few weeks are in memory at a time; what it yields is the caller's to keep.
+// Transactions yields the household's transactions, oldest first, exactly Options.Transactions of
+// them and the same ones on every call. Only the rows of a few weeks are in memory at a time; the
+// caller may keep what it yields.
 func (h *Household) Transactions() iter.Seq[Transaction] {
 	return func(yield func(Transaction) bool) {
 		w := newWalk(h)
@@ -35,7 +36,7 @@ type walk struct {
 	last    int
 	waiting [horizon][]Transaction // by day, modulo horizon
 
-	made  int // rows yielded or waiting, never more than there shall be
+	made  int // rows yielded or waiting, never more than there will be
 	spent int // those of the everyday
 
 	flow    [accountCount]int64 // what came in less what went out since the account was last settled, in cents
@@ -47,7 +48,10 @@ type walk struct {
 }
 
 func newWalk(h *Household) *walk {
-	w := &walk{dice: newDice(h.Options.Seed, 2), h: h, last: len(h.diary) - 1, seen: map[entry]int{}, sums: make([]int, len(trades))}
+	w := &walk{
+		dice: newDice(h.Options.Seed, 2), h: h, last: len(h.diary) - 1, seen: map[entry]int{},
+		sums: make([]int, len(trades)),
+	}
 	w.writer.dice = w.dice
 	for i := range w.source {
 		w.source[i] = sources[h.Provider(i)]
@@ -68,7 +72,7 @@ func (w *walk) begin() {
 		w.identify(&came[i])
 	}
 	for _, i := range today.orders {
-		w.order(int(i))
+		w.payOrder(int(i))
 	}
 	w.weigh(today)
 	target := w.target(today)
@@ -84,7 +88,7 @@ func (w *walk) begin() {
 	}
 }
 
-// target is how many everyday rows there shall be by the end of today.
+// target is how many everyday rows there must be by the end of today.
 func (w *walk) target(today *day) int {
 	everyday := max(0, w.h.Options.Transactions-w.h.rows)
 	return int(int64(everyday) * int64(today.busy) / int64(w.h.diary[w.last].busy))
@@ -128,7 +132,10 @@ func (w *walk) put(t *Transaction, ahead int) {
 // row is a plain posted row of an account.
 func (w *walk) row(account int, kind Kind, cents int64) Transaction {
 	a := amount(cents)
-	return Transaction{AccountIndex: account, Currency: w.h.Accounts[account].Currency, Amount: a, PendingAmount: a, Kind: kind}
+	return Transaction{
+		AccountIndex: account, Currency: w.h.Accounts[account].Currency, Amount: a, PendingAmount: a,
+		Kind: kind,
+	}
 }
 
 // moment keeps a time for a row to point to.
@@ -140,7 +147,8 @@ func (w *walk) moment(t time.Time) *time.Time {
 	return &w.moments[len(w.moments)-1]
 }
 
-// move makes the two rows of money going from one own account to another; the second comes up to three days later.
+// move makes the two rows of money going from one own account to another; the second comes up to
+// three days later.
 func (w *walk) move(kind Kind, from, to int, cents, arrives int64) {
 	w.pair++
 	out, in := w.row(from, kind, cents), w.row(to, kind.other(), -arrives)
@@ -175,8 +183,8 @@ func (w *walk) words(account, about int) *bankWords {
 	return &w.h.market.german[about]
 }
 
-// order makes the rows of a standing order.
-func (w *walk) order(index int) {
+// payOrder makes the rows of a standing payOrder.
+func (w *walk) payOrder(index int) {
 	o := &orders[index]
 	if w.room() < o.rows() {
 		return
@@ -184,7 +192,7 @@ func (w *walk) order(index int) {
 	today := &w.h.diary[w.today]
 	switch {
 	case o.share > 0:
-		w.settle(o, today)
+		w.balanceAccount(o, today)
 	case o.other != None:
 		cents := o.price(today.month)
 		w.move(o.kind, o.account, o.other, cents, cents)
@@ -199,8 +207,9 @@ func (w *walk) order(index int) {
 	}
 }
 
-// settle brings an account back to where it was: the other one pays its deficit or takes its surplus, and a card is paid off.
-func (w *walk) settle(o *order, today *day) {
+// balanceAccount brings an account back to where it was: the other one pays its deficit or takes
+// its surplus, and a card is paid off.
+func (w *walk) balanceAccount(o *standingOrder, today *day) {
 	from, to := o.other, o.account
 	cents := -w.flow[o.account] * int64(o.share) / 100
 	if o.kind == CardPaymentOut {

@@ -1,8 +1,10 @@
-// Package id makes, parses and prints the two names of a record: a UUIDv7 and the 8-character short id that follows from it.
-// It knows nothing about which records exist; turning a name that a caller gave into a record is pg's.
+// Package id creates, parses and prints the two names of a record: a UUIDv7 and the 8-character
+// short id derived from it. It does not know which records exist; package pg resolves a name to a
+// record.
 package id
 
 import (
+	"bytes"
 	"crypto/rand"
 	"encoding/binary"
 	"encoding/hex"
@@ -18,18 +20,19 @@ const (
 	shortSpace  = 218340105584896 // 62^8
 )
 
-// An ID is a UUID. In JSON it is the UUID's text or, once Lean was called, the short id: agents pay for every character.
+// An ID is a UUID. In JSON it is the UUID's text or, after Lean was called, the short id: agents
+// pay for every character.
 type ID struct {
 	b    [16]byte
 	lean bool
 }
 
-// New makes a UUIDv7: 48 bits of milliseconds, 12 of the fraction of the millisecond, 62 random ones.
-// Ids made later on one machine sort later, which keeps indexes compact.
+// New returns a UUIDv7: 48 bits of milliseconds, 12 bits of the fraction of the millisecond, 62
+// random bits. Ids created later on one machine sort later, which keeps indexes compact.
 func New() ID {
 	var u ID
 	if _, err := rand.Read(u.b[8:]); err != nil {
-		panic("id: the system has no randomness: " + err.Error()) // crypto/rand ends the program before this can happen
+		panic("id: no random numbers available: " + err.Error()) // crypto/rand ends the program before this can happen
 	}
 	now := time.Now()
 	ms := uint64(now.UnixMilli())
@@ -39,7 +42,7 @@ func New() ID {
 	return u
 }
 
-// ErrNotUUID is what Parse answers to text that is not a UUID.
+// ErrNotUUID is the error of Parse for text that is not a UUID.
 var ErrNotUUID = errors.New("not a UUID")
 
 // Parse reads the 36-character form of a UUID, of any version, in either case.
@@ -64,8 +67,8 @@ func Must(s string) ID {
 	return u
 }
 
-// Short is the short id: the UUID's 62 random bits as 8 base62 characters.
-// Because it follows from the UUID, a reference can be shown short without looking the record up.
+// Short returns the short id: the UUID's 62 random bits as 8 base62 characters. Because it follows
+// from the UUID, a reference can be shown short without looking the record up.
 func (u ID) Short() string {
 	n := binary.BigEndian.Uint64(u.b[8:]) & (1<<62 - 1) % shortSpace
 	var s [shortLength]byte
@@ -90,14 +93,15 @@ func IsBase62(s string) bool {
 	return true
 }
 
-// Base62 is n random base62 characters.
+// Base62 returns n random base62 characters.
 func Base62(n int) string {
 	out := make([]byte, 0, n)
 	var pool [64]byte
 	for len(out) < n {
 		_, _ = rand.Read(pool[:]) // cannot fail: crypto/rand ends the program instead
 		for _, b := range pool {
-			// 248 is the largest multiple of 62 in a byte; what lies above would favour the first characters.
+			// 248 is the largest multiple of 62 in a byte; what lies above would favour the first
+			// characters.
 			if b < 248 && len(out) < n {
 				out = append(out, alphabet[b%62])
 			}
@@ -106,28 +110,31 @@ func Base62(n int) string {
 	return string(out)
 }
 
-// IsZero reports whether u is no id at all.
+// IsZero reports whether u is the zero value.
 func (u ID) IsZero() bool { return u.b == [16]byte{} }
 
 // Equal reports whether both name the same record.
 func (u ID) Equal(v ID) bool { return u.b == v.b }
 
-// Bytes are the UUID's 16 bytes.
+// Compare orders ids as PostgreSQL does: by their bytes, which for ids created here is by time.
+func (u ID) Compare(v ID) int { return bytes.Compare(u.b[:], v.b[:]) }
+
+// Bytes returns the UUID's 16 bytes.
 func (u ID) Bytes() [16]byte { return u.b }
 
-// Lean is the same id, printed short in JSON.
+// Lean returns the same id, printed short in JSON.
 func (u ID) Lean() ID {
 	u.lean = true
 	return u
 }
 
-// String is the UUID's text.
+// String returns the UUID's text.
 func (u ID) String() string {
 	u.lean = false
 	return string(u.Append(make([]byte, 0, 36)))
 }
 
-// Append appends the id to b: the UUID's text, or the short id once Lean was called.
+// Append appends the id to b: the UUID's text, or the short id after Lean was called.
 func (u ID) Append(b []byte) []byte {
 	if u.lean {
 		return append(b, u.Short()...)
@@ -164,10 +171,11 @@ func (u *ID) ScanUUID(v pgtype.UUID) error {
 // UUIDValue implements pgtype.UUIDValuer.
 func (u ID) UUIDValue() (pgtype.UUID, error) { return pgtype.UUID{Bytes: u.b, Valid: true}, nil }
 
-// Numbered is a UUID (version 8) for the nth part of something that has an id: it sorts with its whole, and its short id is the number.
-func Numbered(whole ID, n int64) ID {
-	u := ID{b: whole.b}
+// Numbered returns the UUIDv7 of the nth thing of a kind that has no id of its own: it sorts by
+// creation time, and its short id is the number.
+func Numbered(at time.Time, n int64) ID {
+	var u ID
+	binary.BigEndian.PutUint64(u.b[:8], uint64(at.UnixMilli())<<16|0x7000)
 	binary.BigEndian.PutUint64(u.b[8:], uint64(n)&(1<<62-1)|1<<63)
-	u.b[6] = u.b[6]&0x0f | 0x80
 	return u
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"coffer/internal/errs"
 	"coffer/internal/id"
 	"coffer/internal/op"
 	"coffer/internal/pg"
@@ -22,7 +23,10 @@ type batch struct {
 }
 
 func newBatch(k Kind, orders []Order) (*batch, error) {
-	b := &batch{kind: k, orders: orders, args: make([]string, len(orders)), jobs: make([]Job, len(orders)), open: make([]int, len(orders))}
+	b := &batch{
+		kind: k, orders: orders, args: make([]string, len(orders)), jobs: make([]Job, len(orders)),
+		open: make([]int, len(orders)),
+	}
 	for i, o := range orders {
 		printed, err := json.Marshal(o.Args)
 		if err != nil {
@@ -33,12 +37,57 @@ func newBatch(k Kind, orders []Order) (*batch, error) {
 	return b, nil
 }
 
-// Put adds to statements that are sent together the one that takes a job on, if the given question finds a row; of Options it knows Unique and Priority. Whoever answers somebody saves the way to the database that way for each statement of Enqueue.
-// No worker is told of it: Told does that once the statements are done, and if it does not come to that, whoever looks next.
-func (j *Jobs) Put(ctx context.Context, b *pgx.Batch, kind string, args any, o Options, given string, about id.ID) error {
+// yield puts a caller's jobs behind those of others the more of them there are already, and refuses
+// more than a caller may have waiting. It is about what calls ask for in bulk: prompt jobs, those
+// that join others, and what the service or a job asks for are let through.
+func (b *batch) yield(ctx context.Context, tx pg.Tx) error {
+	who := op.ActorOf(ctx)
+	bulk := 0
+	for _, o := range b.orders {
+		if o.Unique == "" {
+			bulk++
+		}
+	}
+	if b.kind.Prompt || op.SurfaceOf(ctx) == "" || who.ID.IsZero() {
+		return nil
+	}
+	type crowd struct {
+		Live   int `db:"live"`
+		Queued int `db:"queued"`
+	}
+	now, err := pg.One[crowd](ctx, tx, `
+		select count(*) as live, count(*) filter (where state = 'queued' and unique_key is null) as queued
+		from job where state in ('queued', 'running') and actor_id = $1 and run_at <= now()`, who.ID)
+	if err != nil {
+		return err
+	}
+	if bulk > 0 && now.Queued+bulk > mostQueued {
+		return errs.New(errs.RateLimited,
+			"%d jobs of this caller are already waiting; wait until some have finished, or cancel some ({job.list} "+
+				"with state queued lists them)", now.Queued).Later(10 * time.Second)
+	}
+	behind := 0
+	switch {
+	case now.Live >= 5:
+		behind = 2
+	case now.Live >= 2:
+		behind = 1
+	}
+	for i, o := range b.orders {
+		b.orders[i].Priority = min(4, o.priority()+behind)
+	}
+	return nil
+}
+
+// Put adds a statement to a batch that enqueues a job if the given query finds a row; of Options it
+// uses Unique and Priority. It saves the round trips of Enqueue in a request. It does not notify
+// workers: call Told once the statements are done. Otherwise the next poll finds the job.
+func (j *Jobs) Put(ctx context.Context, b *pgx.Batch, kind string, args any, o Options, given string,
+	about id.ID,
+) error {
 	k, ok := j.kinds[kind]
 	if !ok {
-		return fmt.Errorf("job: there is no kind %q", kind)
+		return fmt.Errorf("job: unknown kind %q", kind)
 	}
 	printed, err := json.Marshal(args)
 	if err != nil {
@@ -46,17 +95,20 @@ func (j *Jobs) Put(ctx context.Context, b *pgx.Batch, kind string, args any, o O
 	}
 	made, who := id.New(), requester(op.ActorOf(ctx))
 	b.Queue(`
-		insert into job (id, short_id, kind, unique_key, priority, args, unit, actor_type, actor_id, actor_name, actor_scope, actor_key)
-		select @id, @short, @kind, @key, @priority, @args::text::jsonb, @unit, @type, @actor, @name, @scope, @actor_key where exists (`+given+`)
+		insert into job (id, short_id, kind, unique_key, priority, args, unit, actor_type, actor_id, actor_name,
+			actor_scope, actor_key)
+		select @id, @short, @kind, @key, @priority, @args::text::jsonb, @unit, @type, @actor, @name, @scope,
+			@actor_key where exists (`+given+`)
 		on conflict (kind, unique_key) where state in ('queued', 'running') do nothing`, pgx.NamedArgs{
-		"id": made, "short": made.Short(), "kind": k.Name, "key": o.Unique, "priority": o.priority(), "args": string(printed), "unit": k.Unit, "about": about,
+		"id": made, "short": made.Short(), "kind": k.Name, "key": o.Unique, "priority": o.priority(),
+		"args": string(printed), "unit": k.Unit, "about": about,
 		"type": who.Type, "actor": who.ID, "name": who.Name, "scope": who.Scope, "actor_key": who.Key,
 	})
 	return nil
 }
 
-// Told lets workers know soon that jobs were put. It waits for nothing.
-func (j *Jobs) Told() {
+// Wake notifies workers that jobs were put. It does not block.
+func (j *Jobs) Wake() {
 	select {
 	case j.put <- struct{}{}:
 	default: // it is known already
@@ -83,13 +135,18 @@ func (b *batch) insert(ctx context.Context, tx pg.Tx, j *Jobs) error {
 		}
 		who := requester(op.ActorOf(ctx))
 		made, err = pg.All[row](ctx, tx, `
-			insert into job (id, short_id, kind, unique_key, priority, args, unit, actor_type, actor_id, actor_name, actor_scope, actor_key, run_at)
-			select v.id, v.short_id, @kind, v.unique_key, v.priority, v.args::jsonb, @unit, @type, @actor, @name, @scope, @key, coalesce(v.run_at, now())
-			from unnest(@ids::uuid[], @shorts::text[], @keys::text[], @priorities::int[], @args::text[], @moments::timestamptz[]) v (id, short_id, unique_key, priority, args, run_at)
+			insert into job (id, short_id, kind, unique_key, priority, args, unit, actor_type, actor_id, actor_name,
+				actor_scope, actor_key, run_at)
+			select v.id, v.short_id, @kind, v.unique_key, v.priority, v.args::jsonb, @unit, @type, @actor, @name,
+				@scope, @key, coalesce(v.run_at, now())
+			from unnest(@ids::uuid[], @shorts::text[], @keys::text[], @priorities::int[], @args::text[],
+				@moments::timestamptz[]) v (id, short_id, unique_key, priority, args, run_at)
 			order by v.unique_key, v.id -- two who ask for the same keys wait for each other in one order
 			on conflict (kind, unique_key) where state in ('queued', 'running') do nothing
-			returning id, short_id, kind, state, done, total, unit, result, error_code, error_message, created_at, started_at, finished_at`, pg.Args{
-			"kind": b.kind.Name, "unit": b.kind.Unit, "ids": ids, "shorts": shorts, "keys": keys, "priorities": priorities, "args": args, "moments": moments,
+			returning id, short_id, kind, state, done, total, unit, result, error_code, error_message, created_at,
+				started_at, finished_at`, pg.Args{
+			"kind": b.kind.Name, "unit": b.kind.Unit, "ids": ids, "shorts": shorts, "keys": keys,
+			"priorities": priorities, "args": args, "moments": moments,
 			"type": who.Type, "actor": who.ID, "name": who.Name, "scope": who.Scope, "key": who.Key,
 		})
 		return err
@@ -107,7 +164,7 @@ func (b *batch) insert(ctx context.Context, tx pg.Tx, j *Jobs) error {
 		i := at[r.ID]
 		b.jobs[i], filled[i] = j.record(ctx, r), true
 		if !b.orders[i].RunAt.After(time.Now()) {
-			now = append(now, due{r.ID, b.orders[i].priority()})
+			now = append(now, due{r.ID, b.kind.Name, b.orders[i].priority()})
 		}
 	}
 	b.close(filled)
@@ -161,7 +218,8 @@ type live struct {
 	Key string `db:"unique_key"`
 }
 
-// join answers the live jobs that the open orders join. What shall follow a job that runs is written into its row; whoever asked last is who it is run for.
+// join answers the live jobs that the open orders join. What shall follow a job that runs is
+// written into its row; whoever asked last is who it is run for.
 func (b *batch) join(ctx context.Context, tx pg.Tx, j *Jobs) error {
 	var keys, after, next []string
 	who := requester(op.ActorOf(ctx))
@@ -177,7 +235,7 @@ func (b *batch) join(ctx context.Context, tx pg.Tx, j *Jobs) error {
 		}
 		after, next = append(after, o.Unique), append(next, string(printed))
 	}
-	if len(after) > 0 { // a job that ends at this moment is not found, and is made anew
+	if len(after) > 0 { // a job that ends at this moment is not found, and a new one is made
 		_, err := pg.Exec(ctx, tx, `
 			update job set again = v.next::jsonb from unnest($2::text[], $3::text[]) v (unique_key, next)
 			where job.kind = $1 and job.unique_key = v.unique_key and job.state = 'running'`, b.kind.Name, after, next)
@@ -190,7 +248,8 @@ func (b *batch) join(ctx context.Context, tx pg.Tx, j *Jobs) error {
 	}
 	// What began since the statement before is young enough to see what the call is about.
 	found, err := pg.All[live](ctx, tx, `
-		select id, short_id, kind, state, done, total, unit, result, error_code, error_message, created_at, started_at, finished_at, unique_key
+		select id, short_id, kind, state, done, total, unit, result, error_code, error_message, created_at,
+			started_at, finished_at, unique_key
 		from job where kind = $1 and unique_key = any($2) and state in ('queued', 'running')`, b.kind.Name, keys)
 	if err != nil {
 		return err
@@ -226,12 +285,14 @@ func (j *Jobs) follow(ctx context.Context, tx pg.Tx, ended ...id.ID) error {
 			shorts[i] = ids[i].Short()
 		}
 		made, err = pg.All[due](ctx, tx, `
-			insert into job (id, short_id, kind, unique_key, priority, args, unit, actor_type, actor_id, actor_name, actor_scope, actor_key)
+			insert into job (id, short_id, kind, unique_key, priority, args, unit, actor_type, actor_id, actor_name,
+				actor_scope, actor_key)
 			select v.id, v.short_id, job.kind, job.unique_key, (again ->> 'priority')::smallint, again -> 'args', unit,
-				again ->> 'actor_type', (again ->> 'actor_id')::uuid, again ->> 'actor_name', (again ->> 'actor_scope')::smallint, (again ->> 'actor_key')::uuid
+				again ->> 'actor_type', (again ->> 'actor_id')::uuid, again ->> 'actor_name',
+					(again ->> 'actor_scope')::smallint, (again ->> 'actor_key')::uuid
 			from unnest($1::uuid[], $2::uuid[], $3::text[]) v (former, id, short_id) join job on job.id = v.former
 			on conflict (kind, unique_key) where state in ('queued', 'running') do nothing
-			returning id, priority`, waiting, ids, shorts)
+			returning id, kind, priority`, waiting, ids, shorts)
 		return err
 	})
 	if err != nil {

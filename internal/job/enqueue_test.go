@@ -30,7 +30,8 @@ func enqueueAll(t testing.TB, j *job.Jobs, db *pg.DB, orders ...job.Order) []job
 	return made
 }
 
-// Many jobs come back in the order in which they were asked for, those that were there already among them, and are all worked.
+// Many jobs come back in the order in which they were asked for, those that were there already
+// among them, and are all worked.
 func TestManyAtOnce(t *testing.T) {
 	t.Parallel()
 	db := pgtest.New(t)
@@ -39,12 +40,14 @@ func TestManyAtOnce(t *testing.T) {
 	first := enqueue(t, j, db, "count", countArgs{2}, job.Options{Unique: "7"})
 	orders := []job.Order{}
 	for i := range 40 {
-		orders = append(orders, job.Order{Args: countArgs{i % 3}, Options: job.Options{Unique: fmt.Sprint(i % 20)}}) // each key twice in one call
+		// each key twice in one call
+		orders = append(orders, job.Order{Args: countArgs{i % 3}, Options: job.Options{Unique: fmt.Sprint(i % 20)}})
 	}
 	orders = append(orders, job.Order{Args: countArgs{1}}, job.Order{Args: countArgs{1}}) // no key: two jobs
 	made := enqueueAll(t, j, db, orders...)
 	if len(made) != 42 || made[7].ID != first.ID || made[27].ID != first.ID || made[40].ID == made[41].ID {
-		t.Fatalf("%d jobs; the one that was there is %s, answered %s and %s", len(made), first.ID, made[7].ID, made[27].ID)
+		t.Fatalf("%d jobs; the one that was there is %s, answered %s and %s", len(made), first.ID, made[7].ID,
+			made[27].ID)
 	}
 	for i := range 20 {
 		if made[i].ID != made[i+20].ID || made[i].ID == made[(i+1)%20].ID {
@@ -73,7 +76,8 @@ func TestManyAtOnce(t *testing.T) {
 	}
 }
 
-// Two servers ask for the same keys in opposite orders at once: each key has one job, and nobody is turned away.
+// Two servers ask for the same keys in opposite orders at once: each key has one job, and nobody is
+// turned away.
 func TestManyAtOnceFromTwoSides(t *testing.T) {
 	t.Parallel()
 	db := pgtest.New(t)
@@ -86,7 +90,10 @@ func TestManyAtOnceFromTwoSides(t *testing.T) {
 				if side%2 == 1 {
 					i = 49 - i
 				}
-				orders = append(orders, job.Order{Args: countArgs{1}, Options: job.Options{Unique: fmt.Sprint(i), Again: side%3 == 0}})
+				orders = append(orders, job.Order{
+					Args:    countArgs{1},
+					Options: job.Options{Unique: fmt.Sprint(i), Again: side%3 == 0},
+				})
 			}
 			enqueueAll(t, j, db, orders...)
 		})
@@ -98,35 +105,42 @@ func TestManyAtOnceFromTwoSides(t *testing.T) {
 	}
 }
 
-// Whoever asks for more while the job runs gets exactly one further run, however many ask; who asks while it waits joins it.
+// Whoever asks for more while the job runs gets exactly one further run, however many ask; who asks
+// while it waits joins it.
 func TestOneFurtherRun(t *testing.T) {
 	t.Parallel()
-	for name, end := range map[string]string{"succeeds": job.Succeeded, "fails": job.Failed, "is cancelled": job.Cancelled} {
+	for name, end := range map[string]string{
+		"succeeds": job.Succeeded, "fails": job.Failed,
+		"is cancelled": job.Cancelled,
+	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			db := pgtest.New(t)
 			var runs atomic.Int32
 			inside, release := make(chan string, 10), make(chan struct{})
-			j := newJobs(t, db, job.Kind{Name: "count", Unit: "runs", Work: func(ctx context.Context, run *job.Run) (any, error) {
-				var args struct{ Why string }
-				if err := run.Args(&args); err != nil {
-					return nil, err
-				}
-				first := runs.Add(1) == 1
-				inside <- args.Why + " by " + op.ActorOf(ctx).Name
-				if !first {
+			j := newJobs(t, db, job.Kind{
+				Name: "count", Unit: "runs",
+				Work: func(ctx context.Context, run *job.Run) (any, error) {
+					var args struct{ Why string }
+					if err := run.Args(&args); err != nil {
+						return nil, err
+					}
+					first := runs.Add(1) == 1
+					inside <- args.Why + " by " + op.ActorOf(ctx).Name
+					if !first {
+						return nil, nil
+					}
+					select {
+					case <-release:
+					case <-ctx.Done():
+						return nil, context.Cause(ctx)
+					}
+					if end == job.Failed {
+						return nil, fmt.Errorf("broken")
+					}
 					return nil, nil
-				}
-				select {
-				case <-release:
-				case <-ctx.Done():
-					return nil, context.Cause(ctx)
-				}
-				if end == job.Failed {
-					return nil, fmt.Errorf("broken")
-				}
-				return nil, nil
-			}})
+				},
+			})
 			ask := func(why string, again bool) job.Job {
 				return enqueue(t, j, db, "count", map[string]string{"why": why}, job.Options{Unique: "k", Again: again})
 			}
@@ -194,7 +208,8 @@ func TestJoinedJobIsNotFollowed(t *testing.T) {
 	}
 }
 
-// What was asked for while a job ran is not lost with its worker: neither when another goes on with it, nor when it is given up.
+// What was asked for while a job ran is not lost with its worker: neither when another goes on with
+// it, nor when it is given up.
 func TestFurtherRunOutlivesTheWorker(t *testing.T) {
 	t.Parallel()
 	for losses, want := range map[int]string{0: job.Succeeded, 9: job.Failed} {
@@ -204,7 +219,8 @@ func TestFurtherRunOutlivesTheWorker(t *testing.T) {
 			countedTable(t, db)
 			j := newJobs(t, db, counting(nil))
 			one := enqueue(t, j, db, "count", countArgs{1}, job.Options{Unique: "k"})
-			_, err := db.Exec(t.Context(), `update job set state = 'running', lease_owner = 'dead', renewed_at = now() - interval '1 hour', losses = $2 where id = $1`, one.ID, losses)
+			_, err := db.Exec(t.Context(), `update job set state = 'running', lease_owner = 'dead',
+				renewed_at = now() - interval '1 hour', losses = $2 where id = $1`, one.ID, losses)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -221,7 +237,8 @@ func TestFurtherRunOutlivesTheWorker(t *testing.T) {
 	}
 }
 
-// Jobs end and are asked for in the same moments over and over: none who asked is left without a run that began after the asking.
+// Jobs end and are asked for in the same moments over and over: none who asked is left without a
+// run that began after the asking.
 func TestFurtherRunIsNeverLost(t *testing.T) {
 	t.Parallel()
 	db := pgtest.New(t)
@@ -252,7 +269,8 @@ func TestFurtherRunIsNeverLost(t *testing.T) {
 	if seen.Load() != told.Load() {
 		t.Errorf("the last run saw %d of %d", seen.Load(), told.Load())
 	}
-	overlaps, err := pg.Value[int](t.Context(), db, `select count(*) from job a join job b on a.id < b.id and a.started_at < b.finished_at and b.started_at < a.finished_at`)
+	overlaps, err := pg.Value[int](t.Context(), db, `select count(*) from job a
+		join job b on a.id < b.id and a.started_at < b.finished_at and b.started_at < a.finished_at`)
 	if err != nil || overlaps != 0 {
 		t.Errorf("%d pairs of runs overlap (%v)", overlaps, err)
 	}
@@ -267,15 +285,15 @@ func lives(t testing.TB, db *pg.DB) bool {
 	return live
 }
 
-// A job that is put among other statements is there with them, if what was asked for is so, and one of its key is not put twice. Workers who were told begin at once; those who were not look for it themselves.
+// A job that is put among other statements is there with them, if what was asked for is so, and one
+// of its key is not put twice. Workers who were told begin at once; those who were not look for it
+// themselves.
 func TestPut(t *testing.T) {
 	t.Parallel()
 	db := pgtest.New(t)
 	countedTable(t, db)
 	j := newJobs(t, db, counting(nil))
-	j.Quicken(time.Second, 5*time.Second, 20*time.Second)
-	start(t, j)
-	time.Sleep(200 * time.Millisecond) // the first look is over
+	j.Quicken(time.Second, 15*time.Second, 60*time.Second)
 	ctx := op.WithActor(t.Context(), ada)
 	put := func(key string, holds, whole bool) error {
 		var b pgx.Batch
@@ -292,12 +310,19 @@ func TestPut(t *testing.T) {
 		return db.SendBatch(ctx, &b).Close()
 	}
 	states := func() string {
-		s, err := pg.Value[string](ctx, db, `select coalesce(string_agg(unique_key || ' ' || state || ' ' || actor_name, ', ' order by unique_key), '') from job`)
+		s, err := pg.Value[string](ctx, db,
+			`select coalesce(string_agg(unique_key || ' ' || state || ' ' || actor_name, ', ' order by unique_key), '') from job`)
 		if err != nil {
 			t.Fatal(err)
 		}
 		return s
 	}
+	if err := put("first", true, true); err != nil {
+		t.Fatal(err)
+	}
+	start(t, j)
+	first := "first succeeded " + ada.Name + ", "
+	await(t, "the first look", func() bool { return states()+", " == first })
 	for _, key := range []string{"told", "told"} {
 		if err := put(key, true, true); err != nil {
 			t.Fatal(err)
@@ -309,17 +334,18 @@ func TestPut(t *testing.T) {
 	if err := put("undone", true, false); err == nil {
 		t.Error("a batch that fails goes well")
 	}
-	if got := states(); got != "told queued "+ada.Name {
+	if got := states(); got != first+"told queued "+ada.Name {
 		t.Errorf("put: %s", got)
 	}
 	began := time.Now()
-	j.Told()
-	await(t, "the job that workers were told of", func() bool { return states() == "told succeeded "+ada.Name })
-	if took := time.Since(began); took > 4*time.Second {
+	j.Wake()
+	await(t, "the job that workers were told of", func() bool { return states() == first+"told succeeded "+ada.Name })
+	if took := time.Since(began); took > 12*time.Second {
 		t.Errorf("it took %v, as if nobody had been told", took)
 	}
 	if err := put("untold", true, true); err != nil {
 		t.Fatal(err)
 	}
-	await(t, "the job that nobody was told of", func() bool { return states() == "told succeeded "+ada.Name+", untold succeeded "+ada.Name })
+	await(t, "the job that nobody was told of",
+		func() bool { return states() == first+"told succeeded "+ada.Name+", untold succeeded "+ada.Name })
 }

@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// A job claimed in the moment in which the server begins to stop is told so, also while it waits outside a batch: else the stop lasts its whole patience.
+// A job claimed in the moment in which the server begins to stop is told so, also while it waits
+// outside a batch: else the stop lasts its whole patience.
 func TestARunClaimedWhileStoppingIsHalted(t *testing.T) {
 	t.Parallel()
 	j := &Jobs{running: map[*Run]bool{}, closing: make(chan struct{})}
@@ -14,7 +15,7 @@ func TestARunClaimedWhileStoppingIsHalted(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	defer cancel(nil)
 	r := &Run{jobs: j, cancel: cancel}
-	j.hold(r)
+	j.track(r)
 	if err := context.Cause(ctx); !errors.Is(err, ErrStopping) {
 		t.Errorf("its context: %v", err)
 	}

@@ -1,5 +1,3 @@
-// Package job runs long work: it takes it on in the caller's transaction, gives it to one worker at a time over all servers, keeps its progress, and resumes it elsewhere when its worker dies.
-// It knows no work itself, kinds are handed in; it is the only package that sees River.
 package job
 
 import (
@@ -21,19 +19,37 @@ import (
 	"github.com/riverqueue/river/riverdriver/riverpgxv5"
 )
 
-// A Kind is one sort of long work.
+// A Kind is one kind of long work.
 type Kind struct {
-	Name    string
-	Unit    string                                   // of its progress, in the plural: "transactions"
-	Work    func(context.Context, *Run) (any, error) // answers the result, an object in JSON, or nil for none; its context carries who asked
-	Retries int                                      // tries after the first that failures which may pass are given; each batch that commits starts the count again
-	Timeout time.Duration                            // of one try; 0 means an hour
-	Show    func(op.Actor, json.RawMessage) any      // the result as that caller may see it; nil where everyone sees what is stored
+	Name string
+	Unit string // of its progress, in the plural: "transactions"
+	// answers the result, an object in JSON, or nil for none; its context carries who asked
+	Work func(context.Context, *Run) (any, error)
+	// tries after the first that failures which may pass are given; each batch that commits starts
+	// the count again
+	Retries int
+	Timeout time.Duration // of one try; 0 means an hour
+	Whole   bool          // it cannot be cancelled: half of it is worse than none
+	// the result as that caller may see it; nil where everyone sees what is stored
+	Show func(op.Actor, json.RawMessage) any
+	// it has workers of its own, so that it never waits behind what callers ask for in bulk
+	Prompt bool
 }
 
-// Jobs takes on long work and runs it.
+// promptQueue is River's name for the tickets of prompt kinds.
+const promptQueue = "prompt"
+
+func (k Kind) queue() string {
+	if k.Prompt {
+		return promptQueue
+	}
+	return river.QueueDefault
+}
+
+// Jobs enqueues and runs long work.
 type Jobs struct {
 	db    *pg.DB
+	desk  *pg.DB // for leases and claims, which must not wait for the connections that work holds
 	log   *slog.Logger
 	owner string // this process, among all that run jobs on this database
 	kinds map[string]Kind
@@ -44,8 +60,9 @@ type Jobs struct {
 	tempo  tempo
 	faults faults
 
-	wakes wakes
-	put   chan struct{} // told that jobs were put
+	views   *views
+	streams streams
+	put     chan struct{} // told that jobs were put
 
 	mu      sync.Mutex
 	running map[*Run]bool
@@ -53,7 +70,8 @@ type Jobs struct {
 	closed  bool
 }
 
-// A tempo is how fast the death of a worker is noticed. A lease is renewed several times before it runs out, so that a slow moment of the database costs nobody his job.
+// A tempo is how fast the death of a worker is noticed. A lease is renewed several times before it
+// runs out, so that a slow moment of the database costs nobody his job.
 type tempo struct{ renew, look, lease time.Duration }
 
 var usual = tempo{renew: 2 * time.Second, look: 3 * time.Second, lease: 7 * time.Second}
@@ -65,7 +83,9 @@ type faults struct {
 }
 
 const (
-	workers      = 4              // jobs at once in one process; each may hold a connection of the pool
+	workers      = 4              // jobs at once in one process
+	promptly     = 3              // prompt ones beside them
+	mostQueued   = 20             // jobs of one caller that wait
 	longest      = 24 * time.Hour // that any try may take
 	defaultTime  = time.Hour
 	keptFor      = 30 * 24 * time.Hour // finished jobs
@@ -74,21 +94,22 @@ const (
 	stopPatience = 8 * time.Second // within the server's own grace
 )
 
-// New makes a Jobs that knows no kind yet. It connects to nothing.
+// New returns a Jobs without kinds. It opens no connections.
 func New(db *pg.DB, log *slog.Logger) *Jobs {
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
 	}
 	host, _ := os.Hostname() // only to be recognised by people
 	j := &Jobs{
-		db: db, log: log, owner: fmt.Sprintf("%s %d %s", host, os.Getpid(), id.Base62(8)), kinds: map[string]Kind{}, tempo: usual,
+		db: db, desk: db.Reserved(), log: log, owner: fmt.Sprintf("%s %d %s", host, os.Getpid(), id.Base62(8)),
+		kinds: map[string]Kind{}, tempo: usual,
 		running: map[*Run]bool{}, closing: make(chan struct{}), put: make(chan struct{}, 1),
 	}
-	j.river = sync.OnceValues(j.client)
+	j.river, j.views = sync.OnceValues(j.client), newViews(j.readAll)
 	return j
 }
 
-// Add makes kinds known. It is called while the service is put together, never later.
+// Add registers kinds. It is called while the service is being built, never later.
 func (j *Jobs) Add(kinds ...Kind) {
 	for _, k := range kinds {
 		if k.Name == "" || k.Unit == "" || k.Work == nil || k.Timeout > longest {
@@ -101,7 +122,8 @@ func (j *Jobs) Add(kinds ...Kind) {
 	}
 }
 
-// A ticket is what River carries: a word that a job should be looked at. Whether it is then run the job's own row decides.
+// A ticket is what River carries: a word that a job should be looked at. Whether it is then run the
+// job's own row decides.
 type ticket struct {
 	Job id.ID `json:"job"`
 }
@@ -120,12 +142,17 @@ func (c *clerk) Work(ctx context.Context, t *river.Job[ticket]) error {
 }
 
 func (j *Jobs) client() (*river.Client[pgx.Tx], error) {
-	desk := river.NewWorkers()
-	river.AddWorker(desk, &clerk{jobs: j})
-	c, err := river.NewClient(riverpgxv5.New(j.db.Pool), &river.Config{
-		ID: j.owner, Schema: schema, Workers: desk, Queues: map[string]river.QueueConfig{river.QueueDefault: {MaxWorkers: workers}},
-		Logger: slog.New(quiet{j.log.Handler()}), MaxAttempts: 1, // a ticket that was not honoured is written anew
-		JobTimeout: longest + time.Hour, RescueStuckJobsAfter: longest + 2*time.Hour, // no job waits for this: leases notice a dead worker
+	hands := river.NewWorkers()
+	river.AddWorker(hands, &clerk{jobs: j})
+	c, err := river.NewClient(riverpgxv5.New(j.desk.Pool), &river.Config{
+		ID: j.owner, Schema: schema, Workers: hands,
+		Queues: map[string]river.QueueConfig{
+			river.QueueDefault: {MaxWorkers: workers},
+			promptQueue:        {MaxWorkers: promptly},
+		},
+		Logger: slog.New(quiet{j.log.Handler()}), MaxAttempts: 1, // a ticket that was not honoured is written again
+		// no job waits for this: leases notice a dead worker
+		JobTimeout: longest + time.Hour, RescueStuckJobsAfter: longest + 2*time.Hour,
 		ReindexerSchedule: river.NeverSchedule(),
 	})
 	if err != nil {
@@ -142,21 +169,23 @@ func (q quiet) Enabled(ctx context.Context, l slog.Level) bool {
 	return l >= slog.LevelWarn && q.Handler.Enabled(ctx, l)
 }
 
-// Options are what may be said about a job beside its arguments. Zero values are good ones.
+// Options are optional properties of a job. Zero values are usable defaults.
 type Options struct {
-	Unique   string    // a live job of the same kind and key is joined: it is answered, and no other is made
-	Again    bool      // of Unique: where the job runs already it may have read past what this call is about, so that it is followed by one more, however many ask meanwhile
+	Unique string // a live job of the same kind and key is joined: it is answered, and no other is made
+	// of Unique: where the job runs already it may have read past what this call is about, so that
+	// it is followed by one more, however many ask meanwhile
+	Again    bool
 	RunAt    time.Time // not before then
 	Priority int       // 1 goes first, 4 last; 0 means 2
 }
 
-// An Order is a job that is asked for.
+// An Order is a request for a job.
 type Order struct {
 	Args any
 	Options
 }
 
-// Enqueue takes a job on as part of tx, in the name of whoever makes the call: it is there when tx commits, and not if it does not.
+// Enqueue adds a job in tx, on behalf of the caller: the job exists if and only if tx commits.
 func (j *Jobs) Enqueue(ctx context.Context, tx pg.Tx, kind string, args any, o Options) (Job, error) {
 	made, err := j.EnqueueAll(ctx, tx, kind, []Order{{args, o}})
 	if err != nil {
@@ -165,14 +194,18 @@ func (j *Jobs) Enqueue(ctx context.Context, tx pg.Tx, kind string, args any, o O
 	return made[0], nil
 }
 
-// EnqueueAll is Enqueue for many jobs of a kind, in as many statements as for one. It answers them in the order given.
+// EnqueueAll is Enqueue for many jobs of a kind, in as many statements as for one. It returns them
+// in the given order.
 func (j *Jobs) EnqueueAll(ctx context.Context, tx pg.Tx, kind string, orders []Order) ([]Job, error) {
 	k, ok := j.kinds[kind]
 	if !ok {
-		return nil, fmt.Errorf("job: there is no kind %q", kind)
+		return nil, fmt.Errorf("job: unknown kind %q", kind)
 	}
 	b, err := newBatch(k, orders)
 	if err != nil {
+		return nil, err
+	}
+	if err := b.yield(ctx, tx); err != nil {
 		return nil, err
 	}
 	for range 5 {
@@ -187,16 +220,18 @@ func (j *Jobs) EnqueueAll(ctx context.Context, tx pg.Tx, kind string, orders []O
 		}
 		// The others ended between the two statements.
 	}
-	return nil, errs.New(errs.Unavailable, "the same work keeps starting and ending; try again")
+	return nil, errs.New(errs.Unavailable, "the same job keeps starting and finishing; try again")
 }
 
 // A due is a job that a worker should be told of.
 type due struct {
-	ID       id.ID `db:"id"`
-	Priority int   `db:"priority"`
+	ID       id.ID  `db:"id"`
+	Kind     string `db:"kind"`
+	Priority int    `db:"priority"`
 }
 
-// dispatch writes tickets for queued jobs, all in three statements. A job that is not due yet gets none: whoever looks first after that moment writes it.
+// dispatch writes tickets for queued jobs, all in three statements. A job that is not due yet gets
+// none: whoever looks first after that moment writes it.
 func (j *Jobs) dispatch(ctx context.Context, tx pg.Tx, jobs []due) error {
 	if len(jobs) == 0 {
 		return nil
@@ -211,7 +246,10 @@ func (j *Jobs) dispatch(ctx context.Context, tx pg.Tx, jobs []due) error {
 	}
 	tickets := make([]river.InsertManyParams, len(jobs))
 	for i, d := range jobs {
-		tickets[i] = river.InsertManyParams{Args: ticket{d.ID}, InsertOpts: &river.InsertOpts{Priority: d.Priority}}
+		tickets[i] = river.InsertManyParams{
+			Args:       ticket{d.ID},
+			InsertOpts: &river.InsertOpts{Priority: d.Priority, Queue: j.kinds[d.Kind].queue()},
+		}
 	}
 	written, err := client.InsertManyTx(ctx, whole, tickets)
 	if err != nil {

@@ -18,7 +18,8 @@ import (
 	"coffer/internal/pg/pgtest"
 )
 
-const patience = 30 * time.Second
+// patience is how long a test waits for what must come; it ends a test that would wait for ever.
+const patience = 2 * time.Minute
 
 // ada is who asks in these tests.
 var ada = op.Actor{Type: op.User, ID: id.Must("00000000-0000-7000-8000-0000000000ad"), Name: "Ada", Scope: op.Full}
@@ -26,7 +27,7 @@ var ada = op.Actor{Type: op.User, ID: id.Must("00000000-0000-7000-8000-000000000
 func newJobs(t testing.TB, db *pg.DB, kinds ...job.Kind) *job.Jobs {
 	t.Helper()
 	j := job.New(db, slog.New(slog.DiscardHandler))
-	j.Quicken(100*time.Millisecond, 150*time.Millisecond, time.Second)
+	j.Quicken(100*time.Millisecond, 150*time.Millisecond, 2*time.Second) // a lease that a busy machine does not lose
 	j.Add(kinds...)
 	return j
 }
@@ -95,40 +96,47 @@ type countArgs struct {
 
 // counting adds up 1 … n, a number a batch. between runs before each batch.
 func counting(between func(ctx context.Context, n int) error) job.Kind {
-	return job.Kind{Name: "count", Unit: "numbers", Retries: 3, Work: func(ctx context.Context, run *job.Run) (any, error) {
-		var args countArgs
-		if err := run.Args(&args); err != nil {
-			return nil, err
-		}
-		at := struct{ N, Sum int }{}
-		if _, err := run.Position(&at); err != nil {
-			return nil, err
-		}
-		for at.N < args.Batches {
-			if between != nil {
-				if err := between(ctx, at.N+1); err != nil {
-					return nil, err
-				}
-			}
-			next := at
-			next.N++
-			next.Sum += next.N
-			err := run.Batch(ctx, func(ctx context.Context, tx pg.Tx) (job.Step, error) {
-				_, err := tx.Exec(ctx, `insert into counted (job, n, attempt) values ($1, $2, $3)`, run.ID(), next.N, run.Attempt())
-				return job.Step{Position: next, Done: 1, Total: int64(args.Batches)}, err
-			})
-			if err != nil {
+	return job.Kind{
+		Name: "count", Unit: "numbers", Retries: 3,
+		Work: func(ctx context.Context, run *job.Run) (any, error) {
+			var args countArgs
+			if err := run.Args(&args); err != nil {
 				return nil, err
 			}
-			at = next
-		}
-		return map[string]int{"sum": at.Sum}, nil
-	}}
+			at := struct{ N, Sum int }{}
+			if _, err := run.Position(&at); err != nil {
+				return nil, err
+			}
+			for at.N < args.Batches {
+				if between != nil {
+					if err := between(ctx, at.N+1); err != nil {
+						return nil, err
+					}
+				}
+				next := at
+				next.N++
+				next.Sum += next.N
+				err := run.Batch(ctx, func(ctx context.Context, tx pg.Tx) (job.Step, error) {
+					_, err := tx.Exec(ctx, `insert into counted (job, n, attempt)
+					values ($1, $2, $3)`, run.ID(), next.N, run.Attempt())
+					return job.Step{Position: next, Done: 1, Total: int64(args.Batches)}, err
+				})
+				if err != nil {
+					return nil, err
+				}
+				at = next
+			}
+			return map[string]int{"sum": at.Sum}, nil
+		},
+	}
 }
 
 func countedTable(t testing.TB, db *pg.DB) {
 	t.Helper()
-	if _, err := db.Exec(t.Context(), `create table counted (job uuid, n int, attempt int, at timestamptz default clock_timestamp())`); err != nil {
+	if _, err := db.Exec(t.Context(), `
+		create table counted (job uuid, n int, attempt int, at timestamptz default clock_timestamp());
+		create table present (pid int);
+		create table allowance (n int)`); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -143,7 +151,8 @@ func checkCounted(t testing.TB, db *pg.DB, which id.ID, n int) {
 
 func counted(t testing.TB, db *pg.DB, which id.ID) (rows, distinct int) {
 	t.Helper()
-	if err := db.QueryRow(t.Context(), `select count(*), count(distinct n) from counted where job = $1`, which).Scan(&rows, &distinct); err != nil {
+	if err := db.QueryRow(t.Context(), `select count(*), count(distinct n) from counted
+		where job = $1`, which).Scan(&rows, &distinct); err != nil {
 		t.Fatal(err)
 	}
 	return rows, distinct
@@ -164,7 +173,8 @@ func TestJobRunsToItsEnd(t *testing.T) {
 	}
 	start(t, j)
 	got := ended(t, j, made.ID, job.Succeeded)
-	if string(got.Result) != `{"sum": 210}` || got.Progress.Done != 20 || *got.Progress.Total != 20 || got.Error != nil || got.StartedAt == nil || got.FinishedAt == nil {
+	if string(got.Result) != `{"sum": 210}` || got.Progress.Done != 20 || *got.Progress.Total != 20 ||
+		got.Error != nil || got.StartedAt == nil || got.FinishedAt == nil {
 		t.Errorf("as ended: %+v %s", got, got.Result)
 	}
 	checkCounted(t, db, made.ID, 20)
@@ -187,7 +197,8 @@ func TestEnqueueIsPartOfItsTransaction(t *testing.T) {
 	if !errors.Is(err, undone) {
 		t.Fatal(err)
 	}
-	left, err := pg.Value[int](t.Context(), db, `select (select count(*) from job) + (select count(*) from river.river_job)`)
+	left, err := pg.Value[int](t.Context(), db, `select (select count(*) from job) + (select count(*)
+		from river.river_job)`)
 	if err != nil || left != 0 {
 		t.Errorf("%d rows are left (%v)", left, err)
 	}
@@ -200,7 +211,8 @@ func TestEnqueueIsPartOfItsTransaction(t *testing.T) {
 	}
 }
 
-// A live job is joined by those who ask for the same, even at the same moment; one that has ended is not.
+// A live job is joined by those who ask for the same, even at the same moment; one that has ended
+// is not.
 func TestUniqueJobsAreJoined(t *testing.T) {
 	t.Parallel()
 	db := pgtest.New(t)
@@ -309,7 +321,8 @@ func TestCancelInEveryState(t *testing.T) {
 	}
 }
 
-// What may pass is tried again, what is wrong fails at once, and who asks learns only the public part.
+// What may pass is tried again, what is wrong fails at once, and who asks learns only the public
+// part.
 func TestRetryByKindOfError(t *testing.T) {
 	t.Parallel()
 	db := pgtest.New(t)
@@ -333,15 +346,24 @@ func TestRetryByKindOfError(t *testing.T) {
 	}{
 		{"passes", 1, errs.New(errs.ProviderError, "later"), job.Succeeded, 2, ""},
 		{"limited", 1, errs.New(errs.RateLimited, "slower"), job.Succeeded, 2, ""},
-		{"stays away", 9, fmt.Errorf("fetch: %w", errs.New(errs.ProviderTimeout, "the bank does not answer")), job.Failed, 2, errs.ProviderTimeout},
+		{
+			"stays away", 9, fmt.Errorf("fetch: %w", errs.New(errs.ProviderTimeout, "the bank does not answer")),
+			job.Failed, 2, errs.ProviderTimeout,
+		},
 		{"wrong", 9, errs.New(errs.ValidationError, "mend it"), job.Failed, 1, errs.ValidationError},
 		{"unknown", 9, errors.New("secret detail"), job.Failed, 1, errs.InternalError},
 	}
-	j := newJobs(t, db, job.Kind{Name: "panics", Unit: "tries", Retries: 3, Work: func(context.Context, *job.Run) (any, error) { panic("secret detail") }},
-		job.Kind{Name: "slow", Unit: "tries", Timeout: 50 * time.Millisecond, Work: func(ctx context.Context, _ *job.Run) (any, error) {
-			<-ctx.Done()
-			return nil, ctx.Err()
-		}})
+	j := newJobs(t, db, job.Kind{
+		Name: "panics", Unit: "tries", Retries: 3,
+		Work: func(context.Context, *job.Run) (any, error) { panic("secret detail") },
+	},
+		job.Kind{
+			Name: "slow", Unit: "tries", Timeout: 50 * time.Millisecond,
+			Work: func(ctx context.Context, _ *job.Run) (any, error) {
+				<-ctx.Done()
+				return nil, ctx.Err()
+			},
+		})
 	for _, c := range cases {
 		j.Add(failing(c.name, c.failures, c.err))
 	}
@@ -369,7 +391,8 @@ func TestRetryByKindOfError(t *testing.T) {
 			t.Errorf("%s: %+v", name, got.Error)
 		}
 	}
-	leak, err := pg.Value[bool](t.Context(), db, `select exists (select from job where job::text like '%secret%') or exists (select from river.river_job where river_job::text like '%secret%')`)
+	leak, err := pg.Value[bool](t.Context(), db, `select exists (select from job where job::text like '%secret%')
+		or exists (select from river.river_job where river_job::text like '%secret%')`)
 	if err != nil || leak {
 		t.Errorf("a private cause is stored (%v)", err)
 	}

@@ -10,14 +10,15 @@ import (
 	"coffer/internal/pg"
 )
 
-// Run works jobs until ctx ends. Then it takes no more, lets the batches that are under way commit, and puts the jobs back for whoever is next.
+// Run works on jobs until ctx ends. Then it takes no more, lets running batches commit, and returns
+// the jobs to the queue.
 func (j *Jobs) Run(ctx context.Context) error {
 	client, err := j.river()
 	if err != nil {
 		return err
 	}
 	for err := client.Start(context.WithoutCancel(ctx)); err != nil; err = client.Start(context.WithoutCancel(ctx)) {
-		j.log.Warn("jobs do not start yet", "error", errs.Told(err))
+		j.log.Warn("jobs cannot start yet", "error", errs.LogText(err))
 		if sleep(ctx, time.Second); ctx.Err() != nil {
 			return err
 		}
@@ -31,7 +32,9 @@ func (j *Jobs) Run(ctx context.Context) error {
 	grace, cancel := context.WithTimeout(behind, stopPatience)
 	err = client.Stop(grace)
 	cancel()
-	if err != nil { // some work does not listen: its transaction is broken off, and its last batch is done again elsewhere
+	// some work does not listen: its transaction is broken off, and its last batch is done again
+	// elsewhere
+	if err != nil {
 		for _, r := range j.runs() {
 			r.cancel(ErrStopping)
 		}
@@ -69,13 +72,17 @@ func (j *Jobs) keep(ctx context.Context) {
 		}
 		if runs := j.runs(); len(runs) > 0 {
 			if err := j.renew(ctx, runs); err != nil && ctx.Err() == nil {
-				j.log.Warn("leases not renewed", "error", errs.Told(err))
+				j.log.Warn("leases not renewed", "error", errs.LogText(err))
 			}
 		}
 	}
 }
 
-// renew tells runs that lost their lease so, and those that are to be cancelled. A process that cannot reach the database for as long as a lease lasts must take its leases for lost.
+// renew tells runs that lost their lease so, and those that are to be cancelled. A process that
+// cannot reach the database for as long as a lease lasts must take its leases for lost. A row that
+// somebody else has locked is left alone, so that it keeps no other lease from being renewed:
+// whoever looks for lost leases passes it over as well, and a batch that is about to commit renews
+// its own.
 func (j *Jobs) renew(ctx context.Context, runs []*Run) error {
 	type kept struct {
 		ID        id.ID `db:"id"`
@@ -87,11 +94,15 @@ func (j *Jobs) renew(ctx context.Context, runs []*Run) error {
 	}
 	asked := time.Now()
 	limited, cancel := context.WithTimeout(ctx, j.tempo.lease/2)
-	rows, err := pg.All[kept](limited, j.db, `
-		update job set renewed_at = clock_timestamp()
-		from unnest($1::uuid[], $2::bigint[]) as l (id, number)
-		where job.id = l.id and job.lease_number = l.number and job.state = 'running'
-		returning job.id, job.cancel_requested`, ids, numbers)
+	rows, err := pg.All[kept](limited, j.desk, `
+		with mine as (select * from unnest($1::uuid[], $2::bigint[]) as l (id, number)),
+		free as (
+			select job.id from mine join job on job.id = mine.id and job.lease_number = mine.number
+				and job.state = 'running'
+			for update of job skip locked),
+		renewed as (update job set renewed_at = clock_timestamp() from free where job.id = free.id)
+		select job.id, job.cancel_requested from mine join job on job.id = mine.id and job.lease_number = mine.number
+			and job.state = 'running'`, ids, numbers)
 	cancel()
 	held := map[id.ID]bool{}
 	for _, k := range rows {
@@ -112,13 +123,15 @@ func (j *Jobs) renew(ctx context.Context, runs []*Run) error {
 	return err
 }
 
-// lookOut finds jobs whose worker has died and jobs that nobody was told of, until ctx ends. Every server does it; they skip each other's rows.
+// lookOut finds jobs whose worker has died and jobs that nobody was told of, until ctx ends. Every
+// server does it; they skip each other's rows.
 func (j *Jobs) lookOut(ctx context.Context) {
 	at := time.Now() // of the next look
 	for swept := at; ; {
 		if j.doze(ctx, time.Until(at)) {
-			if err := j.db.InTx(ctx, func(tx pg.Tx) error { return j.tickets(ctx, tx) }); err != nil && ctx.Err() == nil {
-				j.log.Warn("jobs wait for the next look", "error", errs.Told(err))
+			if err := j.desk.InTx(ctx, func(tx pg.Tx) error { return j.tickets(ctx, tx) }); err != nil &&
+				ctx.Err() == nil {
+				j.log.Warn("jobs wait for the next poll", "error", errs.LogText(err))
 			}
 			if time.Now().Before(at) {
 				continue
@@ -129,25 +142,27 @@ func (j *Jobs) lookOut(ctx context.Context) {
 		}
 		next, err := j.look(ctx)
 		if err != nil && ctx.Err() == nil {
-			j.log.Warn("jobs not looked after", "error", errs.Told(err))
+			j.log.Warn("job maintenance failed", "error", errs.LogText(err))
 			next = time.Second
 		}
 		at = time.Now().Add(next)
 		if time.Since(swept) > time.Hour {
 			swept = time.Now()
 			if err := j.forget(ctx); err != nil && ctx.Err() == nil {
-				j.log.Warn("old jobs not removed", "error", errs.Told(err))
+				j.log.Warn("old jobs not deleted", "error", errs.LogText(err))
 			}
 		}
 	}
 }
 
-// look mends what it finds and answers when to look again: soon, and not later than the next lease can run out.
+// look mends what it finds and answers when to look again: soon, and not later than the next lease
+// can run out.
 func (j *Jobs) look(ctx context.Context) (time.Duration, error) {
 	left, due, err := j.sight(ctx)
 	if err == nil && (left < 0 || due) {
 		if err = j.mend(ctx); err == nil {
-			left, _, err = j.sight(ctx) // leases of one dead worker run out at different moments, and each is waited for
+			// leases of one dead worker run out at different moments, and each is waited for
+			left, _, err = j.sight(ctx)
 		}
 	}
 	if left < 0 {
@@ -162,16 +177,18 @@ func (j *Jobs) sight(ctx context.Context) (left time.Duration, due bool, err err
 		Oldest int64 `db:"oldest"` // ms since the renewal of the oldest lease
 		Due    bool  `db:"due"`
 	}
-	s, err := pg.One[sight](ctx, j.db, `
+	s, err := pg.One[sight](ctx, j.desk, `
 		select
-			coalesce((extract(epoch from clock_timestamp() - (select min(renewed_at) from job where state = 'running')) * 1000)::bigint, 0) as oldest,
+			coalesce((extract(epoch from clock_timestamp() - (select min(renewed_at) from job
+				where state = 'running')) * 1000)::bigint, 0) as oldest,
 			exists (`+dueJobs+`) as due`, j.tempo.lease.Milliseconds())
 	return j.tempo.lease - time.Duration(s.Oldest)*time.Millisecond, s.Due, err
 }
 
-// dueJobs are queued jobs that nobody has been told of, or whose ticket went down with the worker that had drawn it.
+// dueJobs are queued jobs that nobody has been told of, or whose ticket went down with the worker
+// that had drawn it.
 const dueJobs = `
-	select id, priority from job
+	select id, kind, priority from job
 	where state = 'queued' and run_at <= clock_timestamp() and (dispatch is null or
 		dispatched_at < clock_timestamp() - make_interval(secs => $1 / 1000.0) and
 		not exists (select from river.river_job t where t.id = job.dispatch and t.state = 'available'))`
@@ -191,7 +208,8 @@ func (j *Jobs) doze(ctx context.Context, d time.Duration) (put bool) {
 
 // tickets writes tickets for all that is due.
 func (j *Jobs) tickets(ctx context.Context, tx pg.Tx) error {
-	waiting, err := pg.All[due](ctx, tx, dueJobs+` order by priority, run_at limit 500 for update skip locked`, j.tempo.lease.Milliseconds())
+	waiting, err := pg.All[due](ctx, tx, dueJobs+` order by priority, run_at
+		limit 500 for update skip locked`, j.tempo.lease.Milliseconds())
 	if err != nil {
 		return err
 	}
@@ -211,19 +229,23 @@ func (j *Jobs) mend(ctx context.Context) error {
 	}
 	lease := j.tempo.lease.Milliseconds()
 	var found []lost
-	err := j.db.InTx(ctx, func(tx pg.Tx) (err error) {
+	err := j.desk.InTx(ctx, func(tx pg.Tx) (err error) {
 		found, err = pg.All[lost](ctx, tx, `
 			with gone as (
-				select id, case when cancel_requested then 'cancelled' when losses >= @most then 'failed' else 'queued' end as next
-				from job where state = 'running' and renewed_at < clock_timestamp() - make_interval(secs => @lease / 1000.0) for update skip locked)
+				select id, case when cancel_requested then 'cancelled' when losses >= @most then 'failed'
+					else 'queued' end as next
+				from job where state = 'running'
+					and renewed_at < clock_timestamp() - make_interval(secs => @lease / 1000.0) for update skip locked)
 			update job set
-				state = gone.next, lease_owner = null, lease_number = lease_number + 1, losses = losses + 1, dispatch = null, run_at = now(),
+				state = gone.next, lease_owner = null, lease_number = lease_number + 1, losses = losses + 1,
+					dispatch = null, run_at = now(),
 				finished_at = case when gone.next <> 'queued' then now() end,
-				error_code = case gone.next when 'failed' then @code end, error_message = case gone.next when 'failed' then @message end
+				error_code = case gone.next when 'failed' then @code end, error_message = case gone.next
+					when 'failed' then @message end
 			from gone where job.id = gone.id
 			returning job.id, job.short_id, job.kind, job.state`, pg.Args{
 			"lease": lease, "most": maxLosses - 1, "code": string(errs.InternalError),
-			"message": "the server stopped in the middle of this work again and again; its log says more",
+			"message": "the server stopped repeatedly during this job; its log says more",
 		})
 		if err != nil {
 			return err
@@ -243,12 +265,13 @@ func (j *Jobs) mend(ctx context.Context) error {
 		return err
 	}
 	for _, l := range found {
-		j.log.Warn("a job's worker has vanished", "kind", l.Kind, "job", l.ShortID, "now", l.State)
+		j.log.Warn("a job's worker has disappeared", "kind", l.Kind, "job", l.ShortID, "now", l.State)
 	}
 	return nil
 }
 
-// silence ends the connections on which workers without a lease still hold a transaction: it would never commit, but its locks would be in the way of whoever goes on.
+// silence ends the connections on which workers without a lease still hold a transaction: it would
+// never commit, but its locks would be in the way of whoever goes on.
 func (j *Jobs) silence(ctx context.Context) error {
 	if j.faults.merciful {
 		return nil
@@ -257,8 +280,9 @@ func (j *Jobs) silence(ctx context.Context) error {
 		ShortID string `db:"short_id"`
 		Number  int64  `db:"lease_number"`
 	}
-	rows, err := pg.All[lost](ctx, j.db, `
-		select short_id, lease_number from job where state = 'running' and renewed_at < clock_timestamp() - make_interval(secs => $1 / 1000.0)`, j.tempo.lease.Milliseconds())
+	rows, err := pg.All[lost](ctx, j.desk, `
+		select short_id, lease_number from job where state = 'running'
+			and renewed_at < clock_timestamp() - make_interval(secs => $1 / 1000.0)`, j.tempo.lease.Milliseconds())
 	if err != nil || len(rows) == 0 {
 		return err
 	}
@@ -266,16 +290,18 @@ func (j *Jobs) silence(ctx context.Context) error {
 	for i, r := range rows {
 		marks[i] = mark(r.ShortID, r.Number)
 	}
-	_, err = pg.Exec(ctx, j.db, `select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and application_name = any($1)`, marks)
+	_, err = pg.Exec(ctx, j.desk, `select pg_terminate_backend(pid) from pg_stat_activity
+		where datname = current_database() and application_name = any($1)`, marks)
 	return err
 }
 
 // forget removes finished jobs that nobody will ask for any more, a batch at a time.
 func (j *Jobs) forget(ctx context.Context) error {
 	for {
-		n, err := pg.Exec(ctx, j.db, `
+		n, err := pg.Exec(ctx, j.desk, `
 			delete from job where id in (
-				select id from job where finished_at < now() - make_interval(secs => $1) limit 5000 for update skip locked)`, keptFor.Seconds())
+				select id from job where finished_at < now() - make_interval(secs => $1)
+					limit 5000 for update skip locked)`, keptFor.Seconds())
 		if err != nil || n == 0 {
 			return err
 		}

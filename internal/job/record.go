@@ -23,30 +23,30 @@ const (
 type Job struct {
 	ID         id.ID           `json:"id"`
 	ShortID    string          `json:"short_id,omitempty" required:"true"`
-	Kind       string          `json:"kind" doc:"What sort of work it is"`
+	Kind       string          `json:"kind" doc:"The kind of work"`
 	State      string          `json:"state" enum:"queued,running,succeeded,failed,cancelled"`
 	Progress   Progress        `json:"progress"`
-	Result     json.RawMessage `json:"result" object:"any" doc:"What came of it, in the shape of its kind; null until it has succeeded"`
+	Result     json.RawMessage `json:"result" object:"any" doc:"The result, in the shape of its kind; null until it has succeeded"`
 	Error      *Failure        `json:"error" doc:"Why it failed; null otherwise"`
 	CreatedAt  pg.Time         `json:"created_at"`
 	StartedAt  *pg.Time        `json:"started_at"`
 	FinishedAt *pg.Time        `json:"finished_at"`
 }
 
-// A Progress is how far a job is.
+// A Progress is the progress of a job.
 type Progress struct {
 	Done  int64  `json:"done"`
-	Total *int64 `json:"total" doc:"Null while nobody knows"`
-	Unit  string `json:"unit" doc:"What is counted"`
+	Total *int64 `json:"total" doc:"Null while unknown"`
+	Unit  string `json:"unit" doc:"The unit that is counted"`
 }
 
-// A Failure is why a job failed.
+// A Failure says why a job failed.
 type Failure struct {
-	Code    string `json:"code" doc:"Stable, in UPPER_SNAKE_CASE"`
+	Code    string `json:"code" doc:"A stable code in UPPER_SNAKE_CASE"`
 	Message string `json:"message" doc:"What went wrong and what to do"`
 }
 
-// Ended reports whether nothing more will come of the job.
+// Ended reports whether the job is in a final state.
 func (j Job) Ended() bool { return j.FinishedAt != nil }
 
 // A row is a Job as it is stored.
@@ -67,13 +67,15 @@ type row struct {
 }
 
 const rows = `
-	select id, short_id, kind, state, done, total, unit, result, error_code, error_message, created_at, started_at, finished_at
+	select id, short_id, kind, state, done, total, unit, result, error_code, error_message, created_at, started_at,
+		finished_at
 	from job`
 
 // record is the job as the caller may see it.
 func (j *Jobs) record(ctx context.Context, r row) Job {
 	out := Job{
-		ID: r.ID, ShortID: r.ShortID, Kind: r.Kind, State: r.State, Progress: Progress{r.Done, r.Total, r.Unit}, Result: r.Result,
+		ID: r.ID, ShortID: r.ShortID, Kind: r.Kind, State: r.State, Progress: Progress{r.Done, r.Total, r.Unit},
+		Result:    r.Result,
 		CreatedAt: r.CreatedAt, StartedAt: r.StartedAt, FinishedAt: r.FinishedAt,
 	}
 	if r.ErrorCode != nil && r.ErrorMessage != nil {
@@ -94,18 +96,18 @@ type Ref struct {
 	JobID string `json:"job_id" minLength:"1" doc:"The job's UUID or short id"`
 }
 
-// Get is one job.
+// Get returns one job.
 func (j *Jobs) Get(ctx context.Context, q pg.Querier, in Ref) (Job, error) {
 	r, err := pg.One[row](ctx, q, rows+` where id = $1 or short_id = $2`, pg.RefTo(in.JobID).IDArgs()...)
-	return j.record(ctx, r), pg.Found(err, "job", "GET /api/v1/jobs lists them; finished ones are kept for 30 days")
+	return j.record(ctx, r), pg.Found(err, "job", "{job.list} lists them; finished ones are kept for 30 days")
 }
 
 // List asks for a page of jobs.
 type List struct {
 	Kind   *string `json:"kind,omitempty" minLength:"1" maxLength:"100" doc:"Only jobs of this kind"`
 	State  *string `json:"state,omitempty" enum:"queued,running,succeeded,failed,cancelled" doc:"Only jobs in this state"`
-	Cursor string  `json:"cursor,omitempty" maxLength:"1024" doc:"next_cursor of the page before"`
-	Limit  int     `json:"limit,omitempty" minimum:"1" maximum:"500" default:"50" doc:"How many on a page"`
+	Cursor string  `json:"cursor,omitempty" doc:"next_cursor of the previous page"`
+	Limit  int     `json:"limit,omitempty" minimum:"1" maximum:"500" default:"50" doc:"Page size"`
 }
 
 // A Worklist is a page of jobs, newest first.
@@ -115,7 +117,7 @@ type Worklist struct {
 	HasMore    bool   `json:"has_more"`
 }
 
-// List is a page of jobs.
+// List returns a page of jobs.
 func (j *Jobs) List(ctx context.Context, q pg.Querier, in List) (Worklist, error) {
 	filters := in
 	filters.Cursor, filters.Limit = "", 0
@@ -125,7 +127,8 @@ func (j *Jobs) List(ctx context.Context, q pg.Querier, in List) (Worklist, error
 	}
 	found, next, err := pg.ByID(pager, in.Cursor, in.Limit, func(before *string, limit int) ([]row, error) {
 		return pg.All[row](ctx, q, rows+`
-			where ($1::text is null or kind = $1) and ($2::text is null or state = $2) and ($3::uuid is null or id < $3) order by id desc limit $4`, in.Kind, in.State, before, limit)
+			where ($1::text is null or kind = $1) and ($2::text is null or state = $2)
+				and ($3::uuid is null or id < $3) order by id desc limit $4`, in.Kind, in.State, before, limit)
 	}, func(r row) id.ID { return r.ID })
 	if err != nil {
 		return Worklist{}, err
@@ -137,14 +140,48 @@ func (j *Jobs) List(ctx context.Context, q pg.Querier, in List) (Worklist, error
 	return out, nil
 }
 
-// Cancel ends a job that waits, and asks one that runs to end after the batch it is in.
+// cancellable says whether the caller may cancel the job: whoever asked for it may, and any admin.
+// An agent needs to have asked for it.
+func (j *Jobs) cancellable(ctx context.Context, tx pg.Tx, r row) error {
+	asker, err := pg.Value[*id.ID](ctx, tx, `select actor_id from job where id = $1`, r.ID)
+	if err != nil {
+		return err
+	}
+	if err := op.Owned(ctx, asker, "an agent may cancel only its own jobs"); err != nil {
+		return err
+	}
+	a := op.ActorOf(ctx)
+	if a.Role == "" || a.Role == op.RoleAdmin || asker != nil && asker.Equal(a.ID) {
+		return nil
+	}
+	// A member's jobs are also those that the member's own keys asked for, and the other way round.
+	own, err := pg.Value[bool](ctx, tx, `
+		select coalesce($1::uuid = $2::uuid, false)
+			or exists (select from token where id = $1 and kind = 'api_key' and member_id = $2)`, asker, a.Member)
+	if err == nil && !own {
+		err = errs.New(errs.Forbidden,
+			"this job was started by someone else; ask them, or an admin of the household, to cancel it")
+	}
+	return err
+}
+
+// Cancel ends a queued job, and asks a running one to end after its current batch.
 func (j *Jobs) Cancel(ctx context.Context, tx pg.Tx, in Ref) (Job, error) {
 	now, err := pg.One[row](ctx, tx, rows+` where id = $1 or short_id = $2 for update`, pg.RefTo(in.JobID).IDArgs()...)
+	if err != nil {
+		return Job{}, pg.Found(err, "job", "{job.list} lists them; finished ones are kept for 30 days")
+	}
+	if err := j.cancellable(ctx, tx, now); err != nil {
+		return Job{}, err
+	}
 	switch {
-	case err != nil:
-		return Job{}, pg.Found(err, "job", "GET /api/v1/jobs lists them; finished ones are kept for 30 days")
+	case j.kinds[now.Kind].Whole:
+		return Job{}, errs.New(errs.Conflict,
+			"a job of kind %s cannot be cancelled, because a half-finished one would do harm; wait for it to finish",
+			now.Kind)
 	case now.FinishedAt != nil:
-		return Job{}, errs.New(errs.Conflict, "this job has ended already (%s); there is nothing left to cancel", now.State)
+		return Job{}, errs.New(errs.Conflict, "this job has already finished (%s); there is nothing to cancel",
+			now.State)
 	}
 	r, err := pg.One[row](ctx, tx, `
 		update job set
@@ -152,7 +189,8 @@ func (j *Jobs) Cancel(ctx context.Context, tx pg.Tx, in Ref) (Job, error) {
 			state = case state when 'queued' then 'cancelled' else state end,
 			finished_at = case state when 'queued' then now() end
 		where id = $1
-		returning id, short_id, kind, state, done, total, unit, result, error_code, error_message, created_at, started_at, finished_at`, now.ID)
+		returning id, short_id, kind, state, done, total, unit, result, error_code, error_message, created_at,
+			started_at, finished_at`, now.ID)
 	if err != nil || r.FinishedAt == nil {
 		return j.record(ctx, r), err
 	}
@@ -162,11 +200,16 @@ func (j *Jobs) Cancel(ctx context.Context, tx pg.Tx, in Ref) (Job, error) {
 // Ops is the menu of jobs.
 func (j *Jobs) Ops() []*op.Op {
 	return []*op.Op{
-		op.Reading(op.Spec{Name: "job.list", Route: "GET /jobs", Summary: "Lists long work, newest first."}, j.List),
+		op.Reading(op.Spec{Name: "job.list", Route: "GET /jobs", Summary: "Lists jobs, newest first."}, j.List),
 		op.Long(op.Reading(op.Spec{
-			Name: "job.get", Route: "GET /jobs/{job_id}", Tool: "get_job", Summary: "Shows how far a job is, and its result when it has ended.",
-			Agent: "Shows a job: its state, its progress, and its result or error when it has ended. Give wait_seconds to wait for its end instead of asking again and again.",
+			Name: "job.get", Route: "GET /jobs/{job_id}", Tool: "get_job",
+			Summary: "Shows a job's progress, and its result once it has finished.",
+			Agent: "Shows a job: its state, its progress, and its result or error once it has finished. Give " +
+				"wait_seconds to wait for the end instead of polling.",
 		}, j.Get), 0, j.Await),
-		op.Writing(op.Spec{Name: "job.cancel", Route: "POST /jobs/{job_id}/cancel", Summary: "Cancels a job: one that waits at once, one that runs after the batch it is in."}, j.Cancel),
+		op.Writing(op.Spec{
+			Name: "job.cancel", Route: "POST /jobs/{job_id}/cancel", People: op.PeopleOthers,
+			Summary: "Cancels a job: a queued one at once, a running one after its current batch.",
+		}, j.Cancel),
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"strconv"
 	"sync"
 	"time"
 
@@ -14,14 +15,14 @@ import (
 	"coffer/internal/pg"
 )
 
-// Why a run ends early. Work returns what Batch gave it; it need not tell them apart.
+// Why a run ends early. Work returns the error that Batch returned; it need not distinguish them.
 var (
 	ErrCancelled = errors.New("job: cancelled")
-	ErrStopping  = errors.New("job: the server stops; another one goes on")
-	ErrLost      = errors.New("job: another worker has this job now")
+	ErrStopping  = errors.New("job: the server is stopping; another one continues the job")
+	ErrLost      = errors.New("job: another worker owns this job now")
 )
 
-// A Run is one worker's hold on a job, as its work sees it.
+// A Run is a job in the hands of one worker, as its work sees it.
 type Run struct {
 	jobs   *Jobs
 	claim  claim
@@ -29,7 +30,7 @@ type Run struct {
 
 	mu       sync.Mutex
 	inside   bool            // a batch is under way
-	halted   error           // why the work shall end at the next boundary
+	halted   error           // why the work must end at the next boundary
 	spoilt   error           // a batch may or may not have been committed
 	position json.RawMessage // as committed
 	renewed  time.Time       // when the lease was certainly held, by this machine's steady clock
@@ -53,18 +54,19 @@ type claim struct {
 	ActorKey   *id.ID          `db:"actor_key"`
 }
 
-// ID is the job's.
+// ID returns the job's id.
 func (r *Run) ID() id.ID { return r.claim.ID }
 
-// Attempt counts the times that someone took this job up, from 1.
+// Attempt returns how many times a worker has taken this job, counted from 1.
 func (r *Run) Attempt() int { return r.claim.Attempt }
 
-// Warn writes a line to the server's log about something that the work can do without.
+// Warn logs a failure that the work can do without.
 func (r *Run) Warn(ctx context.Context, what string, err error) {
-	r.jobs.log.LogAttrs(context.WithoutCancel(ctx), slog.LevelWarn, what, slog.String("kind", r.claim.Kind), slog.String("job", r.claim.ShortID), slog.String("error", errs.Told(err)))
+	r.jobs.log.LogAttrs(context.WithoutCancel(ctx), slog.LevelWarn, what, slog.String("kind", r.claim.Kind),
+		slog.String("job", r.claim.ShortID), slog.String("error", errs.LogText(err)))
 }
 
-// Args reads what the job was enqueued with.
+// Args reads the arguments of the job.
 func (r *Run) Args(into any) error {
 	if err := json.Unmarshal(r.claim.Args, into); err != nil {
 		return fmt.Errorf("read the job's arguments: %w", err)
@@ -72,7 +74,7 @@ func (r *Run) Args(into any) error {
 	return nil
 }
 
-// Position reads where the last committed batch stood, and reports whether there is one.
+// Position reads the position of the last committed batch, and reports whether there is one.
 func (r *Run) Position(into any) (bool, error) {
 	r.mu.Lock()
 	at := r.position
@@ -86,23 +88,41 @@ func (r *Run) Position(into any) (bool, error) {
 	return true, nil
 }
 
-// A Step is what a batch achieved. It is written in the batch's own transaction.
+// A Step is the result of a batch. It is written in the batch's own transaction.
 type Step struct {
 	Position any   // where a run that resumes goes on; nil leaves it
 	Done     int64 // how many more are done now
 	Total    int64 // how many there will be in all; 0 leaves it
 }
 
-// Batch runs f in a transaction and commits it with the position and the progress that f answers, if this worker still holds the job; otherwise nothing is committed.
-// Between batches a job can be cancelled and handed over, so work does all its writing in batches that take a second or so. An error is final: work returns it.
+// Batch runs f in a transaction and commits it with the position and the progress that f returns,
+// if this worker still owns the job; otherwise nothing is committed. Between batches a job can be
+// cancelled and handed over, so work does all its writing in batches of about a second. An error is
+// final: work returns it.
 func (r *Run) Batch(ctx context.Context, f func(context.Context, pg.Tx) (Step, error)) error {
 	if err := r.enter(ctx); err != nil {
 		return err
 	}
-	var position json.RawMessage
-	var cancelled bool
-	err := r.jobs.db.InTx(ctx, func(tx pg.Tx) error {
-		if _, err := pg.Exec(ctx, tx, `select set_config('application_name', $1, true)`, r.mark()); err != nil {
+	position, cancelled, err := r.batch(ctx, f)
+	r.leave(err, position, cancelled)
+	if cause := context.Cause(ctx); err != nil && errors.Is(cause, ErrLost) {
+		return cause
+	}
+	return err
+}
+
+func (r *Run) batch(ctx context.Context, f func(context.Context, pg.Tx) (Step, error)) (position json.RawMessage,
+	cancelled bool, err error,
+) {
+	leave, err := r.jobs.db.Enter(ctx, pg.Working, "")
+	if err != nil {
+		return nil, false, err
+	}
+	defer leave()
+	err = r.jobs.db.InTx(ctx, func(tx pg.Tx) error {
+		_, err := pg.Exec(ctx, tx, `select set_config('application_name', $1, true),
+			set_config('lock_timeout', $2, true)`, r.mark(), strconv.FormatInt(pg.JobLocks.Milliseconds(), 10))
+		if err != nil {
 			return err
 		}
 		step, err := f(ctx, tx)
@@ -112,11 +132,7 @@ func (r *Run) Batch(ctx context.Context, f func(context.Context, pg.Tx) (Step, e
 		position, cancelled, err = r.fence(ctx, tx, step)
 		return err
 	})
-	r.leave(err, position, cancelled)
-	if cause := context.Cause(ctx); err != nil && errors.Is(cause, ErrLost) {
-		return cause
-	}
-	return err
+	return position, cancelled, err
 }
 
 // enter says whether a batch may begin.
@@ -131,7 +147,7 @@ func (r *Run) enter(ctx context.Context) error {
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
 	case r.inside:
-		return errors.New("job: two batches of one run at once")
+		return errors.New("job: two batches of one run at the same time")
 	}
 	r.inside = true
 	return nil
@@ -143,14 +159,16 @@ func (r *Run) leave(err error, position json.RawMessage, cancelled bool) {
 	r.inside = false
 	switch {
 	case err != nil && pg.Away(err):
-		r.spoilt = err // the commit itself may have been answered by silence: only a new run, which reads the position, knows
+		// the commit itself may have been answered by silence: only a new run, which reads the
+		// position, knows
+		r.spoilt = err
 	case err == nil && position != nil:
 		r.position = position
 	}
 	halted := r.halted
 	r.mu.Unlock()
 	if err == nil {
-		r.jobs.wakes.poke(r.claim.ID)
+		r.jobs.views.poke(r.claim.ID)
 	}
 	if halted != nil {
 		r.cancel(halted)
@@ -172,8 +190,9 @@ func (r *Run) halt(why error) {
 	}
 }
 
-// fence writes what the batch achieved, last of all, so that the row is locked for a moment only and the lease can be renewed during the longest batch.
-// From here to the commit nobody can take the lease; if somebody has, the row is not found and the transaction is undone.
+// fence writes what the batch achieved, last of all, so that the row is locked for a moment only
+// and the lease can be renewed during the longest batch. From here to the commit nobody can take
+// the lease; if somebody has, the row is not found and the transaction is undone.
 func (r *Run) fence(ctx context.Context, tx pg.Tx, s Step) (position json.RawMessage, cancelled bool, err error) {
 	if s.Position != nil {
 		if position, err = json.Marshal(s.Position); err != nil {
@@ -184,12 +203,15 @@ func (r *Run) fence(ctx context.Context, tx pg.Tx, s Step) (position json.RawMes
 	if s.Total > 0 {
 		total = &s.Total
 	}
-	// The clock and not the transaction's time: that is as old as the batch, and would make the lease look as old.
+	// The clock and not the transaction's time: that is as old as the batch, and would make the
+	// lease look as old.
 	cancelled, err = pg.Value[bool](ctx, tx, `
-		update job set position = coalesce(@position, position), done = done + @done, total = coalesce(@total, total), renewed_at = clock_timestamp(), failures = 0, losses = 0
+		update job set position = coalesce(@position, position), done = done + @done, total = coalesce(@total, total),
+			renewed_at = clock_timestamp(), failures = 0, losses = 0
 		where id = @id and (lease_number = @number and state = 'running' or @unfenced)
 		returning cancel_requested`, pg.Args{
-		"position": position, "done": s.Done, "total": total, "id": r.claim.ID, "number": r.claim.Number, "unfenced": r.jobs.faults.unfenced,
+		"position": position, "done": s.Done, "total": total, "id": r.claim.ID, "number": r.claim.Number,
+		"unfenced": r.jobs.faults.unfenced,
 	})
 	if errors.Is(err, pg.ErrNoRow) {
 		return nil, false, ErrLost
@@ -197,7 +219,8 @@ func (r *Run) fence(ctx context.Context, tx pg.Tx, s Step) (position json.RawMes
 	return position, cancelled, err
 }
 
-// mark is the name that the connection of a batch carries, so that it can be found when the lease is lost.
+// mark is the name that the connection of a batch carries, so that it can be found when the lease
+// is lost.
 func (r *Run) mark() string { return mark(r.claim.ShortID, r.claim.Number) }
 
 func mark(short string, number int64) string { return fmt.Sprintf("coffer job %s %d", short, number) }

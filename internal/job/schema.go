@@ -15,7 +15,7 @@ import (
 // schema is where River's tables stand, away from ours.
 const schema = "river"
 
-// Schema is the part of the database that River brings itself; whoever migrates hands it to pg.
+// Schema is the part of the database that River creates itself; migrations pass it to pg.
 func Schema() pg.Step {
 	all := migrator(nil).AllVersions()
 	newest := all[len(all)-1].Version
@@ -26,7 +26,8 @@ func Schema() pg.Step {
 			if err != nil || !made {
 				return !made, err
 			}
-			at, err := pg.Value[int](ctx, q, `select coalesce(max(version), 0)::int from river.river_migration where line = 'main'`)
+			at, err := pg.Value[int](ctx, q, `select coalesce(max(version), 0)::int from river.river_migration
+				where line = 'main'`)
 			return at < newest, err
 		},
 		Run: func(ctx context.Context, db *pg.DB) error {
@@ -37,7 +38,10 @@ func Schema() pg.Step {
 }
 
 func migrator(pool *pgxpool.Pool) *rivermigrate.Migrator[pgx.Tx] {
-	m, err := rivermigrate.New(riverpgxv5.New(pool), &rivermigrate.Config{Schema: schema, Logger: slog.New(slog.DiscardHandler)})
+	m, err := rivermigrate.New(riverpgxv5.New(pool), &rivermigrate.Config{
+		Schema: schema,
+		Logger: slog.New(slog.DiscardHandler),
+	})
 	if err != nil {
 		panic(err) // nothing of it comes from outside
 	}

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
-	"sync"
 	"time"
 
 	"coffer/internal/id"
@@ -14,76 +13,39 @@ import (
 )
 
 const (
-	glance    = 300 * time.Millisecond // how often a job is looked at for one who waits; work of this process is seen at once
-	heartbeat = 15 * time.Second       // so that proxies keep a silent stream open
-	stuck     = 10 * time.Second       // how long a client may not take what is sent
+	heartbeat = 15 * time.Second // so that proxies keep a silent stream open
+	stuck     = 10 * time.Second // how long a client may not take what is sent
 )
 
-// wakes tell those who wait for a job of this process that something happened to it. Nothing is decided by them: others learn it at their next glance.
-type wakes struct {
-	mu  sync.Mutex
-	all map[id.ID]map[chan struct{}]bool
-}
-
-func (w *wakes) watch(job id.ID) (<-chan struct{}, func()) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.all == nil {
-		w.all = map[id.ID]map[chan struct{}]bool{}
-	}
-	if w.all[job] == nil {
-		w.all[job] = map[chan struct{}]bool{}
-	}
-	c := make(chan struct{}, 1)
-	w.all[job][c] = true
-	return c, func() {
-		w.mu.Lock()
-		defer w.mu.Unlock()
-		delete(w.all[job], c)
-		if len(w.all[job]) == 0 {
-			delete(w.all, job)
-		}
-	}
-}
-
-func (w *wakes) poke(job id.ID) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	for c := range w.all[job] {
-		select {
-		case c <- struct{}{}:
-		default: // it is awake already
-		}
-	}
-}
-
-// Wait returns the job when it has ended, or as it is after d, or when the server stops. While it waits it holds no connection.
+// Wait returns the job when it has ended, or its current state after d or when the server stops. It
+// holds no connection while it waits.
 func (j *Jobs) Wait(ctx context.Context, job id.ID, d time.Duration) (Job, error) {
-	wake, done := j.wakes.watch(job)
-	defer done()
-	deadline := time.Now().Add(d)
-	for {
-		now, err := j.Get(ctx, j.db, Ref{job.String()})
-		left := time.Until(deadline)
-		if err != nil || now.Ended() || left <= 0 {
-			return now, err
-		}
-		timer := time.NewTimer(min(glance, left))
+	over := time.NewTimer(d)
+	defer over.Stop()
+	w, leave := j.views.watch(job) //nolint:contextcheck // who reads for all outlives this one
+	defer leave()
+	now, err := j.Get(ctx, j.db, Ref{job.String()}) // after the watch began, so that nothing falls between the two
+	for err == nil && !now.Ended() && d > 0 {
 		select {
-		case <-wake:
-		case <-timer.C:
+		case <-w.news:
+			if r := w.now(); r != nil {
+				now = j.record(ctx, *r)
+				continue
+			}
+			return j.Get(ctx, j.db, Ref{job.String()}) // which says that it is gone
+		case <-over.C:
+			return j.Get(ctx, j.db, Ref{job.String()})
 		case <-ctx.Done():
-			timer.Stop()
 			return now, nil
 		case <-j.closing:
-			timer.Stop()
 			return now, nil
 		}
-		timer.Stop()
 	}
+	return now, err
 }
 
-// Await is Wait for op.Long: it answers the job as it is when the wait is over, and whether it has ended. If the database cannot say, the job as it was is true enough.
+// Await is Wait for op.Long: it returns the job's state when the wait is over, and reports whether
+// it has ended. If the database cannot tell, it returns the last known state.
 func (j *Jobs) Await(ctx context.Context, job Job, d time.Duration) (Job, bool) {
 	if job.Ended() {
 		return job, true
@@ -115,7 +77,8 @@ func (j *Jobs) AwaitAll(ctx context.Context, jobs []Job, d time.Duration) ([]Job
 		if err != nil {
 			return jobs, false // as they were is true enough
 		}
-		now := make(map[[16]byte]Job, len(read)) // an id that was made short for a tool is another key than the same id in full
+		// an id that was made short for a tool is another key than the same id in full
+		now := make(map[[16]byte]Job, len(read))
 		for _, r := range read {
 			now[r.ID.Bytes()] = j.record(ctx, r)
 		}
@@ -130,9 +93,30 @@ func (j *Jobs) AwaitAll(ctx context.Context, jobs []Job, d time.Duration) ([]Job
 	}
 }
 
-// Events streams a job as server-sent events: progress whenever it moves, done when it has ended, which ends the stream. A client that comes back needs no memory: the first event says all.
+// Newest returns, for each of these unique keys, the newest job of the kind.
+func (j *Jobs) Newest(ctx context.Context, kind string, keys []string) (map[string]Job, error) {
+	found, err := pg.All[live](ctx, j.db, `
+		select distinct on (unique_key)
+			id, short_id, kind, state, done, total, unit, result, error_code, error_message, created_at, started_at,
+				finished_at, unique_key
+		from job where kind = $1 and unique_key = any($2) order by unique_key, id desc`, kind, keys)
+	out := make(map[string]Job, len(found))
+	for _, l := range found {
+		out[l.Key] = j.record(ctx, l.row)
+	}
+	return out, err
+}
+
+// Events streams a job as server-sent events: progress whenever it advances, and done when it has
+// ended, which ends the stream. A client that reconnects needs no state: the first event contains
+// everything.
 func (j *Jobs) Events(w http.ResponseWriter, r *http.Request) error {
 	ctx := r.Context()
+	closed, err := j.streams.open(ctx)
+	if err != nil {
+		return err
+	}
+	defer closed()
 	job, err := j.Get(ctx, j.db, Ref{r.PathValue("job_id")})
 	if err != nil {
 		return err
@@ -141,11 +125,11 @@ func (j *Jobs) Events(w http.ResponseWriter, r *http.Request) error {
 	_ = s.c.SetReadDeadline(time.Time{}) // the server's is for requests; this one goes on
 	h := w.Header()
 	h.Set("Content-Type", "text/event-stream")
-	h.Set("X-Accel-Buffering", "no") // a proxy must not hold events back
-	wake, done := j.wakes.watch(job.ID)
-	defer done()
-	glances := time.NewTicker(glance)
-	defer glances.Stop()
+	h.Set("X-Accel-Buffering", "no")     // a proxy must not hold events back
+	view, leave := j.views.watch(job.ID) //nolint:contextcheck // as above
+	defer leave()
+	beat := time.NewTicker(heartbeat / 3) // a database that is away tells no news
+	defer beat.Stop()
 	for {
 		if s.show(job) != nil || job.Ended() {
 			return nil
@@ -155,13 +139,13 @@ func (j *Jobs) Events(w http.ResponseWriter, r *http.Request) error {
 			return nil
 		case <-j.closing:
 			return nil
-		case <-wake:
-		case <-glances.C:
-		}
-		if now, err := j.Get(ctx, j.db, Ref{job.ID.String()}); err == nil {
-			job = now
-		} else if !pg.Away(err) {
-			return nil // it was swept away, or the client has gone
+		case <-view.news:
+			now := view.now()
+			if now == nil {
+				return nil // it was swept away
+			}
+			job = j.record(ctx, *now)
+		case <-beat.C:
 		}
 	}
 }

@@ -16,17 +16,19 @@ import (
 	"github.com/riverqueue/river"
 )
 
-// take runs the job that a ticket names, if that ticket is the one that counts, and sees to its end. What goes wrong on the way is mended by whoever looks next.
+// take runs the job that a ticket names, if that ticket is the one that counts, and sees to its
+// end. What goes wrong on the way is mended by whoever looks next.
 func (j *Jobs) take(ctx context.Context, job id.ID, ticket int64) error {
 	if j.stopping() {
 		return river.JobSnooze(0) // for another server
 	}
-	c, err := pg.One[claim](ctx, j.db, `
+	c, err := pg.One[claim](ctx, j.desk, `
 		update job set
 			state = 'running', attempt = attempt + 1, started_at = coalesce(started_at, now()),
 			lease_owner = @owner, lease_number = lease_number + 1, renewed_at = clock_timestamp()
 		where id = @id and dispatch = @ticket and state = 'queued' and kind = any(@kinds)
-		returning id, short_id, kind, args, position, attempt, failures, priority, lease_number, actor_type, actor_id, actor_name, actor_scope, actor_key`,
+		returning id, short_id, kind, args, position, attempt, failures, priority, lease_number, actor_type, actor_id,
+			actor_name, actor_scope, actor_key`,
 		pg.Args{"owner": j.owner, "id": job, "ticket": ticket, "kinds": j.names()})
 	if errors.Is(err, pg.ErrNoRow) {
 		return nil // cancelled, or another ticket was written, or only a newer server knows this kind
@@ -37,12 +39,12 @@ func (j *Jobs) take(ctx context.Context, job id.ID, ticket int64) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	r := &Run{jobs: j, claim: c, cancel: cancel, position: c.Position, renewed: time.Now()}
-	j.hold(r)
-	defer j.release(r)
-	j.wakes.poke(c.ID)
+	j.track(r)
+	defer j.untrack(r)
+	j.views.poke(c.ID)
 	start := time.Now()
 	result, err := r.work(op.WithActor(ctx, c.actor()))
-	r.settle(ctx, result, err, time.Since(start))
+	r.finish(ctx, result, err, time.Since(start))
 	return nil
 }
 
@@ -63,8 +65,9 @@ func (c claim) actor() op.Actor {
 	return a
 }
 
-// hold makes the run known. One that was claimed while the server began to stop is halted at once: close has not seen it.
-func (j *Jobs) hold(r *Run) {
+// track makes the run known. One that was claimed while the server began to stop is halted at once:
+// close has not seen it.
+func (j *Jobs) track(r *Run) {
 	j.mu.Lock()
 	j.running[r] = true
 	closed := j.closed
@@ -74,7 +77,7 @@ func (j *Jobs) hold(r *Run) {
 	}
 }
 
-func (j *Jobs) release(r *Run) {
+func (j *Jobs) untrack(r *Run) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	delete(j.running, r)
@@ -113,8 +116,9 @@ func (r *Run) work(ctx context.Context) (result any, err error) {
 	return k.Work(ctx, r)
 }
 
-// settle writes what became of the run: its result, its failure, or that someone shall go on with it.
-func (r *Run) settle(ctx context.Context, result any, err error, took time.Duration) {
+// finish writes what became of the run: its result, its failure, or that someone shall go on with
+// it.
+func (r *Run) finish(ctx context.Context, result any, err error, took time.Duration) {
 	cause := context.Cause(ctx)
 	var end ending
 	switch {
@@ -130,11 +134,12 @@ func (r *Run) settle(ctx context.Context, result any, err error, took time.Durat
 		end = r.failed(err)
 	}
 	if end.state != "" {
-		// Whatever ended the run must not end this too. A database that is away for a moment gets a few chances; after that the lease runs out and another worker goes on.
+		// Whatever ended the run must not end this too. A database that is away for a moment gets a
+		// few chances; after that the lease runs out and another worker goes on.
 		writing, cancel := context.WithTimeout(context.WithoutCancel(ctx), r.jobs.tempo.lease)
 		defer cancel()
 		held, werr := r.end(writing, end)
-		for werr != nil && pg.Away(werr) && writing.Err() == nil {
+		for werr != nil && (pg.Away(werr) || errs.Is(werr, errs.Unavailable)) && writing.Err() == nil {
 			sleep(writing, 250*time.Millisecond)
 			held, werr = r.end(writing, end)
 		}
@@ -143,7 +148,7 @@ func (r *Run) settle(ctx context.Context, result any, err error, took time.Durat
 		} else if !held {
 			end.outcome = "lost"
 		}
-		r.jobs.wakes.poke(r.claim.ID)
+		r.jobs.views.poke(r.claim.ID)
 	}
 	r.report(ctx, end.outcome, err, took)
 }
@@ -177,12 +182,16 @@ var pauses = []time.Duration{time.Second, 5 * time.Second, 30 * time.Second, 2 *
 
 func (r *Run) failed(err error) ending {
 	if MayPass(err) && r.claim.Failures < r.jobs.kinds[r.claim.Kind].Retries {
-		return ending{outcome: "to be tried again", state: Queued, failed: true, pause: pauses[min(r.claim.Failures, len(pauses)-1)]}
+		return ending{
+			outcome: "to be tried again", state: Queued, failed: true,
+			pause: pauses[min(r.claim.Failures, len(pauses)-1)],
+		}
 	}
 	return ending{outcome: Failed, state: Failed, failure: errs.Public(err, r.claim.ShortID)}
 }
 
-// MayPass reports whether trying again could help: the other side is away or overloaded, or the database asked for it. What is wrong in itself stays wrong.
+// MayPass reports whether a retry could help: the other side is unavailable or overloaded, or the
+// database asked for it. Other errors are permanent.
 func MayPass(err error) bool {
 	if _, ok := errors.AsType[final](err); ok {
 		return false
@@ -196,31 +205,35 @@ func MayPass(err error) bool {
 		}
 		return false
 	}
-	return pg.Retryable(err) || pg.Away(err) || errors.Is(err, context.DeadlineExceeded)
+	return pg.Retryable(err) || pg.Away(err) || pg.TimedOut(err) || errors.Is(err, context.DeadlineExceeded)
 }
 
-// Final makes of a failure one that is not tried again: the work has decided itself what follows from it.
+// Final marks a failure that must not be retried, because the work has already handled it.
 func Final(err error) error { return final{err} }
 
 type final struct{ error }
 
-// Unwrap is the failure itself.
+// Unwrap returns the failure itself.
 func (f final) Unwrap() error { return f.error }
 
-// end writes the ending if the lease is still held, and reports whether it was. Work that shall go on gets its ticket in the same transaction.
+// end writes the ending if the lease is still held, and reports whether it was. Work that shall go
+// on gets its ticket in the same transaction.
 func (r *Run) end(ctx context.Context, e ending) (held bool, err error) {
 	var code, message *string
 	if e.failure != nil {
 		code, message = new(string(e.failure.Code)), &e.failure.Message
 	}
-	err = r.jobs.db.InTx(ctx, func(tx pg.Tx) error {
+	err = r.jobs.desk.InTx(ctx, func(tx pg.Tx) error {
 		n, err := pg.Exec(ctx, tx, `
 			update job set
-				state = @state, result = @result, error_code = @code, error_message = @message, lease_owner = null, lease_number = lease_number + 1,
-				finished_at = case when @state <> 'queued' then now() end, failures = failures + @failed, dispatch = null,
+				state = @state, result = @result, error_code = @code, error_message = @message, lease_owner = null,
+					lease_number = lease_number + 1,
+				finished_at = case when @state <> 'queued' then now() end, failures = failures + @failed,
+					dispatch = null,
 				run_at = case when @state = 'queued' then now() + make_interval(secs => @pause) else run_at end
 			where id = @id and lease_number = @number and state = 'running'`, pg.Args{
-			"state": e.state, "result": json.RawMessage(e.result), "code": code, "message": message, "failed": count(e.failed), "pause": int(e.pause.Seconds()),
+			"state": e.state, "result": json.RawMessage(e.result), "code": code, "message": message,
+			"failed": count(e.failed), "pause": int(e.pause.Seconds()),
 			"id": r.claim.ID, "number": r.claim.Number,
 		})
 		held = n == 1
@@ -232,7 +245,7 @@ func (r *Run) end(ctx context.Context, e ending) (held bool, err error) {
 		case e.pause > 0:
 			return nil
 		}
-		return r.jobs.dispatch(ctx, tx, []due{{r.claim.ID, r.claim.Priority}})
+		return r.jobs.dispatch(ctx, tx, []due{{r.claim.ID, r.claim.Kind, r.claim.Priority}})
 	})
 	return held, err
 }
@@ -252,7 +265,7 @@ func (r *Run) report(ctx context.Context, outcome string, err error, took time.D
 		slog.String("outcome", outcome), slog.Duration("took", took),
 	}
 	if err != nil {
-		attrs = append(attrs, slog.String("error", errs.Told(err)))
+		attrs = append(attrs, slog.String("error", errs.LogText(err)))
 		switch outcome {
 		case Failed, "not written":
 			level = slog.LevelError

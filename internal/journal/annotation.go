@@ -2,9 +2,10 @@ package journal
 
 import (
 	"context"
-	"fmt"
 	"slices"
+	"strconv"
 
+	"coffer/internal/errs"
 	"coffer/internal/id"
 	"coffer/internal/op"
 	"coffer/internal/pg"
@@ -16,10 +17,10 @@ type Annotation struct {
 	ID            id.ID           `json:"id"`
 	ShortID       string          `json:"short_id,omitempty" required:"true"`
 	TransactionID id.ID           `json:"transaction_id"`
-	ChangeID      *id.ID          `json:"change_id"`
-	Kind          string          `json:"kind" enum:"category,tag,counterparty,comment,rule,sync,deletion"`
+	ChangeID      *id.ID          `json:"change_id" doc:"The change that did it; null for events from the bank"`
+	Kind          string          `json:"kind" enum:"category,tag,counterparty,comment,rule,sync" doc:"rule: a rule was applied, its effects follow; sync: the bank added, posted, changed or removed the transaction"`
 	Action        string          `json:"action" enum:"set,added,removed,applied,created,updated,posted,removed_by_provider,restored"`
-	Before        *text.Untrusted `json:"before" doc:"Slug of a category or tag, name of a counterparty, text of a comment"`
+	Before        *text.Untrusted `json:"before" doc:"Slug of a category or tag, name of a counterparty, text of a comment, or the bank's previous value"`
 	After         *text.Untrusted `json:"after"`
 	RuleID        *id.ID          `json:"rule_id"`
 	RuleName      *string         `json:"rule_name"`
@@ -33,81 +34,146 @@ type Annotation struct {
 // ListAnnotations is the input of Annotations.
 type ListAnnotations struct {
 	TransactionID string   `json:"transaction_id" minLength:"1" doc:"The transaction's UUID or short id"`
-	Kind          []string `json:"kind,omitempty" enum:"category,tag,counterparty,comment,rule,sync,deletion" doc:"Only these kinds"`
-	Kinds         []string `json:"kinds,omitempty" enum:"category,tag,counterparty,comment,rule,sync,deletion" doc:"The same as kind"`
-	ActorType     []string `json:"actor_type,omitempty" enum:"user,agent,system" doc:"Only by these actors"`
+	Kind          []string `json:"kind,omitempty" enum:"category,tag,counterparty,comment,rule,sync" doc:"Only these kinds"`
+	Kinds         []string `json:"kinds,omitempty" enum:"category,tag,counterparty,comment,rule,sync" doc:"The same as kind"`
+	ActorType     []string `json:"actor_type,omitempty" enum:"user,agent,system" doc:"Only entries of these actor types"`
 	ActorTypes    []string `json:"actor_types,omitempty" enum:"user,agent,system" doc:"The same as actor_type"`
-	Since         *pg.Time `json:"since,omitempty" doc:"Only from then on"`
-	Limit         int      `json:"limit,omitempty" minimum:"1" maximum:"500" default:"50" doc:"The newest this many"`
+	Since         *pg.Time `json:"since,omitempty" doc:"Only from this time on"`
+	Cursor        string   `json:"cursor,omitempty" doc:"next_cursor of the previous page, for older entries"`
+	Limit         int      `json:"limit,omitempty" minimum:"1" maximum:"500" default:"50" doc:"Page size; the first page has the newest entries"`
 }
 
-// Annotations are a transaction's timeline, newest last.
+// Annotations is a page of a transaction's timeline: the newest lines, newest last; the next page
+// has older ones.
 type Annotations struct {
 	Annotations []Annotation `json:"annotations"`
-	NextCursor  string       `json:"next_cursor" doc:"Always empty"`
-	HasMore     bool         `json:"has_more" doc:"Older ones were left out"`
+	NextCursor  string       `json:"next_cursor" doc:"For older entries; empty on the last page"`
+	HasMore     bool         `json:"has_more"`
 }
 
-type annotated struct {
-	Entry
-	ChangeID  id.ID   `db:"change_id"`
-	Cause     string  `db:"cause"`
-	From      *string `db:"from_text"`
-	To        *string `db:"to_text"`
-	ActorType string  `db:"actor_type"`
-	ActorID   *id.ID  `db:"actor_id"`
-	ActorName string  `db:"actor_name"`
-	CreatedAt pg.Time `db:"created_at"`
+// A line is an entry, a rule that was applied, or an event from the bank.
+type line struct {
+	ID          int64   `db:"id"`   // of the entry or event, or of the rule's first entry
+	Part        int     `db:"part"` // 0 for a rule, which comes before its entries
+	ChangeID    *id.ID  `db:"change_id"`
+	Kind        string  `db:"kind"`
+	Field       string  `db:"field"` // of an entry; the action of an event
+	First       bool    `db:"first"` // of the entries that say whether the transaction exists
+	Before      *string `db:"before"`
+	After       *string `db:"after"`
+	AfterSource *string `db:"after_source"`
+	RuleID      *id.ID  `db:"rule_id"`
+	RuleName    *string `db:"rule_name"`
+	Note        *string `db:"note"`
+	ActorType   string  `db:"actor_type"`
+	ActorID     *id.ID  `db:"actor_id"`
+	ActorName   string  `db:"actor_name"`
+	CreatedAt   pg.Time `db:"created_at"`
+	From        *string `db:"from_text"`
+	To          *string `db:"to_text"`
 }
 
-// Annotations are the lines of a transaction's timeline.
+// Annotations returns a page of a transaction's timeline.
 func (j *Journal) Annotations(ctx context.Context, q pg.Querier, in ListAnnotations) (Annotations, error) {
 	t, err := j.transaction(ctx, q, in.TransactionID)
 	if err != nil {
 		return Annotations{}, err
 	}
-	kinds := slices.Concat(in.Kind, in.Kinds)
-	fields := fieldsOf(kinds)
-	actors := slices.Concat(in.ActorType, in.ActorTypes)
-	var where pg.Where
-	where.And("e.subject_id = $?", t)
-	where.If(len(kinds) > 0, "e.field = any($?)", fields)
-	where.If(len(actors) > 0, "c.actor_type = any($?)", actors)
-	where.If(in.Since != nil, "c.created_at >= $?", in.Since)
-	rows, err := pg.All[annotated](ctx, q, fmt.Sprintf(`
-		select e.id, e.subject, e.subject_id, e.field, e.ref, e.before, e.after, e.before_source, e.after_source, e.rule_id, e.note,
-			c.id as change_id, c.cause, c.actor_type, c.actor_id, c.actor_name, c.created_at,
-			coalesce(cb.slug, pb.name, case when e.before is not null then tg.slug end, case when e.field = 'comment' then e.before end) as from_text,
-			coalesce(ca.slug, pa.name, case when e.after is not null then tg.slug end, case when e.field = 'comment' then e.after end) as to_text
-		from entry e
-		join change c on c.id = e.change_id
-		left join category cb on e.field = 'category' and cb.id::text = e.before
-		left join category ca on e.field = 'category' and ca.id::text = e.after
-		left join counterparty pb on e.field = 'counterparty' and pb.id::text = e.before
-		left join counterparty pa on e.field = 'counterparty' and pa.id::text = e.after
-		left join tag tg on e.field = 'tag' and tg.id = e.ref
-		%s order by e.id desc limit %d`, where.SQL(), in.Limit+1), where.Args()...)
+	filters := in
+	filters.TransactionID, filters.Cursor, filters.Limit = t.String(), "", 0
+	pager, err := j.db.Pager(ctx, "annotations", filters)
 	if err != nil {
 		return Annotations{}, err
 	}
-	out := Annotations{Annotations: []Annotation{}}
-	if len(rows) > in.Limit {
-		rows, out.HasMore = rows[:in.Limit], true
+	before, part, err := position(pager, in.Cursor)
+	if err != nil {
+		return Annotations{}, err
 	}
+	rows, err := pg.All[line](ctx, q, `
+		with made as (
+			select e.id, 1 as part, e.change_id, case
+				when e.field in ('category', 'tag', 'counterparty', 'comment') then e.field else 'sync' end as kind,
+				e.field, e.ref, e.before, e.after, e.after_source, e.rule_id, e.note, c.actor_type, c.actor_id,
+					c.actor_name, c.created_at
+			from entry e join change c on c.id = e.change_id where e.subject_id = @transaction),
+		line as (
+			select * from made
+			union all
+			select min(id), 0, change_id, 'rule', '', null::uuid, null::text as before, null::text as after,
+				null::text as source, rule_id, null::text, actor_type, actor_id, actor_name, created_at
+			from made where rule_id is not null group by change_id, rule_id, actor_type, actor_id, actor_name,
+				created_at
+			union all
+			select id, 1, null, 'sync', action, null::uuid, before, after, 'provider', null::uuid, null::text,
+				'system', null::uuid, 'coffer', created_at
+			from bank_event where transaction_id = @transaction)
+		select l.id, l.part, l.change_id, l.kind, l.field, l.before, l.after, l.after_source, l.rule_id,
+			r.name as rule_name, l.note,
+			l.actor_type, l.actor_id, l.actor_name, l.created_at,
+			l.field = 'deleted' and not exists (
+				select from entry x where x.subject_id = @transaction and x.field = 'deleted' and x.id < l.id) as first,
+			case l.field when 'category' then cb.slug when 'counterparty' then pb.name when 'deleted' then null
+				when 'tag' then case when l.before is not null then tg.slug end else l.before end as from_text,
+			case l.field when 'category' then ca.slug when 'counterparty' then pa.name when 'deleted' then null
+				when 'tag' then case when l.after is not null then tg.slug end else l.after end as to_text
+		from line l
+		left join rule r on r.id = l.rule_id
+		left join category cb on l.field = 'category' and cb.id::text = l.before
+		left join category ca on l.field = 'category' and ca.id::text = l.after
+		left join counterparty pb on l.field = 'counterparty' and pb.id::text = l.before
+		left join counterparty pa on l.field = 'counterparty' and pa.id::text = l.after
+		left join tag tg on l.field = 'tag' and tg.id = l.ref
+		where (@kinds::text[] is null or l.kind = any(@kinds))
+			and (@actors::text[] is null or l.actor_type = any(@actors))
+			and (@since::timestamptz is null or l.created_at >= @since)
+				and (@before::bigint is null or (l.id, l.part) < (@before, @part::integer))
+		order by l.id desc, l.part desc limit @limit`, pg.Args{
+		"transaction": t, "kinds": slices.Concat(in.Kind, in.Kinds),
+		"actors": slices.Concat(in.ActorType, in.ActorTypes),
+		"since":  in.Since, "before": before, "part": part, "limit": in.Limit + 1,
+	})
+	if err != nil {
+		return Annotations{}, err
+	}
+	show := min(len(rows), in.Limit)
 	if op.SurfaceOf(ctx) == op.Tool {
-		if fit := fitting(rows); fit < len(rows) {
-			rows, out.HasMore = rows[:fit], true
+		show = fitting(rows[:show])
+	}
+	out := Annotations{Annotations: make([]Annotation, 0, show), HasMore: show < len(rows)}
+	if rows = rows[:show]; out.HasMore {
+		last := rows[show-1]
+		if out.NextCursor, err = pager.Encode(strconv.FormatInt(last.ID, 10), strconv.Itoa(last.Part)); err != nil {
+			return Annotations{}, err
 		}
 	}
 	slices.Reverse(rows)
 	for _, r := range rows {
-		out.Annotations = append(out.Annotations, r.annotation())
+		out.Annotations = append(out.Annotations, r.annotation(t))
 	}
 	return out, nil
 }
 
-// fitting is how many rows, newest first, a tool's answer holds.
-func fitting(rows []annotated) int {
+// position returns the line at which the previous page ended; nil for the first page.
+func position(p pg.Pager, cursor string) (before *int64, part int, err error) {
+	if cursor == "" {
+		return nil, 0, nil
+	}
+	at, err := p.Decode(cursor, 2)
+	if err != nil {
+		return nil, 0, err
+	}
+	n, err := strconv.ParseInt(at[0], 10, 64)
+	if err == nil {
+		part, err = strconv.Atoi(at[1])
+	}
+	if err != nil {
+		return nil, 0, errs.Wrap(err, errs.InvalidCursor, "this cursor cannot be read; start again without a cursor")
+	}
+	return &n, part, nil
+}
+
+// fitting returns how many rows, newest first, fit into a tool's result.
+func fitting(rows []line) int {
 	size := 0
 	for i, r := range rows {
 		size += 500
@@ -123,44 +189,39 @@ func fitting(rows []annotated) int {
 	return len(rows)
 }
 
-// fieldsOf are the entries' fields behind kinds of annotations; kinds that nothing has yet match nothing.
-func fieldsOf(kinds []string) []string {
-	fields := []string{}
-	for _, k := range kinds {
-		if k == "deletion" || k == "sync" {
-			k = FieldDeleted
-		}
-		fields = append(fields, k)
-	}
-	return fields
-}
-
-func (r annotated) annotation() Annotation {
+func (r line) annotation(transaction id.ID) Annotation {
 	a := Annotation{
-		ID: id.Numbered(r.ChangeID, r.ID), TransactionID: r.SubjectID, ChangeID: &r.ChangeID, Kind: r.Field, Before: untrusted(r.From), After: untrusted(r.To),
-		RuleID: r.RuleID, Note: r.Note, ActorType: r.ActorType, ActorID: r.ActorID, ActorName: r.ActorName, CreatedAt: r.CreatedAt,
+		ID: id.Numbered(r.CreatedAt.Time(), 2*r.ID+int64(r.Part)), TransactionID: transaction, ChangeID: r.ChangeID,
+		Kind: r.Kind, Action: r.action(),
+		Before: untrusted(r.From), After: untrusted(r.To), RuleID: r.RuleID, RuleName: r.RuleName, Note: r.Note,
+		ActorType: r.ActorType, ActorID: r.ActorID, ActorName: r.ActorName, CreatedAt: r.CreatedAt,
 	}
 	a.ShortID = a.ID.Short()
-	switch {
-	case r.Field == FieldDeleted:
-		a.Kind, a.Action = "deletion", "removed"
-		if r.After == nil {
-			a.Action = "restored"
-		} else if r.AfterSource != nil && *r.AfterSource == "provider" {
-			a.Kind, a.Action = "sync", "removed_by_provider"
-		}
-	case r.After == nil:
-		a.Action = "removed"
-	case r.Field == FieldTag:
-		a.Action = "added"
-	case r.Field == FieldComment && r.Before != nil:
-		a.Action = "updated"
-	case r.Field == FieldComment:
-		a.Action = "created"
-	default:
-		a.Action = "set"
-	}
 	return a
+}
+
+func (r line) action() string {
+	switch {
+	case r.Kind == Rule:
+		return "applied"
+	case r.Field == Posted || r.Field == Updated:
+		return r.Field
+	case r.Field == FieldDeleted && r.After == nil && r.First: // an import records what it brings as having been away
+		return "created"
+	case r.Field == FieldDeleted && r.After == nil:
+		return "restored"
+	case r.Field == FieldDeleted && r.AfterSource != nil && *r.AfterSource == "provider":
+		return "removed_by_provider"
+	case r.Field == FieldDeleted, r.After == nil:
+		return "removed"
+	case r.Field == FieldTag:
+		return "added"
+	case r.Field == FieldComment && r.Before != nil:
+		return "updated"
+	case r.Field == FieldComment:
+		return "created"
+	}
+	return "set"
 }
 
 func untrusted(s *string) *text.Untrusted {
@@ -168,4 +229,39 @@ func untrusted(s *string) *text.Untrusted {
 		return nil
 	}
 	return new(text.Prose(*s, MaxComment))
+}
+
+// What a bank can do to a transaction.
+const (
+	Posted  = "posted"
+	Updated = "updated"
+)
+
+// An Event is what a bank did to a transaction: a fact on the timeline that no revert undoes.
+type Event struct {
+	Transaction id.ID
+	Action      string
+	Before      *string // what differs, as text
+	After       *string
+}
+
+// Tell writes events. Their consequences are recorded later, so they come after them on the
+// timeline.
+func Tell(ctx context.Context, tx pg.Tx, change *id.ID, events []Event) error {
+	if len(events) == 0 {
+		return nil
+	}
+	n := len(events)
+	ids, actions, before, after := make([]id.ID, n), make([]string, n), make([]*string, n), make([]*string, n)
+	for i, e := range events {
+		ids[i], actions[i], before[i], after[i] = e.Transaction, e.Action, e.Before, e.After
+	}
+	// A sync of several pages is one change, with the time of its first page: so is what stands
+	// beside its entries.
+	_, err := pg.Exec(ctx, tx, `
+		insert into bank_event (transaction_id, action, before, after, created_at)
+		select v.id, v.action, v.before, v.after, coalesce((select created_at from change where id = $5), now())
+		from unnest($1::uuid[], $2::text[], $3::text[], $4::text[]) v (id, action, before,
+			after)`, ids, actions, before, after, change)
+	return err
 }

@@ -1,11 +1,13 @@
 package journal
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	"coffer/internal/errs"
@@ -14,7 +16,7 @@ import (
 	"coffer/internal/pg"
 )
 
-// A Change is one act: what was done, by whom, and whether it was undone.
+// A Change is what one call or job did, by whom, and whether it was undone.
 type Change struct {
 	ID           id.ID   `json:"id" db:"id"`
 	ShortID      string  `json:"short_id,omitempty" db:"short_id" required:"true"`
@@ -23,26 +25,34 @@ type Change struct {
 	ActorType    string  `json:"actor_type" db:"actor_type" enum:"user,agent,system"`
 	ActorID      *id.ID  `json:"actor_id" db:"actor_id"`
 	ActorName    string  `json:"actor_name" db:"actor_name"`
-	Transactions int     `json:"transactions" db:"transactions" doc:"How many transactions it touched"`
-	Entries      int     `json:"entries" db:"entries" doc:"How many fields it touched"`
+	Transactions int     `json:"transactions" db:"transactions" doc:"Number of transactions it changed"`
+	Entries      int     `json:"entries" db:"entries" doc:"Number of fields it changed"`
 	Reverts      *id.ID  `json:"reverts" db:"reverts" doc:"The change that this one undid"`
-	RevertedBy   *id.ID  `json:"reverted_by" db:"reverted_by" doc:"The change that undid this one; null again once that was undone itself"`
+	RevertedBy   *id.ID  `json:"reverted_by" db:"reverted_by" doc:"The change that undid this one; null again once that one is undone"`
 	CreatedAt    pg.Time `json:"created_at" db:"created_at"`
+	// the order in which changes happened; drawn under the locks of their subjects
+	Seq int64 `json:"-" db:"seq"`
 }
 
-// A change and its reverts are a family, in which each takes the first back or brings it back: the last one says how it stands.
+// A change and its reverts are a family: each one undoes or restores the first, and the last one
+// decides.
 const changeRows = `
-	select c.id, c.short_id, c.cause, c.summary, c.actor_type, c.actor_id, c.actor_name, c.transactions, c.entries, c.reverts, r.id as reverted_by, c.created_at
+	select c.id, c.short_id, c.cause, c.summary, c.actor_type, c.actor_id, c.actor_name, c.transactions, c.entries,
+		c.reverts, r.id as reverted_by, c.created_at, c.seq
 	from change c left join lateral (
-		select f.id, f.undoes, f.round from change f where f.root = coalesce(c.root, c.id) order by f.round desc limit 1) r on r.round > c.round and r.undoes <> c.undoes`
+		select f.id, f.undoes, f.round from change f where f.root = coalesce(c.root, c.id)
+			order by f.round desc limit 1) r on r.round > c.round and r.undoes <> c.undoes`
 
 // ListChanges asks for a page of changes.
 type ListChanges struct {
 	Cause     *string  `json:"cause,omitempty" enum:"api,tool,rule,sync,import,workflow_run,revert"`
 	ActorType *string  `json:"actor_type,omitempty" enum:"user,agent,system"`
-	Since     *pg.Time `json:"since,omitempty" doc:"Only changes from then on"`
-	Cursor    string   `json:"cursor,omitempty" maxLength:"1024" doc:"next_cursor of the page before"`
-	Limit     int      `json:"limit,omitempty" minimum:"1" maximum:"500" default:"50" doc:"How many on a page"`
+	ActorID   *string  `json:"actor_id,omitempty" minLength:"1" doc:"Only changes by the member, key or assistant with this UUID"`
+	Mine      bool     `json:"mine,omitempty" doc:"Only your own changes"`
+	Since     *pg.Time `json:"since,omitempty" doc:"Only changes from this time on"`
+	Until     *pg.Time `json:"until,omitempty" doc:"Only changes before this time"`
+	Cursor    string   `json:"cursor,omitempty" doc:"next_cursor of the previous page"`
+	Limit     int      `json:"limit,omitempty" minimum:"1" maximum:"500" default:"50" doc:"Page size"`
 }
 
 // Changes is a page of changes, newest first.
@@ -52,10 +62,10 @@ type Changes struct {
 	HasMore    bool     `json:"has_more"`
 }
 
-// toolChanges is where a tool's page ends early: at some 60 kB.
+// toolChanges is the size at which a tool's page ends early, about 60 kB.
 const toolChanges = 150
 
-// List is a page of changes.
+// List returns a page of changes.
 func (j *Journal) List(ctx context.Context, q pg.Querier, in ListChanges) (Changes, error) {
 	filters := in
 	filters.Cursor, filters.Limit = "", 0
@@ -69,12 +79,25 @@ func (j *Journal) List(ctx context.Context, q pg.Querier, in ListChanges) (Chang
 	var where pg.Where
 	where.If(in.Cause != nil, "c.cause = $?", in.Cause)
 	where.If(in.ActorType != nil, "c.actor_type = $?", in.ActorType)
+	where.If(in.ActorID != nil, "c.actor_id::text = lower($?)", in.ActorID)
+	where.If(in.Mine, "c.actor_id = $?", op.ActorOf(ctx).ID)
 	where.If(in.Since != nil, "c.created_at >= $?", in.Since)
-	rows, next, err := pg.ByID(pager, in.Cursor, in.Limit, func(before *string, limit int) ([]Change, error) {
-		where.If(before != nil, "c.id < $?::uuid", before)
-		return pg.All[Change](ctx, q, fmt.Sprintf(`%s %s order by c.id desc limit %d`, changeRows, where.SQL(), limit), where.Args()...)
-	}, func(c Change) id.ID { return c.ID })
-	return Changes{rows, next, next != ""}, err
+	where.If(in.Until != nil, "c.created_at < $?", in.Until)
+	if in.Cursor != "" {
+		before, err := pager.Decode(in.Cursor, 1)
+		if err != nil {
+			return Changes{}, err
+		}
+		where.And("c.seq < $?::text::bigint", before[0])
+	}
+	rows, err := pg.All[Change](ctx, q, fmt.Sprintf(`%s %s order by c.seq desc limit %d`, changeRows, where.SQL(),
+		in.Limit+1), where.Args()...)
+	if err != nil || len(rows) <= in.Limit {
+		return Changes{Changes: rows}, err
+	}
+	rows = rows[:in.Limit]
+	next, err := pager.Encode(strconv.FormatInt(rows[in.Limit-1].Seq, 10))
+	return Changes{rows, next, true}, err
 }
 
 // A ChangeRef names a change.
@@ -82,27 +105,34 @@ type ChangeRef struct {
 	ChangeID string `json:"change_id" minLength:"1" doc:"The change's UUID or short id"`
 }
 
-// Get is one change.
+// Get returns one change.
 func (j *Journal) Get(ctx context.Context, q pg.Querier, in ChangeRef) (Change, error) {
-	c, err := pg.One[Change](ctx, q, changeRows+` where c.id = $1 or c.short_id = $2`, pg.RefTo(in.ChangeID).IDArgs()...)
-	return c, pg.Found(err, "change", "GET /api/v1/changes lists them")
+	c, err := pg.One[Change](ctx, q, changeRows+` where c.id = $1 or c.short_id = $2`,
+		pg.RefTo(in.ChangeID).IDArgs()...)
+	return c, pg.Found(err, "change", "{change.list} lists them")
 }
 
 // RevertChange is the input of Revert.
 type RevertChange struct {
 	ChangeID string `json:"change_id" minLength:"1" doc:"The change's UUID or short id"`
-	DryRun   bool   `json:"dry_run,omitempty" doc:"Say what would happen and write nothing"`
+	DryRun   bool   `json:"dry_run,omitempty" doc:"Report what would happen and write nothing"`
 }
 
 // A Reverted says what a revert did.
 type Reverted struct {
-	Change   *Change   `json:"change" doc:"The change that the revert itself is; null when nothing was left to undo, and on a dry run"`
-	Reverted int       `json:"reverted" doc:"How many fields went back"`
-	Skipped  []Skipped `json:"skipped" doc:"The fields that were left, and why"`
-	DryRun   bool      `json:"dry_run"`
+	Change   *Change   `json:"change" doc:"The change made by the revert; null if there was nothing left to undo, and on a dry run"`
+	Reverted int       `json:"reverted" doc:"Number of fields restored"`
+	Skipped  []Skipped `json:"skipped" doc:"Fields that were not restored, with the reason: the first 200"`
+	// ByReason is a map so that a caller need not know the reasons.
+	ByReason map[string]int `json:"skipped_by_reason" doc:"Number of fields not restored, by reason"`
+	DryRun   bool           `json:"dry_run"`
 }
 
-// Revert undoes a change: every field that nobody has touched since goes back to what it was, with whose it was. What an earlier revert had to leave goes back as soon as it can.
+// mostSkipped is how many skipped fields are listed; all are counted.
+const mostSkipped = 200
+
+// Revert undoes a change: every field that nobody has changed since gets its old value and source
+// back. Fields that an earlier revert had to leave are restored as soon as that is possible.
 func (j *Journal) Revert(ctx context.Context, tx pg.Tx, in RevertChange) (Reverted, error) {
 	c, err := j.Get(ctx, tx, ChangeRef{in.ChangeID})
 	if err != nil {
@@ -123,16 +153,25 @@ func (j *Journal) Revert(ctx context.Context, tx pg.Tx, in RevertChange) (Revert
 		return Reverted{}, err
 	}
 	if c.RevertedBy != nil && len(entries) == len(later) {
-		return Reverted{}, errs.New(errs.Conflict, "this change was reverted already; reverted_by names the change that did, and reverting that one brings it back")
+		return Reverted{}, errs.New(errs.Conflict,
+			"this change was already reverted; reverted_by names the change that did it, and reverting that one "+
+				"restores this change")
 	}
 	out := Reverted{Skipped: []Skipped{}, DryRun: in.DryRun}
 	var done []Entry
 	undo := func(tx pg.Tx) error {
 		done, out.Skipped = nil, out.Skipped[:0]
-		// What comes back into use first, so that others can lead to it again; what goes out of use last, when all that led to it is gone.
+		// What comes back into use first, so that others can lead to it again; what goes out of use
+		// last, when all that led to it is gone. Owners stand in the order in which they lead to
+		// each other, so that turns round as well.
 		for _, leaving := range []bool{false, true} {
-			for _, s := range j.all() {
-				mine := slices.DeleteFunc(slices.Clone(entries), func(e Entry) bool { return !takes(s, e) || leaves(s, e) != leaving })
+			owners := j.all()
+			if leaving {
+				slices.Reverse(owners)
+			}
+			for _, s := range owners {
+				mine := slices.DeleteFunc(slices.Clone(entries),
+					func(e Entry) bool { return !takes(s, e) || leaves(s, e) != leaving })
 				if err := undo(ctx, tx, s, mine, later, &done, &out.Skipped); err != nil {
 					return err
 				}
@@ -147,13 +186,18 @@ func (j *Journal) Revert(ctx context.Context, tx pg.Tx, in RevertChange) (Revert
 	if err := pg.Savepoint(ctx, tx, undo); err != nil && !errors.Is(err, errDry) {
 		return Reverted{}, err
 	}
-	slices.SortFunc(out.Skipped, func(a, b Skipped) int { return int(a.entry - b.entry) })
+	out.count()
 	if in.DryRun {
 		return out, nil
 	}
-	made, err := Record(ctx, tx, Note{Cause: Revert, Summary: "Reverted: " + c.Summary, Reverts: &c.ID}, done)
+	writes, err := j.writes(ctx, tx, done)
+	if err != nil {
+		return Reverted{}, err
+	}
+	made, err := Record(ctx, tx, Note{Cause: Revert, Summary: "Reverted: " + c.Summary, Reverts: &c.ID, Writes: writes},
+		done)
 	if pg.Violates(err, "change_family") {
-		return Reverted{}, errs.New(errs.Conflict, "someone else is reverting this change")
+		return Reverted{}, errs.New(errs.Conflict, "another call is reverting this change")
 	}
 	if err != nil || made == nil {
 		return out, err
@@ -163,33 +207,76 @@ func (j *Journal) Revert(ctx context.Context, tx pg.Tx, in RevertChange) (Revert
 	return out, err
 }
 
+// count counts the fields that were left and lists the first of them.
+func (r *Reverted) count() {
+	slices.SortFunc(r.Skipped, func(a, b Skipped) int { return cmp.Compare(a.entry, b.entry) })
+	r.ByReason = map[string]int{}
+	for _, s := range r.Skipped {
+		r.ByReason[s.Reason]++
+	}
+	r.Skipped = slices.Clip(r.Skipped[:min(len(r.Skipped), mostSkipped)])
+}
+
+// writes returns what entries cost an agent's budget besides the transactions they are about,
+// according to their owners.
+func (j *Journal) writes(ctx context.Context, q pg.Querier, entries []Entry) (int, error) {
+	of := map[string][]Entry{}
+	for _, e := range entries {
+		if e.Subject != Transaction {
+			of[e.Subject] = append(of[e.Subject], e)
+		}
+	}
+	sum := 0
+	for kind, mine := range of {
+		owner, ok := j.subjects[kind].(interface {
+			Writes(ctx context.Context, q pg.Querier, entries []Entry) (int, error)
+		})
+		if !ok {
+			continue
+		}
+		n, err := owner.Writes(ctx, q, mine)
+		if sum += n; err != nil {
+			return 0, err
+		}
+	}
+	return sum, nil
+}
+
 var errDry = errors.New("dry run")
 
-// all are the owners in one order, with the journal's own comments last: what a comment stands on must be back before it.
+// all returns the owners in a fixed order, with the journal's own comments last: a comment's
+// transaction must be restored before it.
 func (j *Journal) all() []Subject {
-	list := slices.SortedFunc(maps.Values(j.subjects), func(a, b Subject) int { return strings.Compare(a.Kind(), b.Kind()) })
+	list := slices.SortedFunc(maps.Values(j.subjects), func(a,
+		b Subject,
+	) int {
+		return strings.Compare(a.Kind(), b.Kind())
+	})
 	return append(list, comments{})
 }
 
-// takes says whether the entry is the owner's to apply. Comments are entries of their transaction, and the journal's own.
+// takes reports whether the owner applies the entry. Comments are entries of their transaction but
+// belong to the journal.
 func takes(s Subject, e Entry) bool {
 	_, own := s.(comments)
 	return s.Kind() == e.Subject && own == (e.Field == FieldComment)
 }
 
-// leaves says whether undoing the entry takes a definition out of use.
+// leaves reports whether undoing the entry takes a definition out of use.
 func leaves(s Subject, e Entry) bool {
 	d, ok := s.(interface{ Leaves(record *string) bool })
 	return ok && d.Leaves(e.Before)
 }
 
-// lock keeps others from touching the change's subjects until the transaction ends, so that what undoing finds stays true.
+// lock keeps others from changing the change's subjects until the transaction ends, so that what
+// undoing finds stays true.
 func (j *Journal) lock(ctx context.Context, tx pg.Tx, change id.ID) error {
 	type row struct {
 		Subject string  `db:"subject"`
 		IDs     []id.ID `db:"ids"`
 	}
-	rows, err := pg.All[row](ctx, tx, `select subject, array_agg(distinct subject_id) as ids from entry where change_id = $1 group by subject order by subject`, change)
+	rows, err := pg.All[row](ctx, tx, `select subject, array_agg(distinct subject_id) as ids from entry
+		where change_id = $1 group by subject order by subject`, change)
 	if err != nil {
 		return err
 	}
@@ -203,8 +290,10 @@ func (j *Journal) lock(ctx context.Context, tx pg.Tx, change id.ID) error {
 	return nil
 }
 
-// undo has an owner set its fields back, and sorts them into done and skipped.
-func undo(ctx context.Context, tx pg.Tx, s Subject, entries []Entry, later map[int64]bool, done *[]Entry, skipped *[]Skipped) error {
+// undo asks an owner to restore its fields, and sorts them into done and skipped.
+func undo(ctx context.Context, tx pg.Tx, s Subject, entries []Entry, later map[int64]bool, done *[]Entry,
+	skipped *[]Skipped,
+) error {
 	var mine []Entry
 	for _, e := range entries {
 		if later[e.ID] {

@@ -3,6 +3,7 @@ package journal
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"coffer/internal/errs"
 	"coffer/internal/id"
@@ -11,7 +12,7 @@ import (
 	"coffer/internal/text"
 )
 
-// A Comment is what someone wrote about a transaction.
+// A Comment is a text that someone wrote about a transaction.
 type Comment struct {
 	ID            id.ID          `json:"id" db:"id"`
 	ShortID       string         `json:"short_id,omitempty" db:"short_id" required:"true"`
@@ -26,36 +27,49 @@ type Comment struct {
 
 const (
 	commentColumns = `id, short_id, transaction_id, content, author_type, author_id, author_name, created_at, updated_at`
-	// MaxComment is how long a comment may be.
+	// MaxComment is the maximum length of a comment.
 	MaxComment = 10_000
 )
 
-// A TransactionRef names a transaction.
-type TransactionRef struct {
-	TransactionID string `json:"transaction_id" minLength:"1" doc:"The transaction's UUID or short id"`
-}
-
-// transaction is the id of a stored transaction that a caller named, deleted or not.
+// transaction returns the id of a stored transaction, deleted or not, that a caller named.
 func (j *Journal) transaction(ctx context.Context, q pg.Querier, ref string) (id.ID, error) {
-	found, err := pg.Value[id.ID](ctx, q, `select id from transaction where id = $1 or short_id = $2`, pg.RefTo(ref).IDArgs()...)
-	return found, pg.Found(err, "transaction", "GET /api/v1/transactions lists them")
+	found, err := pg.Value[id.ID](ctx, q, `select id from transaction
+		where id = $1 or short_id = $2`, pg.RefTo(ref).IDArgs()...)
+	return found, pg.Found(err, "transaction", "{transaction.list} lists them")
 }
 
-// CommentList is every comment of a transaction.
+// ListComments asks for a page of a transaction's comments.
+type ListComments struct {
+	TransactionID string `json:"transaction_id" minLength:"1" doc:"The transaction's UUID or short id"`
+	Cursor        string `json:"cursor,omitempty" doc:"next_cursor of the previous page"`
+	Limit         int    `json:"limit,omitempty" minimum:"1" maximum:"500" default:"50" doc:"Page size"`
+}
+
+// CommentList is a page of a transaction's comments.
 type CommentList struct {
 	Comments   []Comment `json:"comments"`
-	NextCursor string    `json:"next_cursor" doc:"Always empty: all comments come at once"`
+	NextCursor string    `json:"next_cursor" doc:"Empty on the last page"`
 	HasMore    bool      `json:"has_more"`
 }
 
-// Comments are the comments of a transaction, oldest first.
-func (j *Journal) Comments(ctx context.Context, q pg.Querier, in TransactionRef) (CommentList, error) {
+// Comments returns the comments of a transaction, oldest first: ids follow the order in which
+// comments were written.
+func (j *Journal) Comments(ctx context.Context, q pg.Querier, in ListComments) (CommentList, error) {
 	t, err := j.transaction(ctx, q, in.TransactionID)
 	if err != nil {
 		return CommentList{}, err
 	}
-	rows, err := pg.All[Comment](ctx, q, `select `+commentColumns+` from comment where transaction_id = $1 and deleted_at is null order by id`, t)
-	return CommentList{Comments: rows}, err
+	pager, err := j.db.Pager(ctx, "comments", t)
+	if err != nil {
+		return CommentList{}, err
+	}
+	rows, next, err := pg.ByID(pager, in.Cursor, in.Limit, func(after *string, limit int) ([]Comment, error) {
+		return pg.All[Comment](ctx, q, `
+			select `+commentColumns+` from comment where transaction_id = $1 and deleted_at is null
+				and ($2::uuid is null or id > $2)
+			order by id limit $3`, t, after, limit)
+	}, func(c Comment) id.ID { return c.ID })
+	return CommentList{rows, next, next != ""}, err
 }
 
 // AddComment is the input of AddComment.
@@ -89,7 +103,8 @@ type Draft struct {
 	Note        *string
 }
 
-// Write stores comments by the call's actor, all in one statement, and answers their entries, which its caller records.
+// Write stores comments by the call's actor, all in one statement, and returns their entries, which
+// the caller records.
 func Write(ctx context.Context, tx pg.Tx, drafts []Draft) ([]Entry, error) {
 	if len(drafts) == 0 {
 		return nil, nil
@@ -105,20 +120,28 @@ func Write(ctx context.Context, tx pg.Tx, drafts []Draft) ([]Entry, error) {
 		}
 	}
 	err := pg.Redraw(ctx, tx, "comment_short_id", func(tx pg.Tx) error {
-		for i := range drafts {
+		for i := range ids {
 			ids[i] = id.New()
-			shorts[i] = ids[i].Short()
+		}
+		slices.SortFunc(ids, id.ID.Compare) // those of one moment come in any order, and comments are listed by them
+		for i, u := range ids {
+			shorts[i] = u.Short()
 		}
 		_, err := pg.Exec(ctx, tx, `
 			insert into comment (id, short_id, transaction_id, content, author_type, author_id, author_name)
 			select v.id, v.short_id, v.transaction_id, v.content, @type, @actor, @name
-			from unnest(@ids::uuid[], @shorts::text[], @subjects::uuid[], @contents::text[]) v (id, short_id, transaction_id, content)`,
-			pg.Args{"ids": ids, "shorts": shorts, "subjects": subjects, "contents": contents, "type": actor.Type, "actor": actor.ID, "name": actor.Name})
+			from unnest(@ids::uuid[], @shorts::text[], @subjects::uuid[], @contents::text[]) v (id, short_id,
+				transaction_id, content)`,
+			pg.Args{
+				"ids": ids, "shorts": shorts, "subjects": subjects, "contents": contents, "type": actor.Type,
+				"actor": actor.ID, "name": actor.Name,
+			})
 		return err
 	})
 	for i, d := range drafts {
 		entries[i] = Entry{
-			Subject: Transaction, SubjectID: d.Transaction, Field: FieldComment, Ref: &ids[i], After: &contents[i], AfterSource: new(Source(actor)), RuleID: d.Rule, Note: d.Note,
+			Subject: Transaction, SubjectID: d.Transaction, Field: FieldComment, Ref: &ids[i], After: &contents[i],
+			AfterSource: new(Source(actor)), RuleID: d.Rule, Note: d.Note,
 		}
 	}
 	return entries, err
@@ -130,35 +153,43 @@ type CommentRef struct {
 	CommentID     string `json:"comment_id" minLength:"1" doc:"The comment's UUID or short id"`
 }
 
-// lockComment is a comment that the caller may change, and whose its text is, with nobody else changing it until the transaction ends.
+// lockComment returns a comment that the caller may change and the source of its text, and locks it
+// until the transaction ends.
 func (j *Journal) lockComment(ctx context.Context, tx pg.Tx, in CommentRef) (Comment, *string, error) {
 	t, err := j.transaction(ctx, tx, in.TransactionID)
 	if err != nil {
 		return Comment{}, nil, err
 	}
-	// The transaction first, as a revert does: or a revert that waits for this comment would write over it what it found before.
+	// The transaction first, as a revert does: or a revert that waits for this comment would write
+	// over it what it found before.
 	if _, err := pg.Exec(ctx, tx, `select from transaction where id = $1 for update`, t); err != nil {
 		return Comment{}, nil, err
 	}
 	c, err := pg.One[Comment](ctx, tx, `
-		select `+commentColumns+` from comment where (id = $1 or short_id = $2) and transaction_id = $3 and deleted_at is null for update`,
+		select `+commentColumns+` from comment where (id = $1 or short_id = $2) and transaction_id = $3
+			and deleted_at is null for update`,
 		append(pg.RefTo(in.CommentID).IDArgs(), t)...)
 	if err != nil {
-		return Comment{}, nil, pg.Found(err, "comment", "GET /api/v1/transactions/{id}/comments lists them")
+		return Comment{}, nil, pg.Found(err, "comment", "{comment.list} lists them")
+	}
+	if err := op.Owned(ctx, c.AuthorID, "an agent may change only its own comments; add one instead"); err != nil {
+		return Comment{}, nil, err
 	}
 	source, err := c.source(ctx, tx)
 	if err != nil {
 		return Comment{}, nil, err
 	}
-	if a := op.ActorOf(ctx); a.Type == op.Agent && c.AuthorType != op.Agent || Held(source, a, false) {
-		return Comment{}, nil, errs.New(errs.Forbidden, "an agent cannot change what a person wrote; add a comment instead")
+	if a := op.ActorOf(ctx); Held(source, a, a.Administers) {
+		return Comment{}, nil, errs.New(errs.Forbidden,
+			"a person has edited this comment, and an agent cannot change what a person wrote; add a comment instead")
 	}
 	return c, source, nil
 }
 
-// source is whose the text is: its last writer's, who need not be its author.
+// source returns the source of the text: its last writer, who need not be its author.
 func (c Comment) source(ctx context.Context, q pg.Querier) (*string, error) {
-	source, err := pg.Value[*string](ctx, q, `select after_source from entry where subject_id = $1 and field = 'comment' and ref = $2 order by id desc limit 1`, c.TransactionID, c.ID)
+	source, err := pg.Value[*string](ctx, q, `select after_source from entry
+		where subject_id = $1 and field = 'comment' and ref = $2 order by id desc limit 1`, c.TransactionID, c.ID)
 	if errors.Is(err, pg.ErrNoRow) {
 		return new(Source(op.Actor{Type: c.AuthorType})), nil
 	}
@@ -185,29 +216,36 @@ func (j *Journal) PatchComment(ctx context.Context, tx pg.Tx, in PatchComment) (
 	if content == "" {
 		return Comment{}, errs.Field("content", "empty", "must not be empty")
 	}
-	after, err := pg.One[Comment](ctx, tx, `update comment set content = $2, updated_at = clock_timestamp() where id = $1 returning `+commentColumns, c.ID, content)
+	after, err := pg.One[Comment](ctx, tx, `update comment set content = $2, updated_at = clock_timestamp()
+		where id = $1 returning `+commentColumns, c.ID, content)
 	if err != nil {
 		return Comment{}, err
 	}
-	_, err = Record(ctx, tx, Note{Summary: "Changed a comment"}, []Entry{c.entry(ctx, source, new(c.Content.Plain()), &content)})
+	_, err = Record(ctx, tx, Note{Summary: "Changed a comment"},
+		[]Entry{c.entry(ctx, source, new(c.Content.Plain()), &content)})
 	return after, err
 }
 
-// DeleteComment takes a comment away; a revert brings it back.
+// DeleteComment deletes a comment; a revert restores it.
 func (j *Journal) DeleteComment(ctx context.Context, tx pg.Tx, in CommentRef) (op.Deleted, error) {
 	c, source, err := j.lockComment(ctx, tx, in)
 	if err != nil {
 		return op.Deleted{}, err
 	}
-	if _, err := pg.Exec(ctx, tx, `update comment set deleted_at = clock_timestamp(), updated_at = clock_timestamp() where id = $1`, c.ID); err != nil {
+	if _, err := pg.Exec(ctx, tx, `update comment set deleted_at = clock_timestamp(), updated_at = clock_timestamp()
+		where id = $1`, c.ID); err != nil {
 		return op.Deleted{}, err
 	}
-	_, err = Record(ctx, tx, Note{Summary: "Deleted a comment"}, []Entry{c.entry(ctx, source, new(c.Content.Plain()), nil)})
+	_, err = Record(ctx, tx, Note{Summary: "Deleted a comment"},
+		[]Entry{c.entry(ctx, source, new(c.Content.Plain()), nil)})
 	return op.Deleted{Deleted: true, ID: c.ID}, err
 }
 
 func (c Comment) entry(ctx context.Context, source, before, after *string) Entry {
-	return Entry{Subject: Transaction, SubjectID: c.TransactionID, Field: FieldComment, Ref: &c.ID, Before: before, After: after, BeforeSource: source, AfterSource: new(Source(op.ActorOf(ctx)))}
+	return Entry{
+		Subject: Transaction, SubjectID: c.TransactionID, Field: FieldComment, Ref: &c.ID, Before: before,
+		After: after, BeforeSource: source, AfterSource: new(Source(op.ActorOf(ctx))),
+	}
 }
 
 // comments are the journal's own subject.
@@ -218,7 +256,8 @@ func (comments) Kind() string { return Transaction }
 // Lock does nothing: the transactions that comments stand on are locked by their owner.
 func (comments) Lock(context.Context, pg.Tx, []id.ID) error { return nil }
 
-// Apply sets comments to their text after, or takes them away. An agent cannot take back what a person wrote.
+// Apply sets comments to their text after the entry, or removes them. An agent cannot revert what a
+// person wrote.
 func (comments) Apply(ctx context.Context, tx pg.Tx, entries []Entry) ([]Skipped, error) {
 	var skipped []Skipped
 	var ids []*id.ID
@@ -232,7 +271,8 @@ func (comments) Apply(ctx context.Context, tx pg.Tx, entries []Entry) ([]Skipped
 	}
 	_, err := pg.Exec(ctx, tx, `
 		update comment c set
-			content = coalesce(v.content, c.content), deleted_at = case when v.content is null then clock_timestamp() end, updated_at = clock_timestamp()
+			content = coalesce(v.content, c.content), deleted_at = case
+				when v.content is null then clock_timestamp() end, updated_at = clock_timestamp()
 		from unnest($1::uuid[], $2::text[]) v (id, content) where c.id = v.id`, ids, contents)
 	return skipped, err
 }

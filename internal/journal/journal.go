@@ -1,10 +1,9 @@
-// Package journal records every change of meaning with what was there before, so that it can be explained and undone.
-// It must not know what a subject is: owners apply what a revert asks for, and hand themselves in as a Subject.
 package journal
 
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"coffer/internal/id"
 	"coffer/internal/op"
@@ -30,6 +29,9 @@ const (
 	Category     = "category"
 	Counterparty = "counterparty"
 	RuleSubject  = "rule"
+	Account      = "account"
+	AccountLink  = "account_link"
+	Report       = "report"
 )
 
 // The fields that entries are about. Record is a whole definition, as JSON.
@@ -40,15 +42,17 @@ const (
 	FieldComment      = "comment"
 	FieldDeleted      = "deleted"
 	FieldRecord       = "record"
+	FieldMatch        = "match" // of an account link: what was said about one pair
 )
 
-// An Entry is what a change does to one field of one subject: the value before and after, and whose each was.
+// An Entry is what a change does to one field of one subject: the value and its source before and
+// after.
 type Entry struct {
 	ID           int64   `db:"id"`
 	Subject      string  `db:"subject"`
 	SubjectID    id.ID   `db:"subject_id"`
 	Field        string  `db:"field"`
-	Ref          *id.ID  `db:"ref"` // which tag, which comment
+	Ref          *id.ID  `db:"ref"` // which tag, which comment, which match
 	Before       *string `db:"before"`
 	After        *string `db:"after"`
 	BeforeSource *string `db:"before_source"`
@@ -57,28 +61,29 @@ type Entry struct {
 	Note         *string `db:"note"`
 }
 
-// A Subject applies entries to what it owns, when a revert asks for it.
+// A Subject applies entries to the records it owns when a revert asks for it.
 type Subject interface {
-	// Kind is the subject of the entries that it takes.
+	// Kind is the subject of the entries that it applies.
 	Kind() string
-	// Lock keeps others from changing these until the transaction ends.
+	// Lock keeps others from changing these records until the transaction ends.
 	Lock(ctx context.Context, tx pg.Tx, ids []id.ID) error
-	// Apply sets each entry's field to After and AfterSource, and says which it could not set and why. It records nothing; the journal does.
+	// Apply sets each entry's field to After and AfterSource, and returns the entries it could not
+	// set, with the reasons. It records nothing; the journal does.
 	Apply(ctx context.Context, tx pg.Tx, entries []Entry) ([]Skipped, error)
 }
 
-// A Skipped is a field that a revert left as it was.
+// A Skipped is a field that a revert left unchanged.
 type Skipped struct {
-	Subject   string `json:"subject" enum:"transaction,rule,tag,category,counterparty"`
+	Subject   string `json:"subject" enum:"transaction,rule,tag,category,counterparty,account,account_link,report"`
 	SubjectID id.ID  `json:"subject_id"`
-	// TransactionID repeats the subject where it is a transaction, which it nearly always is.
+	// TransactionID repeats the subject's id if it is a transaction, which it nearly always is.
 	TransactionID *id.ID `json:"transaction_id"`
 	Field         string `json:"field"`
-	Reason        string `json:"reason" enum:"changed_since,held,missing,conflict" doc:"changed_since: someone touched it later; held: a person set it and an agent asks; missing: it is gone; conflict: its name is taken, or it would contradict what is there now"`
+	Reason        string `json:"reason" enum:"changed_since,held,missing,conflict" doc:"changed_since: someone changed it later; held: a person set it and the caller is an agent; missing: it no longer exists; conflict: its name is taken, or it would contradict the current data"`
 	entry         int64
 }
 
-// Skip makes the Skipped of an entry.
+// Skip returns the Skipped of an entry.
 func Skip(e Entry, reason string) Skipped {
 	s := Skipped{Subject: e.Subject, SubjectID: e.SubjectID, Field: e.Field, Reason: reason, entry: e.ID}
 	if e.Subject == Transaction {
@@ -87,35 +92,42 @@ func Skip(e Entry, reason string) Skipped {
 	return s
 }
 
-// Journal is the record of one household.
+// Journal is the journal of one household.
 type Journal struct {
 	db       *pg.DB
 	subjects map[string]Subject
 }
 
-// New makes a Journal. Whoever owns something that can be reverted is a Subject.
+// New returns a Journal. Every owner of records that can be reverted joins it as a Subject.
 func New(db *pg.DB) *Journal { return &Journal{db: db, subjects: map[string]Subject{}} }
 
-// Join adds owners. It is called while the service is put together, never later.
+// Join adds owners. It is called while the service is being built, never later.
 func (j *Journal) Join(subjects ...Subject) {
 	for _, s := range subjects {
 		j.subjects[s.Kind()] = s
 	}
 }
 
-// A Note is what is said about a change beside its entries.
+// A Note describes a change besides its entries.
 type Note struct {
 	Cause   string // "" takes it from the call: tool for a tool's, else api
 	Summary string
 	Reverts *id.ID
+	// Writes is what it costs an agent's budget besides the transactions that its entries are
+	// about.
+	Writes int
 }
 
 const maxNote = 1000
 
-// few is the number of entries up to which one statement is cheaper than COPY's own round trips.
+// few is the number of entries up to which one statement is cheaper than COPY with its extra round
+// trips.
 const few = 500
 
-// Record writes a change and its entries, some thousands in a few statements, and answers its id. Without entries there is no change, and nil is answered.
+// Record writes a change and its entries, some thousands in a few statements, and returns its id.
+// Without entries it writes nothing and returns nil.
+// It must come last in a call, when the locks of everything the entries are about are held: the
+// numbers drawn here are the order in which things happened, and lists and reverts rely on it.
 func Record(ctx context.Context, tx pg.Tx, n Note, entries []Entry) (*id.ID, error) {
 	if len(entries) == 0 {
 		return nil, nil //nolint:nilnil // the comment says so
@@ -126,19 +138,24 @@ func Record(ctx context.Context, tx pg.Tx, n Note, entries []Entry) (*id.ID, err
 			n.Cause = Tool
 		}
 	}
-	if err := spend(ctx, tx, n.Cause, Touched(entries)); err != nil {
+	if err := spend(ctx, tx, n, Touched(entries)+n.Writes); err != nil {
 		return nil, err
 	}
 	actor := op.ActorOf(ctx)
 	var change id.ID
 	err := pg.Redraw(ctx, tx, "change_short_id", func(tx pg.Tx) error {
-		change = id.New()
+		change = id.New() // says nothing about order: servers' clocks differ
 		_, err := pg.Exec(ctx, tx, `
-			insert into change (id, short_id, cause, summary, actor_type, actor_id, actor_name, transactions, entries, reverts, root, round, undoes)
-			select @id, @short, @cause, @summary, @type, @actor, @name, @transactions, @entries, t.id, coalesce(t.root, t.id),
-				case when t.id is null then 0 else 1 + coalesce((select max(f.round) from change f where f.root = coalesce(t.root, t.id)), 0) end, coalesce(not t.undoes, false)
+			insert into change (id, short_id, cause, summary, actor_type, actor_id, actor_name, transactions, entries,
+				created_at, reverts, root, round, undoes)
+			select @id, @short, @cause, @summary, @type, @actor, @name, @transactions, @entries, clock_timestamp(),
+				t.id, coalesce(t.root, t.id),
+				case when t.id is null then 0
+					else 1 + coalesce((select max(f.round) from change f where f.root = coalesce(t.root, t.id)),
+					0) end, coalesce(not t.undoes, false)
 			from (values (true)) one left join change t on t.id = @reverts`, pg.Args{
-			"id": change, "short": change.Short(), "cause": n.Cause, "summary": n.Summary, "type": actor.Type, "actor": actor.ID, "name": actor.Name,
+			"id": change, "short": change.Short(), "cause": n.Cause, "summary": n.Summary, "type": actor.Type,
+			"actor": actor.ID, "name": actor.Name,
 			"transactions": Touched(entries), "entries": len(entries), "reverts": n.Reverts,
 		})
 		return err
@@ -152,12 +169,14 @@ func Record(ctx context.Context, tx pg.Tx, n Note, entries []Entry) (*id.ID, err
 	return &change, nil
 }
 
-// Continue keeps a change that is still being made from being reverted until the transaction ends, and answers it. One that was reverted meanwhile takes no more: then nil is answered, and what follows is another change.
+// Continue locks a change that is still being made, so that it cannot be reverted until the
+// transaction ends, and returns it. If it was reverted in the meantime, Continue returns nil, and
+// further entries become another change.
 func Continue(ctx context.Context, tx pg.Tx, change *id.ID) (*id.ID, error) {
 	if change == nil {
 		return nil, nil //nolint:nilnil // the comment says so
 	}
-	if err := hold(ctx, tx, *change); err != nil {
+	if err := lockChange(ctx, tx, *change); err != nil {
 		return nil, err
 	}
 	reverted, err := pg.Value[bool](ctx, tx, `select exists (select from change where root = $1)`, change)
@@ -167,31 +186,113 @@ func Continue(ctx context.Context, tx pg.Tx, change *id.ID) (*id.ID, error) {
 	return change, nil
 }
 
-// hold keeps others from extending or reverting the change until the transaction ends.
-func hold(ctx context.Context, tx pg.Tx, change id.ID) error {
+// lockChange keeps others from extending or reverting the change until the transaction ends.
+func lockChange(ctx context.Context, tx pg.Tx, change id.ID) error {
 	_, err := pg.Exec(ctx, tx, `select from change where id = $1 for no key update`, change)
 	return err
 }
 
-// Extend adds entries to a change that Continue answered, a part at a time, each part about other transactions. Without a change yet it is Record.
-func Extend(ctx context.Context, tx pg.Tx, change *id.ID, n Note, entries []Entry) (*id.ID, error) {
-	if change == nil || len(entries) == 0 {
-		if change != nil {
-			return change, nil
+// Extend adds entries to a change that Continue returned, a part at a time, each part about other
+// transactions. Without a change it is Record.
+// Entries about subjects that a later change has touched cannot become part of the earlier change,
+// or neither could be reverted before the other. They are recorded as a change of their own, which
+// is returned as beside.
+func Extend(ctx context.Context, tx pg.Tx, change *id.ID, n Note, entries []Entry) (extended, beside *id.ID,
+	err error,
+) {
+	if len(entries) == 0 {
+		return change, nil, nil
+	}
+	if change == nil {
+		extended, err = Record(ctx, tx, n, entries)
+		return extended, nil, err
+	}
+	free, overtaken, err := part(ctx, tx, *change, entries)
+	if err != nil {
+		return nil, nil, err
+	}
+	if len(free) > 0 {
+		if err := spend(ctx, tx, n, Touched(free)); err != nil {
+			return nil, nil, err
 		}
-		return Record(ctx, tx, n, entries)
+		if err := write(ctx, tx, *change, free); err != nil {
+			return nil, nil, err
+		}
+		_, err := pg.Exec(ctx, tx, `update change set transactions = transactions + $2, entries = entries + $3
+			where id = $1`, change, Touched(free), len(free))
+		if err != nil {
+			return nil, nil, err
+		}
 	}
-	if err := spend(ctx, tx, n.Cause, Touched(entries)); err != nil {
-		return nil, err
-	}
-	if err := write(ctx, tx, *change, entries); err != nil {
-		return nil, err
-	}
-	_, err := pg.Exec(ctx, tx, `update change set transactions = transactions + $2, entries = entries + $3 where id = $1`, change, Touched(entries), len(entries))
-	return change, err
+	n.Summary += ", where others had written in the meantime"
+	beside, err = Record(ctx, tx, n, overtaken)
+	return change, beside, err
 }
 
-// Touched is how many transactions the entries are about.
+// part divides entries by whether a later change has touched their subject or what they point at.
+// Definitions that are created now never become part of the earlier change.
+func part(ctx context.Context, tx pg.Tx, change id.ID, entries []Entry) (free, overtaken []Entry, err error) {
+	later, err := pg.Value[bool](ctx, tx, `select exists (select from change l where l.seq > c.seq) from change c
+		where c.id = $1`, change)
+	if err != nil || !later {
+		return entries, nil, err
+	}
+	var ids []id.ID
+	hit := map[id.ID]bool{}
+	for _, e := range entries {
+		ids = append(ids, e.leads()...)
+		if e.Subject != Transaction { // a name may be free only because of what came after
+			hit[e.SubjectID] = true
+		}
+	}
+	touched, err := pg.Values[id.ID](ctx, tx, `
+		select distinct e.subject_id from unnest($2::uuid[]) v (id) join entry e on e.subject_id = v.id
+			join change l on l.id = e.change_id
+		where l.seq > (select seq from change where id = $1)`, change, distinct(ids))
+	if err != nil || len(touched)+len(hit) == 0 {
+		return entries, nil, err
+	}
+	for _, u := range touched {
+		hit[u] = true
+	}
+	apart := map[id.ID]bool{}
+	for _, e := range entries {
+		apart[e.SubjectID] = apart[e.SubjectID] || slices.ContainsFunc(e.leads(), func(u id.ID) bool { return hit[u] })
+	}
+	for _, e := range entries {
+		if apart[e.SubjectID] {
+			overtaken = append(overtaken, e)
+		} else {
+			free = append(free, e)
+		}
+	}
+	return free, overtaken, nil
+}
+
+// leads returns the entry's subject and the definition that it makes the subject point at.
+func (e Entry) leads() []id.ID {
+	ids := []id.ID{e.SubjectID}
+	switch {
+	case e.Field == FieldTag && e.Ref != nil:
+		ids = append(ids, *e.Ref)
+	case (e.Field == FieldCategory || e.Field == FieldCounterparty) && e.After != nil:
+		if u, err := id.Parse(*e.After); err == nil {
+			ids = append(ids, u)
+		}
+	}
+	return ids
+}
+
+func distinct(ids []id.ID) []id.ID {
+	seen := make(map[id.ID]bool, len(ids))
+	return slices.DeleteFunc(ids, func(u id.ID) bool {
+		twice := seen[u]
+		seen[u] = true
+		return twice
+	})
+}
+
+// Touched returns how many transactions the entries are about.
 func Touched(entries []Entry) int {
 	subjects := map[id.ID]bool{}
 	for _, e := range entries {
@@ -210,10 +311,16 @@ func write(ctx context.Context, tx pg.Tx, change id.ID, entries []Entry) error {
 	}
 	if len(entries) > few {
 		_, err := tx.CopyFrom(ctx, pgx.Identifier{"entry"},
-			[]string{"change_id", "subject", "subject_id", "field", "ref", "before", "after", "before_source", "after_source", "rule_id", "note"},
+			[]string{
+				"change_id", "subject", "subject_id", "field", "ref", "before", "after", "before_source",
+				"after_source", "rule_id", "note",
+			},
 			pgx.CopyFromSlice(len(entries), func(i int) ([]any, error) {
 				e := &entries[i]
-				return []any{change, e.Subject, e.SubjectID, e.Field, e.Ref, e.Before, e.After, e.BeforeSource, e.AfterSource, e.RuleID, e.Note}, nil
+				return []any{
+					change, e.Subject, e.SubjectID, e.Field, e.Ref, e.Before, e.After, e.BeforeSource,
+					e.AfterSource, e.RuleID, e.Note,
+				}, nil
 			}))
 		if err != nil {
 			return fmt.Errorf("copy entries: %w", err)
@@ -222,7 +329,8 @@ func write(ctx context.Context, tx pg.Tx, change id.ID, entries []Entry) error {
 	}
 	n := len(entries)
 	kinds, subjects, fields, refs := make([]string, n), make([]id.ID, n), make([]string, n), make([]*id.ID, n)
-	before, after, beforeSource, afterSource := make([]*string, n), make([]*string, n), make([]*string, n), make([]*string, n)
+	before, after, beforeSource, afterSource := make([]*string, n), make([]*string, n), make([]*string,
+		n), make([]*string, n)
 	rules, notes := make([]*id.ID, n), make([]*string, n)
 	for i, e := range entries {
 		kinds[i], subjects[i], fields[i], refs[i] = e.Subject, e.SubjectID, e.Field, e.Ref
@@ -230,17 +338,21 @@ func write(ctx context.Context, tx pg.Tx, change id.ID, entries []Entry) error {
 		rules[i], notes[i] = e.RuleID, e.Note
 	}
 	_, err := pg.Exec(ctx, tx, `
-		insert into entry (change_id, subject, subject_id, field, ref, before, after, before_source, after_source, rule_id, note)
+		insert into entry (change_id, subject, subject_id, field, ref, before, after, before_source, after_source,
+			rule_id, note)
 		select @change, v.*
-		from unnest(@kinds::text[], @subjects::uuid[], @fields::text[], @refs::uuid[], @before::text[], @after::text[], @before_source::text[], @after_source::text[], @rules::uuid[], @notes::text[]) v`,
+		from unnest(@kinds::text[], @subjects::uuid[], @fields::text[], @refs::uuid[], @before::text[],
+			@after::text[], @before_source::text[], @after_source::text[], @rules::uuid[], @notes::text[]) v`,
 		pg.Args{
-			"change": change, "kinds": kinds, "subjects": subjects, "fields": fields, "refs": refs, "before": before, "after": after,
+			"change": change, "kinds": kinds, "subjects": subjects, "fields": fields, "refs": refs, "before": before,
+			"after":         after,
 			"before_source": beforeSource, "after_source": afterSource, "rules": rules, "notes": notes,
 		})
 	return err
 }
 
-// Source is whose a field is that the call's actor sets: a person's fields are held against rules and agents.
+// Source returns the source of a field that the call's actor sets. Fields that a person sets are
+// held: rules and agents leave them.
 func Source(a op.Actor) string {
 	switch a.Type {
 	case op.User:

@@ -33,7 +33,10 @@ func filledBooks(t testing.TB, transactions int) (*Books, *pg.DB) {
 func fill(ctx context.Context, tx pg.Tx, b *Books, h *household.Household) error {
 	accounts := make([]NewAccount, len(h.Accounts))
 	for i, a := range h.Accounts {
-		accounts[i] = NewAccount{Provider: h.Provider(i), ProviderID: a.ProviderID, Name: a.Name, Type: a.Type, Currency: a.Currency}
+		accounts[i] = NewAccount{
+			Provider: h.Provider(i), ProviderID: a.ProviderID, Name: a.Name, Type: a.Type,
+			Currency: a.Currency,
+		}
 	}
 	ids, err := b.AddAccounts(ctx, tx, accounts)
 	if err != nil {
@@ -47,8 +50,10 @@ func incoming(h *household.Household, accounts []id.ID) iter.Seq[Incoming] {
 	return func(yield func(Incoming) bool) {
 		for r := range h.Transactions() {
 			i := Incoming{
-				AccountID: accounts[r.AccountIndex], ProviderID: r.ProviderID, Date: pg.Day(r.Date), Amount: r.Amount, Currency: r.Currency, Name: r.Name, MerchantName: r.MerchantName,
-				CategoryPrimary: r.RawPrimary, CategoryDetailed: r.RawDetailed, PaymentChannel: r.PaymentChannel, Pending: r.Pending,
+				AccountID: accounts[r.AccountIndex], ProviderID: r.ProviderID, Date: pg.Day(r.Date), Amount: r.Amount,
+				Currency: r.Currency, Name: r.Name, MerchantName: r.MerchantName,
+				CategoryPrimary: r.RawPrimary, CategoryDetailed: r.RawDetailed, PaymentChannel: r.PaymentChannel,
+				Pending: r.Pending,
 			}
 			if !yield(i) {
 				return

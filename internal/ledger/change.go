@@ -16,13 +16,14 @@ import (
 // PatchTransaction is the input of PatchTransaction.
 type PatchTransaction struct {
 	TransactionID  string          `json:"transaction_id" minLength:"1" doc:"The transaction's UUID or short id"`
-	Category       op.Null[string] `json:"category,omitzero" minLength:"1" doc:"Slug, short id or UUID; null clears it, and with it the hold"`
-	CounterpartyID op.Null[string] `json:"counterparty_id,omitzero" minLength:"1" doc:"null takes it away"`
+	Category       op.Null[string] `json:"category,omitzero" minLength:"1" doc:"Slug, short id or UUID; null clears it and lets rules set it again"`
+	CounterpartyID op.Null[string] `json:"counterparty_id,omitzero" minLength:"1" doc:"null removes it"`
 	Comment        *string         `json:"comment,omitempty" minLength:"1" maxLength:"10000" doc:"A comment to add"`
-	Force          bool            `json:"force,omitempty" doc:"Set fields that a person holds, too"`
+	Force          bool            `json:"force,omitempty" doc:"Also change fields that a person holds"`
 }
 
-// PatchTransaction changes what a transaction means: its category, its counterparty, and a comment beside, in one change.
+// PatchTransaction changes what a transaction means: its category, its counterparty, and a comment
+// beside, in one change.
 func (b *Books) PatchTransaction(ctx context.Context, tx pg.Tx, in PatchTransaction) (Transaction, error) {
 	t, err := b.lockTransaction(ctx, tx, in.TransactionID)
 	if err != nil {
@@ -31,8 +32,11 @@ func (b *Books) PatchTransaction(ctx context.Context, tx pg.Tx, in PatchTransact
 	if err := op.Match(ctx, t); err != nil {
 		return Transaction{}, err
 	}
-	operation := Operation{TransactionID: in.TransactionID, Category: in.Category, CounterpartyID: in.CounterpartyID, Comment: in.Comment}
-	results, _, err := b.operate(ctx, tx, []Operation{operation}, in.Force, "Changed a transaction")
+	operation := Operation{
+		TransactionID: in.TransactionID, Category: in.Category, CounterpartyID: in.CounterpartyID,
+		Comment: in.Comment,
+	}
+	results, _, err := b.operate(ctx, tx, []Operation{operation}, in.Force)
 	if err != nil {
 		return Transaction{}, err
 	}
@@ -40,23 +44,27 @@ func (b *Books) PatchTransaction(ctx context.Context, tx pg.Tx, in PatchTransact
 	case "error":
 		return Transaction{}, &errs.Error{Code: r.Error.Code, Message: r.Error.Message}
 	case "held":
-		return Transaction{}, errs.New(errs.Conflict, "a person set %s and holds it; say force: true to set it all the same", r.Held[0])
+		return Transaction{}, errs.New(errs.Conflict,
+			"a person set %s, so it is held; give force: true to change it anyway", r.Held[0])
 	}
 	return b.Transaction(ctx, tx, TransactionRef{t.ID.String()})
 }
 
 // lockTransaction is Transaction, with nobody else changing it until the transaction ends.
 func (b *Books) lockTransaction(ctx context.Context, tx pg.Tx, ref string) (Transaction, error) {
-	_, err := pg.Value[id.ID](ctx, tx, `select id from transaction where id = $1 or short_id = $2 for update`, pg.RefTo(ref).IDArgs()...)
+	_, err := pg.Value[id.ID](ctx, tx, `select id from transaction
+		where id = $1 or short_id = $2 for update`, pg.RefTo(ref).IDArgs()...)
 	if err != nil {
-		return Transaction{}, pg.Found(err, "transaction", "GET /api/v1/transactions lists them")
+		return Transaction{}, pg.Found(err, "transaction", "{transaction.list} lists them")
 	}
 	return b.Transaction(ctx, tx, TransactionRef{ref})
 }
 
-// DeleteTransaction is a tombstone: the transaction leaves lists and totals, and a restore or a revert brings it back.
+// DeleteTransaction leaves a tombstone: the transaction disappears from lists and totals, and a
+// restore or a revert brings it back.
 func (b *Books) DeleteTransaction(ctx context.Context, tx pg.Tx, in TransactionRef) (op.Deleted, error) {
-	t, err := b.setDeleted(ctx, tx, in.TransactionID, new(time.Now().UTC().Format("2006-01-02 15:04:05.999999+00")), "Deleted a transaction")
+	t, err := b.setDeleted(ctx, tx, in.TransactionID, new(time.Now().UTC().Format("2006-01-02 15:04:05.999999+00")),
+		"Deleted a transaction")
 	return op.Deleted{Deleted: true, ID: t}, err
 }
 
@@ -74,7 +82,18 @@ func (b *Books) setDeleted(ctx context.Context, tx pg.Tx, ref string, at *string
 	if err != nil || (t.DeletedAt != nil) == (at != nil) {
 		return t.ID, err
 	}
-	outcomes, entries, err := b.Apply(ctx, tx, []Edit{{Transaction: t.ID, Field: journal.FieldDeleted, Value: at}}, false)
+	if closed, err := inClosed(ctx, tx, []journal.Entry{{
+		SubjectID: t.ID, Field: journal.FieldDeleted,
+		After: at,
+	}}); err != nil {
+		return t.ID, err
+	} else if closed[t.ID] {
+		return t.ID, errs.New(errs.Conflict,
+			"the account of this transaction was removed when its import was reverted; undo that revert, or import "+
+				"the file again")
+	}
+	outcomes, entries, err := b.Apply(ctx, tx, []Edit{{Transaction: t.ID, Field: journal.FieldDeleted, Value: at}},
+		false)
 	if err != nil {
 		return t.ID, err
 	}
@@ -89,14 +108,14 @@ func (b *Books) setDeleted(ctx context.Context, tx pg.Tx, ref string, at *string
 type BatchCategorize struct {
 	TransactionIDs []string `json:"transaction_ids" minItems:"1" maxItems:"500" minLength:"1" doc:"Short ids or UUIDs"`
 	CategoryID     string   `json:"category_id" minLength:"1" doc:"Slug, short id or UUID"`
-	Force          bool     `json:"force,omitempty" doc:"Set fields that a person holds, too"`
+	Force          bool     `json:"force,omitempty" doc:"Also change fields that a person holds"`
 }
 
 // A Filed says how many transactions a batch changed.
 type Filed struct {
-	Updated  int    `json:"updated" doc:"How many have the category now that had another or none"`
-	Held     int    `json:"held" doc:"How many a person holds"`
-	ChangeID *id.ID `json:"change_id" doc:"The change that a revert undoes; null when nothing changed"`
+	Updated  int    `json:"updated" doc:"Transactions that have the category now and had another or none before"`
+	Held     int    `json:"held" doc:"Transactions left unchanged because a person holds their category"`
+	ChangeID *id.ID `json:"change_id" doc:"The change to revert to undo this; null if nothing changed"`
 }
 
 // BatchCategorize files many transactions under one category.
@@ -130,7 +149,8 @@ func (b *Books) BatchCategorize(ctx context.Context, tx pg.Tx, in BatchCategoriz
 			out.Held++
 		}
 	}
-	out.ChangeID, err = journal.Record(ctx, tx, journal.Note{Summary: fmt.Sprintf("Filed %d transactions under %s", out.Updated, c.Slug)}, entries)
+	out.ChangeID, err = journal.Record(ctx, tx,
+		journal.Note{Summary: "Filed " + Several(out.Updated) + " under " + c.Slug}, entries)
 	return out, err
 }
 
@@ -138,35 +158,39 @@ func (b *Books) BatchCategorize(ctx context.Context, tx pg.Tx, in BatchCategoriz
 type TagTransaction struct {
 	TransactionID string  `json:"transaction_id" minLength:"1" doc:"The transaction's UUID or short id"`
 	TagSlug       string  `json:"tag_slug" minLength:"1" maxLength:"64" doc:"An unknown slug is registered"`
-	Note          *string `json:"note,omitempty" maxLength:"1000" doc:"Why, for the timeline"`
-	Force         bool    `json:"force,omitempty" doc:"Put it back even if a person took it off"`
+	Note          *string `json:"note,omitempty" maxLength:"1000" doc:"The reason, shown on the timeline"`
+	Force         bool    `json:"force,omitempty" doc:"Add it even if a person removed it"`
 }
 
-// AddTag puts a tag on a transaction.
+// AddTag adds a tag to a transaction.
 func (b *Books) AddTag(ctx context.Context, tx pg.Tx, in TagTransaction) (Transaction, error) {
-	return b.tag(ctx, tx, Operation{TransactionID: in.TransactionID, TagsToAdd: []string{in.TagSlug}, Note: in.Note}, in.Force, "Tagged a transaction")
+	return b.tag(ctx, tx, Operation{TransactionID: in.TransactionID, TagsToAdd: []string{in.TagSlug}, Note: in.Note},
+		in.Force)
 }
 
 // UntagTransaction is the input of RemoveTag.
 type UntagTransaction struct {
 	TransactionID string  `json:"transaction_id" minLength:"1" doc:"The transaction's UUID or short id"`
 	TagSlug       string  `json:"tag_slug" minLength:"1" maxLength:"64" doc:"The tag's slug"`
-	Note          *string `json:"note,omitempty" maxLength:"1000" doc:"Why, for the timeline"`
-	Force         bool    `json:"force,omitempty" doc:"Take it off even if a person put it on"`
+	Note          *string `json:"note,omitempty" maxLength:"1000" doc:"The reason, shown on the timeline"`
+	Force         bool    `json:"force,omitempty" doc:"Remove it even if a person added it"`
 }
 
 // RemoveTag takes a tag off a transaction. Taking off what is not on it changes nothing.
 func (b *Books) RemoveTag(ctx context.Context, tx pg.Tx, in UntagTransaction) (op.Deleted, error) {
-	t, err := b.tag(ctx, tx, Operation{TransactionID: in.TransactionID, TagsToRemove: []string{in.TagSlug}, Note: in.Note}, in.Force, "Untagged a transaction")
+	t, err := b.tag(ctx, tx, Operation{
+		TransactionID: in.TransactionID, TagsToRemove: []string{in.TagSlug},
+		Note: in.Note,
+	}, in.Force)
 	return op.Deleted{Deleted: true, ID: t.ID}, err
 }
 
-func (b *Books) tag(ctx context.Context, tx pg.Tx, o Operation, force bool, summary string) (Transaction, error) {
+func (b *Books) tag(ctx context.Context, tx pg.Tx, o Operation, force bool) (Transaction, error) {
 	t, err := b.lockTransaction(ctx, tx, o.TransactionID)
 	if err != nil {
 		return Transaction{}, err
 	}
-	results, _, err := b.operate(ctx, tx, []Operation{o}, force, summary)
+	results, _, err := b.operate(ctx, tx, []Operation{o}, force)
 	if err != nil {
 		return Transaction{}, err
 	}
@@ -175,7 +199,8 @@ func (b *Books) tag(ctx context.Context, tx pg.Tx, o Operation, force bool, summ
 		_, fault, _ := strings.Cut(r.Error.Message, ": ") // it names the field of an operation
 		return Transaction{}, &errs.Error{Code: r.Error.Code, Message: "tag_slug: " + fault}
 	case "held":
-		return Transaction{}, errs.New(errs.Conflict, "a person decided about this tag and holds it; say force: true to change it all the same")
+		return Transaction{}, errs.New(errs.Conflict,
+			"a person added or removed this tag, so it is held; give force: true to change it anyway")
 	}
 	return b.Transaction(ctx, tx, TransactionRef{t.ID.String()})
 }

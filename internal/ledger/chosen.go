@@ -7,7 +7,8 @@ import (
 	"coffer/internal/pg"
 )
 
-// Where is a filter as conditions on transaction t, for others that read transactions. It says none when nothing can match.
+// Where returns a filter as conditions on transaction t, for other packages that read transactions.
+// It reports none if nothing can match.
 func (b *Books) Where(ctx context.Context, q pg.Querier, f Filter) (where *pg.Where, none bool, err error) {
 	s, err := b.resolve(ctx, q, f, nil)
 	if err != nil {

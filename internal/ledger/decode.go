@@ -4,6 +4,7 @@ import (
 	"errors"
 	"slices"
 
+	"coffer/internal/bank/all"
 	"coffer/internal/id"
 	"coffer/internal/money"
 	"coffer/internal/pg"
@@ -24,7 +25,8 @@ type page struct {
 	wire  pg.Wire
 }
 
-// A keeper holds values that are pointed at, many in one piece of memory: a page has hundreds of them.
+// A keeper holds values that are pointed at, many in one piece of memory: a page has hundreds of
+// them.
 type keeper[T any] struct{ room []T }
 
 func (k *keeper[T]) keep(v T) *T {
@@ -35,8 +37,10 @@ func (k *keeper[T]) keep(v T) *T {
 	return &k.room[len(k.room)-1]
 }
 
-// scanPage reads all rows: whether the cursor stands, then transactionColumns. On a page of fifty the driver's way into a struct costs more than all else that the server does,
-// so the wire's own form is read; a test holds this against the driver's. Should the driver have asked for text instead, it reads as ever.
+// scanPage reads all rows: whether the cursor stands, then transactionColumns. On a page of fifty
+// the driver's way into a struct costs more than all else that the server does, so the wire's own
+// form is read; a test holds this against the driver's. Should the driver have asked for text
+// instead, it reads as ever.
 func scanPage(rows pgx.Rows, room int) (*page, error) {
 	defer rows.Close()
 	p := &page{rows: make([]Transaction, 0, room), tagged: make([]int, 0, room)}
@@ -59,7 +63,7 @@ func scanPage(rows pgx.Rows, room int) (*page, error) {
 	return p, rows.Err()
 }
 
-var errWire = errors.New("ledger: a column came in a form that is not expected")
+var errWire = errors.New("ledger: a column has an unexpected format")
 
 func (p *page) decode(t *Transaction, w *pg.Wire) {
 	p.standing, p.version = w.Bool(), w.ID()
@@ -67,7 +71,8 @@ func (p *page) decode(t *Transaction, w *pg.Wire) {
 	t.Date, t.AuthorizedDate, t.Datetime = w.Date(), pg.Optional(w, w.Date), pg.Optional(w, w.Time)
 	t.Amount, t.Currency = w.Amount(), money.Currency(w.Text())
 	t.Name, t.MerchantName = untrusted(w), pg.Optional(w, func() text.Untrusted { return untrusted(w) })
-	t.CategoryPrimary, t.CategoryDetailed = pg.Optional(w, func() text.Untrusted { return untrusted(w) }), pg.Optional(w, func() text.Untrusted { return untrusted(w) })
+	t.CategoryPrimary, t.CategoryDetailed = pg.Optional(w,
+		func() text.Untrusted { return untrusted(w) }), pg.Optional(w, func() text.Untrusted { return untrusted(w) })
 	t.CategoryID, t.CategorySource = p.id(w), p.text(w)
 	t.CounterpartyID, t.CounterpartyName = p.id(w), pg.Optional(w, func() text.Untrusted { return untrusted(w) })
 	p.tags = w.IDs(p.tags)
@@ -97,16 +102,20 @@ func (p *page) text(w *pg.Wire) *string {
 // scan is decode by the driver.
 func (p *page) scan(rows pgx.Rows, t *Transaction) error {
 	var tags []id.ID
-	err := rows.Scan(&p.standing, &p.version, &t.ID, &t.ShortID, &t.AccountID, &t.Date, &t.AuthorizedDate, &t.Datetime, &t.Amount, &t.Currency, &t.Name, &t.MerchantName,
-		&t.CategoryPrimary, &t.CategoryDetailed, &t.CategoryID, &t.CategorySource, &t.CounterpartyID, &t.CounterpartyName, &tags,
-		&t.Pending, &t.PaymentChannel, &t.CommentCount, &t.LinkedTransactionID, &t.Excluded, &t.DeletedAt, &t.CreatedAt, &t.UpdatedAt)
+	err := rows.Scan(&p.standing, &p.version, &t.ID, &t.ShortID, &t.AccountID, &t.Date, &t.AuthorizedDate, &t.Datetime,
+		&t.Amount, &t.Currency, &t.Name, &t.MerchantName,
+		&t.CategoryPrimary, &t.CategoryDetailed, &t.CategoryID, &t.CategorySource, &t.CounterpartyID,
+		&t.CounterpartyName, &tags,
+		&t.Pending, &t.PaymentChannel, &t.CommentCount, &t.LinkedTransactionID, &t.Excluded, &t.DeletedAt, &t.CreatedAt,
+		&t.UpdatedAt)
 	p.tags = append(p.tags, tags...)
 	return err
 }
 
-var errUnnamed = errors.New("ledger: a transaction refers to what has no name")
+var errUnnamed = errors.New("ledger: a transaction refers to a record without a name")
 
-// name gives the names. Ids are copied, because tools shorten an answer's ids in place; texts are shared.
+// name gives the names. Ids are copied, because tools shorten an answer's ids in place; texts are
+// shared.
 func (p *page) name(n *naming) error {
 	slugs, from := make([]string, 0, len(p.tags)), 0
 	for i := range p.rows {
@@ -115,7 +124,7 @@ func (p *page) name(n *naming) error {
 		if a == nil {
 			return errUnnamed
 		}
-		t.AccountName, t.Provider, t.UserName = a.name, a.provider, a.userName
+		t.AccountName, t.Provider, t.UserName = a.name, all.Name(a.provider), a.userName
 		if a.connection != nil {
 			t.ConnectionID = p.ids.keep(*a.connection)
 		}

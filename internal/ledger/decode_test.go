@@ -10,7 +10,8 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// The wire's form must say what the driver's own way says, for every column, NULL or not, and for every amount that fits.
+// The wire's form must say what the driver's own way says, for every column, NULL or not, and for
+// every amount that fits.
 func TestDecodeAsTheDriver(t *testing.T) {
 	t.Parallel()
 	b, db := filledBooks(t, 3000)
@@ -19,17 +20,24 @@ func TestDecodeAsTheDriver(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	amounts := []string{"0.00", "0.01", "-0.01", "0.10", "1.00", "-99.99", "100.00", "9999.00", "10000.00", "-10000.01", "12345678.90", "99999999.99", "100000000.00", "9999999999.99", "-9999999999.99"}
+	amounts := []string{
+		"0.00", "0.01", "-0.01", "0.10", "1.00", "-99.99", "100.00", "9999.00", "10000.00", "-10000.01",
+		"12345678.90", "99999999.99", "100000000.00", "9999999999.99", "-9999999999.99",
+	}
 	for i, a := range amounts {
-		if _, err := db.Exec(ctx, `update transaction set amount = $2, authorized_date = date - 1, datetime = date + interval '1.000001 s', deleted_at = '1999-12-31 23:59:59.999999Z',
-			payment_channel = null, category_id = null, category_source = null where id = $1`, list.Transactions[i].ID, money.MustParse(a)); err != nil {
+		if _, err := db.Exec(ctx, `update transaction set amount = $2, authorized_date = date - 1,
+			datetime = date + interval '1.000001 s', deleted_at = '1999-12-31 23:59:59.999999Z',
+			payment_channel = null, category_id = null, category_source = null
+				where id = $1`, list.Transactions[i].ID, money.MustParse(a)); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if _, err := db.Exec(ctx, `update transaction set date = '1969-07-20', linked_id = id where id = $1`, list.Transactions[0].ID); err != nil {
+	if _, err := db.Exec(ctx, `update transaction set date = '1969-07-20', linked_id = id
+		where id = $1`, list.Transactions[0].ID); err != nil {
 		t.Fatal(err)
 	}
-	const sql = `select true, ` + transactionColumns + ` from transaction t join descriptor d on d.id = t.descriptor_id order by t.id`
+	const sql = `select true, ` + transactionColumns +
+		` from transaction t join descriptor d on d.id = t.descriptor_id order by t.id`
 	read := func(args ...any) []Transaction {
 		rows, err := db.Query(ctx, sql, args...)
 		if err != nil {
@@ -72,7 +80,10 @@ func TestDecodeRefuses(t *testing.T) {
 		"three decimals": func(w *pg.Wire) { w.Values = [][]byte{{0, 1, 0xff, 0xff, 0, 0, 0, 3, 0, 10}}; w.Amount() },
 		"too large":      func(w *pg.Wire) { w.Values = [][]byte{{0, 1, 0, 5, 0, 0, 0, 2, 0, 10}}; w.Amount() },
 		"null in a list": func(w *pg.Wire) {
-			w.Values = [][]byte{append([]byte{0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 11, 134, 0, 0, 0, 1, 0, 0, 0, 1, 0xff, 0xff, 0xff, 0xff}, make([]byte, 16)...)}
+			w.Values = [][]byte{append([]byte{
+				0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 11, 134, 0, 0, 0, 1, 0, 0, 0, 1, 0xff, 0xff,
+				0xff, 0xff,
+			}, make([]byte, 16)...)}
 			w.IDs(nil)
 		},
 	} {

@@ -35,7 +35,7 @@ const (
 	Missing   Outcome = "missing"
 )
 
-// Present is the value of a tag that is there.
+// Present is the value of a tag that is set.
 const Present = "present"
 
 // state is what the editable fields of a transaction are now.
@@ -64,10 +64,12 @@ type current struct {
 	tags map[tagKey]tagState
 }
 
-// lock reads and locks what the edits are about, in the order of ids, so that two writers never wait for each other in a circle.
+// lock reads and locks what the edits are about, in the order of ids, so that two writers never
+// wait for each other in a circle.
 func lock(ctx context.Context, tx pg.Tx, ids, tags []id.ID) (*current, error) {
 	rows, err := pg.All[state](ctx, tx, `
-		select id, category_id::text as category, category_source, counterparty_id::text as counterparty, counterparty_source, deleted_at::text as deleted, deleted_source
+		select id, category_id::text as category, category_source, counterparty_id::text as counterparty,
+			counterparty_source, deleted_at::text as deleted, deleted_source
 		from transaction where id = any($1) order by id for update`, ids)
 	if err != nil {
 		return nil, err
@@ -79,7 +81,8 @@ func lock(ctx context.Context, tx pg.Tx, ids, tags []id.ID) (*current, error) {
 	if len(tags) == 0 {
 		return c, nil
 	}
-	held, err := pg.All[tagState](ctx, tx, `select transaction_id, tag_id, present, source from transaction_tag where transaction_id = any($1) and tag_id = any($2)`, ids, tags)
+	held, err := pg.All[tagState](ctx, tx, `select transaction_id, tag_id, present, source from transaction_tag
+		where transaction_id = any($1) and tag_id = any($2)`, ids, tags)
 	for _, t := range held {
 		c.tags[tagKey{t.Transaction, t.Tag}] = t
 	}
@@ -107,7 +110,7 @@ func (c *current) field(e Edit) (value, source *string) {
 	return value, &t.Source
 }
 
-// set makes the state what an edit wants, so that a later edit of the same field sees it.
+// set updates the state as an edit asks, so that a later edit of the same field sees it.
 func (c *current) set(e Edit, value, source *string) {
 	s := c.rows[e.Transaction]
 	switch e.Field {
@@ -126,7 +129,9 @@ func (c *current) set(e Edit, value, source *string) {
 	}
 }
 
-// Apply makes edits, whoever wants them: a person, an agent, a rule. It locks, decides, writes in a few statements whatever their number, and answers an outcome for each and the entries that its caller records.
+// Apply makes edits by a person, an agent or a rule. It locks, decides, writes in a few statements
+// whatever their number, and returns an outcome for each edit and the entries, which its caller
+// records.
 func (b *Books) Apply(ctx context.Context, tx pg.Tx, edits []Edit, force bool) ([]Outcome, []journal.Entry, error) {
 	actor := op.ActorOf(ctx)
 	ids, tags := targets(edits)
@@ -134,12 +139,12 @@ func (b *Books) Apply(ctx context.Context, tx pg.Tx, edits []Edit, force bool) (
 	if err != nil {
 		return nil, nil, err
 	}
-	outcomes, entries := now.settle(edits, actor, force)
+	outcomes, entries := now.applyEdits(edits, actor, force)
 	return outcomes, entries, b.store(ctx, tx, now, entries)
 }
 
-// settle decides about edits, one after another, and makes the state what they lead to.
-func (c *current) settle(edits []Edit, actor op.Actor, force bool) ([]Outcome, []journal.Entry) {
+// applyEdits decides about edits, one after another, and makes the state what they lead to.
+func (c *current) applyEdits(edits []Edit, actor op.Actor, force bool) ([]Outcome, []journal.Entry) {
 	outcomes := make([]Outcome, len(edits))
 	var entries []journal.Entry
 	for i, e := range edits {
@@ -162,7 +167,9 @@ func (c *current) settle(edits []Edit, actor op.Actor, force bool) ([]Outcome, [
 	return outcomes, entries
 }
 
-// sourceOf is whose the field will be. Clearing a category clears the hold with it; a tag or counterparty that a person took away stays known as theirs, so that no rule puts it back.
+// sourceOf returns the field's new source. Clearing a category also releases the hold. A tag or
+// counterparty that a person removed stays recorded as removed by a person, so that no rule adds it
+// again.
 func sourceOf(e Edit, actor op.Actor) *string {
 	source := e.Source
 	if source == nil {
@@ -202,7 +209,8 @@ func targets(edits []Edit) (ids, tags []id.ID) {
 	return slices.Compact(ids), slices.Compact(tags)
 }
 
-// store writes the rows and tags that entries changed, each kind in one statement and in the order of the entries: rows that are neighbours are written together.
+// store writes the rows and tags that entries changed, each kind in one statement and in the order
+// of the entries: rows that are neighbours are written together.
 func (b *Books) store(ctx context.Context, tx pg.Tx, now *current, entries []journal.Entry) error {
 	var rows, moved []id.ID
 	var tags []tagKey
@@ -235,22 +243,28 @@ func storeRows(ctx context.Context, tx pg.Tx, now *current, rows []id.ID) error 
 	}
 	n := len(rows)
 	ids, categories, categorySources := make([]id.ID, 0, n), make([]*string, 0, n), make([]*string, 0, n)
-	counterparties, counterpartySources, deleted, deletedSources := make([]*string, 0, n), make([]*string, 0, n), make([]*string, 0, n), make([]*string, 0, n)
+	counterparties, counterpartySources, deleted, deletedSources := make([]*string, 0, n), make([]*string, 0,
+		n), make([]*string, 0, n), make([]*string, 0, n)
 	for _, u := range rows {
 		s := now.rows[u]
-		ids, categories, categorySources = append(ids, u), append(categories, s.Category), append(categorySources, s.CategorySource)
-		counterparties, counterpartySources = append(counterparties, s.Counterparty), append(counterpartySources, s.CounterpartySource)
+		ids, categories, categorySources = append(ids, u), append(categories, s.Category), append(categorySources,
+			s.CategorySource)
+		counterparties, counterpartySources = append(counterparties, s.Counterparty), append(counterpartySources,
+			s.CounterpartySource)
 		deleted, deletedSources = append(deleted, s.Deleted), append(deletedSources, s.DeletedSource)
 	}
 	_, err := pg.Exec(ctx, tx, `
 		update transaction t set
-			category_id = v.category::uuid, category_source = v.category_source, counterparty_id = v.counterparty::uuid, counterparty_source = v.counterparty_source,
+			category_id = v.category::uuid, category_source = v.category_source,
+				counterparty_id = v.counterparty::uuid, counterparty_source = v.counterparty_source,
 			deleted_at = v.deleted::timestamptz, deleted_source = v.deleted_source, updated_at = clock_timestamp()
-		from unnest(@ids::uuid[], @categories::text[], @category_sources::text[], @counterparties::text[], @counterparty_sources::text[], @deleted::text[], @deleted_sources::text[])
+		from unnest(@ids::uuid[], @categories::text[], @category_sources::text[], @counterparties::text[],
+			@counterparty_sources::text[], @deleted::text[], @deleted_sources::text[])
 			v (id, category, category_source, counterparty, counterparty_source, deleted, deleted_source)
 		where t.id = v.id`, pg.Args{
-		"ids": ids, "categories": categories, "category_sources": categorySources, "counterparties": counterparties, "counterparty_sources": counterpartySources,
-		"deleted": deleted, "deleted_sources": deletedSources,
+		"ids": ids, "categories": categories, "category_sources": categorySources, "counterparties": counterparties,
+		"counterparty_sources": counterpartySources,
+		"deleted":              deleted, "deleted_sources": deletedSources,
 	})
 	return err
 }
@@ -272,12 +286,15 @@ func storeTags(ctx context.Context, tx pg.Tx, now *current, tags []tagKey) error
 		}
 	}
 	_, err := pg.Exec(ctx, tx, `
-		with v as (select * from unnest($1::uuid[], $2::uuid[], $3::bool[], $4::text[]) v (transaction_id, tag_id, present, source)),
+		with v as (select *
+			from unnest($1::uuid[], $2::uuid[], $3::bool[], $4::text[]) v (transaction_id, tag_id, present, source)),
 		gone as (
-			delete from transaction_tag t using v where v.present is null and t.transaction_id = v.transaction_id and t.tag_id = v.tag_id)
+			delete from transaction_tag t using v where v.present is null and t.transaction_id = v.transaction_id
+				and t.tag_id = v.tag_id)
 		insert into transaction_tag (transaction_id, tag_id, present, source)
 		select transaction_id, tag_id, present, source from v where present is not null
-		on conflict (transaction_id, tag_id) do update set present = excluded.present, source = excluded.source`, transactions, ids, there, sources)
+		on conflict (transaction_id, tag_id) do update set present = excluded.present,
+			source = excluded.source`, transactions, ids, there, sources)
 	return err
 }
 
@@ -292,7 +309,8 @@ func (subject) Lock(ctx context.Context, tx pg.Tx, ids []id.ID) error {
 	return err
 }
 
-// Apply implements journal.Subject: each field goes to the entry's after, with the source that it had. An agent cannot take back what a person holds.
+// Apply implements journal.Subject: each field goes to the entry's after, with the source that it
+// had. An agent cannot take back what a person holds.
 func (s subject) Apply(ctx context.Context, tx pg.Tx, entries []journal.Entry) ([]journal.Skipped, error) {
 	actor := op.ActorOf(ctx)
 	edits := make([]Edit, len(entries))
@@ -308,6 +326,10 @@ func (s subject) Apply(ctx context.Context, tx pg.Tx, entries []journal.Entry) (
 	if err != nil {
 		return nil, err
 	}
+	closed, err := inClosed(ctx, tx, entries)
+	if err != nil {
+		return nil, err
+	}
 	var skipped []journal.Skipped
 	var done []journal.Entry
 	for i, e := range entries {
@@ -317,7 +339,7 @@ func (s subject) Apply(ctx context.Context, tx pg.Tx, entries []journal.Entry) (
 				continue
 			}
 		}
-		if now.rows[e.SubjectID] == nil || names(e) && !there[*e.After] {
+		if now.rows[e.SubjectID] == nil || names(e) && !there[*e.After] || restores(e) && closed[e.SubjectID] {
 			skipped = append(skipped, journal.Skip(e, "missing"))
 			continue
 		}
@@ -327,12 +349,41 @@ func (s subject) Apply(ctx context.Context, tx pg.Tx, entries []journal.Entry) (
 	return skipped, s.books.store(ctx, tx, now, done)
 }
 
+// restores says whether the entry brings a deleted transaction back.
+func restores(e journal.Entry) bool { return e.Field == journal.FieldDeleted && e.After == nil }
+
+// inClosed are those of the transactions that would come back whose account is gone. The others'
+// accounts stay until the transaction ends.
+func inClosed(ctx context.Context, tx pg.Tx, entries []journal.Entry) (map[id.ID]bool, error) {
+	var ids []id.ID
+	for _, e := range entries {
+		if restores(e) {
+			ids = append(ids, e.SubjectID)
+		}
+	}
+	out := map[id.ID]bool{}
+	if len(ids) == 0 {
+		return out, nil
+	}
+	if _, err := pg.Exec(ctx, tx, `select from account where id in (select account_id from transaction
+		where id = any($1)) order by id for share`, ids); err != nil {
+		return nil, err
+	}
+	gone, err := pg.Values[id.ID](ctx, tx, `select t.id from transaction t join account a on a.id = t.account_id
+		where t.id = any($1) and a.deleted_at is not null`, ids)
+	for _, u := range gone {
+		out[u] = true
+	}
+	return out, err
+}
+
 // names says whether the entry leads to something that may be gone.
 func names(e journal.Entry) bool {
 	return e.After != nil && (e.Field == journal.FieldCategory || e.Field == journal.FieldCounterparty)
 }
 
-// there are the categories and counterparties that entries lead to and that are in use, kept so until the transaction ends.
+// there are the categories and counterparties that entries lead to and that are in use, kept so
+// until the transaction ends.
 func there(ctx context.Context, tx pg.Tx, entries []journal.Entry) (map[string]bool, error) {
 	var ids []string
 	for _, e := range entries {
@@ -342,11 +393,13 @@ func there(ctx context.Context, tx pg.Tx, entries []journal.Entry) (map[string]b
 	}
 	slices.Sort(ids)
 	ids = slices.Compact(ids)
-	categories, err := pg.Values[string](ctx, tx, `select id::text from category where id = any($1::text[]::uuid[]) and deleted_at is null order by id for share`, ids)
+	categories, err := pg.Values[string](ctx, tx, `select id::text from category
+		where id = any($1::text[]::uuid[]) and deleted_at is null order by id for share`, ids)
 	if err != nil {
 		return nil, err
 	}
-	others, err := pg.Values[string](ctx, tx, `select id::text from counterparty where id = any($1::text[]::uuid[]) and deleted_at is null and canonical_id is null order by id for share`, ids)
+	others, err := pg.Values[string](ctx, tx, `select id::text from counterparty
+		where id = any($1::text[]::uuid[]) and deleted_at is null and canonical_id is null order by id for share`, ids)
 	out := map[string]bool{}
 	for _, u := range append(categories, others...) {
 		out[u] = true
@@ -354,14 +407,56 @@ func there(ctx context.Context, tx pg.Tx, entries []journal.Entry) (map[string]b
 	return out, err
 }
 
-// ResolveTransactions turns names into ids, all in one query, in the order given. One that names nothing is answered as the zero id.
+// Heads returns the counterparties that replace these: each itself, or the one it was merged into.
+// They stay in use until the transaction ends. Deleted ones are left out.
+func Heads(ctx context.Context, tx pg.Tx, ids []id.ID) (map[id.ID]id.ID, error) {
+	type pair struct {
+		From id.ID `db:"from_id"`
+		To   id.ID `db:"to_id"`
+	}
+	asked := slices.Clone(ids)
+	for {
+		pairs, err := pg.All[pair](ctx, tx, `
+			select id as from_id, coalesce(canonical_id, id) as to_id from counterparty
+				where id = any($1) and deleted_at is null order by id for share`, asked)
+		if err != nil {
+			return nil, err
+		}
+		to := make(map[id.ID]id.ID, len(pairs))
+		for _, p := range pairs {
+			to[p.From] = p.To
+		}
+		// The counterparty that replaced it is locked as well and checked again: another
+		// transaction may have been merging or deleting it.
+		known := len(asked)
+		for _, p := range pairs {
+			if !slices.ContainsFunc(asked, p.To.Equal) {
+				asked = append(asked, p.To)
+			}
+		}
+		if len(asked) > known {
+			continue
+		}
+		heads := make(map[id.ID]id.ID, len(ids))
+		for _, u := range ids {
+			if head, ok := to[u]; ok && to[head].Equal(head) {
+				heads[u] = head
+			}
+		}
+		return heads, nil
+	}
+}
+
+// ResolveTransactions turns names into ids, all in one query, in the order given. A name without a
+// transaction becomes the zero id.
 func ResolveTransactions(ctx context.Context, q pg.Querier, refs []string) ([]id.ID, error) {
 	type named struct {
 		ID    id.ID  `db:"id"`
 		Short string `db:"short_id"`
 	}
 	texts, uuids := pg.Split(refs)
-	rows, err := pg.All[named](ctx, q, `select id, short_id from transaction where id = any($1::uuid[]) or short_id = any($2)`, uuids, texts)
+	rows, err := pg.All[named](ctx, q, `select id, short_id from transaction
+		where id = any($1::uuid[]) or short_id = any($2)`, uuids, texts)
 	if err != nil {
 		return nil, err
 	}
@@ -381,5 +476,5 @@ func ResolveTransactions(ctx context.Context, q pg.Querier, refs []string) ([]id
 }
 
 func noTransaction(field string) error {
-	return pg.Named(pg.ErrNoRow, field, "transaction", "GET /api/v1/transactions lists them")
+	return pg.Named(pg.ErrNoRow, field, "transaction", "{transaction.list} lists them")
 }

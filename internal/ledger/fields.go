@@ -14,8 +14,9 @@ import (
 // A fieldSet is which fields of a transaction are shown: one bit for each of transactionFields.
 type fieldSet uint64
 
-// transactionFields are the fields that can be chosen, in the order of the record, each with its JSON.
-// Encoding by reflection costs a quarter of a page's throughput; a test holds this against encoding/json, byte for byte.
+// transactionFields are the fields that can be chosen, in the order of the record, each with its
+// JSON. Encoding by reflection costs a quarter of a page's throughput; a test holds this against
+// encoding/json, byte for byte.
 var transactionFields = []struct {
 	name string
 	json func([]byte, *Transaction) []byte
@@ -23,33 +24,54 @@ var transactionFields = []struct {
 	{"account_id", func(b []byte, t *Transaction) []byte { return appendID(b, t.AccountID) }},
 	{"account_name", func(b []byte, t *Transaction) []byte { return appendText(b, t.AccountName.Plain()) }},
 	{"connection_id", func(b []byte, t *Transaction) []byte { return appendOptional(b, t.ConnectionID, appendID) }},
-	{"provider", func(b []byte, t *Transaction) []byte { return appendText(b, t.Provider) }},
+	{"provider", func(b []byte, t *Transaction) []byte { return appendText(b, string(t.Provider)) }},
 	{"user_id", func(b []byte, t *Transaction) []byte { return appendOptional(b, t.UserID, appendID) }},
 	{"user_name", func(b []byte, t *Transaction) []byte { return appendOptional(b, t.UserName, appendText) }},
 	{"date", func(b []byte, t *Transaction) []byte { return appendDate(b, t.Date) }},
-	{"authorized_date", func(b []byte, t *Transaction) []byte { return appendOptional(b, t.AuthorizedDate, appendDate) }},
+	{"authorized_date", func(b []byte, t *Transaction) []byte {
+		return appendOptional(b, t.AuthorizedDate,
+			appendDate)
+	}},
 	{"datetime", func(b []byte, t *Transaction) []byte { return appendOptional(b, t.Datetime, appendTime) }},
 	{"amount", func(b []byte, t *Transaction) []byte { return t.Amount.Append(b) }},
 	{"iso_currency_code", func(b []byte, t *Transaction) []byte { return appendText(b, string(t.Currency)) }},
 	{"name", func(b []byte, t *Transaction) []byte { return appendText(b, t.Name.Plain()) }},
-	{"merchant_name", func(b []byte, t *Transaction) []byte { return appendOptional(b, t.MerchantName, appendUntrusted) }},
-	{"category_primary", func(b []byte, t *Transaction) []byte { return appendOptional(b, t.CategoryPrimary, appendUntrusted) }},
+	{"merchant_name", func(b []byte, t *Transaction) []byte {
+		return appendOptional(b, t.MerchantName,
+			appendUntrusted)
+	}},
+	{"category_primary", func(b []byte, t *Transaction) []byte {
+		return appendOptional(b, t.CategoryPrimary,
+			appendUntrusted)
+	}},
 	{"category_detailed", func(b []byte, t *Transaction) []byte {
 		return appendOptional(b, t.CategoryDetailed, appendUntrusted)
 	}},
 	{"category", func(b []byte, t *Transaction) []byte { return appendOptional(b, t.Category, appendText) }},
 	{"category_id", func(b []byte, t *Transaction) []byte { return appendOptional(b, t.CategoryID, appendID) }},
-	{"category_display_name", func(b []byte, t *Transaction) []byte { return appendOptional(b, t.CategoryDisplayName, appendText) }},
-	{"category_source", func(b []byte, t *Transaction) []byte { return appendOptional(b, t.CategorySource, appendText) }},
+	{"category_display_name", func(b []byte, t *Transaction) []byte {
+		return appendOptional(b, t.CategoryDisplayName,
+			appendText)
+	}},
+	{"category_source", func(b []byte, t *Transaction) []byte {
+		return appendOptional(b, t.CategorySource,
+			appendText)
+	}},
 	{"counterparty_id", func(b []byte, t *Transaction) []byte { return appendOptional(b, t.CounterpartyID, appendID) }},
 	{"counterparty_name", func(b []byte, t *Transaction) []byte {
 		return appendOptional(b, t.CounterpartyName, appendUntrusted)
 	}},
 	{"tags", func(b []byte, t *Transaction) []byte { return appendList(b, t.Tags) }},
 	{"pending", func(b []byte, t *Transaction) []byte { return strconv.AppendBool(b, t.Pending) }},
-	{"payment_channel", func(b []byte, t *Transaction) []byte { return appendOptional(b, t.PaymentChannel, appendText) }},
+	{"payment_channel", func(b []byte, t *Transaction) []byte {
+		return appendOptional(b, t.PaymentChannel,
+			appendText)
+	}},
 	{"comment_count", func(b []byte, t *Transaction) []byte { return strconv.AppendInt(b, int64(t.CommentCount), 10) }},
-	{"linked_transaction_id", func(b []byte, t *Transaction) []byte { return appendOptional(b, t.LinkedTransactionID, appendID) }},
+	{"linked_transaction_id", func(b []byte, t *Transaction) []byte {
+		return appendOptional(b, t.LinkedTransactionID,
+			appendID)
+	}},
 	{"excluded", func(b []byte, t *Transaction) []byte { return strconv.AppendBool(b, t.Excluded) }},
 	{"deleted_at", func(b []byte, t *Transaction) []byte { return appendOptional(b, t.DeletedAt, appendTime) }},
 	{"created_at", func(b []byte, t *Transaction) []byte { return appendTime(b, t.CreatedAt) }},
@@ -82,7 +104,9 @@ func fieldsNamed(list string) (fieldSet, error) {
 		default:
 			i := fieldIndex(name)
 			if i < 0 {
-				return 0, errs.Field("fields", "enum", "names a field that transactions do not have; use minimal, core, all, or names of the record")
+				return 0, errs.Field("fields", "enum",
+					"names a field that transactions do not have; use minimal, core, all or field names of a "+
+						"transaction")
 			}
 			set |= 1 << i
 		}
@@ -140,19 +164,29 @@ func (t Transactions) AppendJSON(b []byte) []byte {
 	if t.Count != nil {
 		b = strconv.AppendInt(append(b, `,"count":`...), *t.Count, 10)
 	}
+	for i, n := range t.Notes {
+		b = append(b, []string{`,"notes":[`, `,`}[min(i, 1)]...)
+		b = appendText(append(b, `{"code":`...), n.Code)
+		b = append(appendText(append(b, `,"message":`...), n.Message), '}')
+	}
+	if len(t.Notes) > 0 {
+		b = append(b, ']')
+	}
 	return append(b, '}')
 }
 
-// cut ends the page where its JSON would pass that many bytes; at least one row stays.
-func (t *Transactions) cut(most int) {
+// cut ends the page where its JSON would pass that many bytes, and reports whether it did; at least
+// one row stays.
+func (t *Transactions) cut(most int) bool {
 	var b []byte
 	for i := range t.Transactions {
 		b = t.Transactions[i].appendJSON(b, t.fields)
 		if len(b) > most && i > 0 {
 			t.Transactions, t.HasMore = t.Transactions[:i], true
-			return
+			return true
 		}
 	}
+	return false
 }
 
 func appendOptional[T any](b []byte, v *T, one func([]byte, T) []byte) []byte {
@@ -189,7 +223,8 @@ func appendList(b []byte, list []string) []byte {
 
 const hexDigits = "0123456789abcdef"
 
-// appendText appends a JSON string as encoding/json does, with what means something to HTML escaped.
+// appendText appends a JSON string as encoding/json does, with what means something to HTML
+// escaped.
 func appendText(b []byte, s string) []byte {
 	b = append(b, '"')
 	start := 0

@@ -16,7 +16,10 @@ import (
 )
 
 func anyTransaction(t *rapid.T) Transaction {
-	str := rapid.OneOf(rapid.String(), rapid.SampledFrom([]string{"", `<b>&"\`, "\u2028\u2029", "a\tb\nc\rd\be\f", "\x00\x1f\x7f", "\xff\xfe", "日本 🍣"}))
+	str := rapid.OneOf(rapid.String(), rapid.SampledFrom([]string{
+		"", `<b>&"\`, "\u2028\u2029", "a\tb\nc\rd\be\f",
+		"\x00\x1f\x7f", "\xff\xfe", "日本 🍣",
+	}))
 	opt := func(label string) *string {
 		if rapid.Bool().Draw(t, label) {
 			return nil
@@ -43,11 +46,16 @@ func anyTransaction(t *rapid.T) Transaction {
 	day, _ := pg.ParseDate("2026-02-28")
 	u := id.New()
 	v := Transaction{
-		ID: u, ShortID: u.Short(), AccountID: id.New(), AccountName: text.Line(str.Draw(t, "account"), 300), ConnectionID: ref("connection"), Provider: "plaid",
-		UserID: ref("user"), UserName: opt("user name"), Date: day, Amount: amount, Currency: "EUR", Name: text.Line(str.Draw(t, "name"), 300),
-		MerchantName: un("merchant"), CategoryPrimary: un("primary"), CategoryDetailed: un("detailed"), Category: opt("category"), CategoryID: ref("category id"),
-		CategoryDisplayName: opt("category name"), CategorySource: opt("source"), CounterpartyID: ref("counterparty"), CounterpartyName: un("counterparty name"),
-		Tags: rapid.SliceOf(str).Draw(t, "tags"), Pending: rapid.Bool().Draw(t, "pending"), PaymentChannel: opt("channel"), CommentCount: rapid.IntRange(0, 9).Draw(t, "comments"),
+		ID: u, ShortID: u.Short(), AccountID: id.New(), AccountName: text.Line(str.Draw(t, "account"), 300),
+		ConnectionID: ref("connection"), Provider: "plaid",
+		UserID: ref("user"), UserName: opt("user name"), Date: day, Amount: amount, Currency: "EUR",
+		Name:         text.Line(str.Draw(t, "name"), 300),
+		MerchantName: un("merchant"), CategoryPrimary: un("primary"), CategoryDetailed: un("detailed"),
+		Category: opt("category"), CategoryID: ref("category id"),
+		CategoryDisplayName: opt("category name"), CategorySource: opt("source"), CounterpartyID: ref("counterparty"),
+		CounterpartyName: un("counterparty name"),
+		Tags:             rapid.SliceOf(str).Draw(t, "tags"), Pending: rapid.Bool().Draw(t, "pending"),
+		PaymentChannel: opt("channel"), CommentCount: rapid.IntRange(0, 9).Draw(t, "comments"),
 		LinkedTransactionID: ref("linked"), Excluded: rapid.Bool().Draw(t, "excluded"), CreatedAt: at, UpdatedAt: at,
 	}
 	if rapid.Bool().Draw(t, "dates") {

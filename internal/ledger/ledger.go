@@ -1,5 +1,6 @@
-// Package ledger keeps the books: transactions with what the household made of them, on the accounts of package account.
-// It must not know where transactions come from nor what a rule is.
+// Package ledger keeps the books: transactions with the categories, tags and counterparties that
+// the household gave them, on the accounts of package account. It must not know where transactions
+// come from or what a rule is.
 package ledger
 
 import (
@@ -27,7 +28,7 @@ type Books struct {
 	draw     func() id.ID // of new transactions; only a test has another than id.New
 }
 
-// New makes Books, whose transactions are filed under those categories and tags.
+// New returns Books, whose transactions use those categories and tags.
 func New(db *pg.DB, f *filing.Filing) *Books {
 	return &Books{Register: account.New(db), db: db, filing: f, draw: id.New}
 }
@@ -35,33 +36,45 @@ func New(db *pg.DB, f *filing.Filing) *Books {
 // A NewAccount is an account on its way into the books.
 type NewAccount = account.Incoming
 
-// Subjects are the parts of the ledger that a revert can ask.
-func (b *Books) Subjects() []journal.Subject { return []journal.Subject{subject{b}} }
+// Subjects returns the parts of the ledger that reverts restore.
+func (b *Books) Subjects() []journal.Subject {
+	return append([]journal.Subject{subject{b}}, b.Register.Subjects()...)
+}
 
-// CategoryUser is the transactions of a category, which follow it into a merge. A merge is no statement about each of them, so whose the category is stays as it was.
-// Deleted ones go along; they are asked for apart, because each kind has an index and both together have none.
+// CategoryUser is the transactions of a category, which move with it in a merge. A merge says
+// nothing about single transactions, so the source of the category stays. Deleted transactions move
+// too; they are queried separately, because each kind has an index and both together have none.
 type CategoryUser struct{}
 
 // Uses implements filing.CategoryUser.
 func (CategoryUser) Uses(ctx context.Context, tx pg.Tx, category id.ID) (int64, string, error) {
 	n, err := pg.Value[int64](ctx, tx, `
-		select (select count(*) from transaction where category_id = $1 and deleted_at is null) + (select count(*) from transaction where category_id = $1 and deleted_at is not null)`, category)
+		select (select count(*) from transaction where category_id = $1 and deleted_at is null) + (select count(*)
+			from transaction where category_id = $1 and deleted_at is not null)`, category)
 	return n, "transactions", err
 }
 
 // Move implements filing.CategoryUser.
 func (CategoryUser) Move(ctx context.Context, tx pg.Tx, from, into []id.ID) ([]journal.Entry, error) {
+	ids, err := pg.Values[id.ID](ctx, tx, `
+		select id from transaction where category_id = any($1) and deleted_at is null union all select id
+			from transaction where category_id = any($1) and deleted_at is not null`, from)
+	if err != nil || len(ids) == 0 {
+		return nil, err
+	}
+	// Locked separately: a statement that waits for another edit rereads only that row, and could
+	// miss it if both halves were in one statement.
+	if err := (subject{}).Lock(ctx, tx, ids); err != nil {
+		return nil, err
+	}
 	return pg.All[journal.Entry](ctx, tx, `
 		update transaction t set category_id = v.into_id, updated_at = clock_timestamp()
-		from (
-			select id, category_id from transaction where category_id = any($1) and deleted_at is null
-			union all
-			select id, category_id from transaction where category_id = any($1) and deleted_at is not null) m
-		join unnest($1::uuid[], $2::uuid[]) v (from_id, into_id) on v.from_id = m.category_id
-		where t.id = m.id and t.category_id = m.category_id
+		from unnest($3::uuid[]) m (id), unnest($1::uuid[], $2::uuid[]) v (from_id, into_id)
+		where t.id = m.id and t.category_id = v.from_id
 		returning 0::bigint as id, 'transaction' as subject, t.id as subject_id, 'category' as field, null::uuid as ref,
-			v.from_id::text as before, v.into_id::text as after, t.category_source as before_source, t.category_source as after_source,
-			null::uuid as rule_id, null as note`, from, into)
+			v.from_id::text as before, v.into_id::text as after, t.category_source as before_source,
+				t.category_source as after_source,
+			null::uuid as rule_id, null as note`, from, into, ids)
 }
 
 // Ops is the ledger's menu.

@@ -7,7 +7,8 @@ import (
 	"coffer/internal/pg"
 )
 
-// A Follower is told of transactions that were deleted or restored, in the transaction that does it: what stood beside them counts otherwise now.
+// A Follower is told of transactions that were deleted or restored, in the transaction that does
+// it: what stood beside them counts otherwise now.
 type Follower interface {
 	Follow(ctx context.Context, tx pg.Tx, transactions []id.ID) error
 }
@@ -36,20 +37,23 @@ func touch(ctx context.Context, tx pg.Tx, days []Touched) error {
 	for _, d := range days {
 		accounts, first, last = append(accounts, d.AccountID), append(first, d.First), append(last, d.Last)
 	}
-	_, err := pg.Exec(ctx, tx, `insert into touched (account_id, first, last) select * from unnest($1::uuid[], $2::date[], $3::date[])`, accounts, first, last)
+	_, err := pg.Exec(ctx, tx, `insert into touched (account_id, first, last) select *
+		from unnest($1::uuid[], $2::date[], $3::date[])`, accounts, first, last)
 	return err
 }
 
 // Touch notes the days of these transactions, as if they were new.
 func (b *Books) Touch(ctx context.Context, tx pg.Tx, ids []id.ID) error {
-	_, err := pg.Exec(ctx, tx, `insert into touched (account_id, first, last) select account_id, min(date), max(date) from transaction where id = any($1) group by account_id`, ids)
+	_, err := pg.Exec(ctx, tx, `insert into touched (account_id, first, last) select account_id, min(date), max(date)
+		from transaction where id = any($1) group by account_id`, ids)
 	return err
 }
 
 // TouchAll notes all days of these accounts, as if everything in them were new.
 func (b *Books) TouchAll(ctx context.Context, tx pg.Tx, accounts []id.ID) error {
 	_, err := pg.Exec(ctx, tx, `
-		insert into touched (account_id, first, last) select account_id, min(date), max(date) from transaction where account_id = any($1) group by account_id`, accounts)
+		insert into touched (account_id, first, last) select account_id, min(date), max(date) from transaction
+			where account_id = any($1) group by account_id`, accounts)
 	return err
 }
 
@@ -60,7 +64,8 @@ type Touched struct {
 	Last      pg.Date `db:"last"`
 }
 
-// TakeTouched answers what has changed since it was last taken; if the transaction fails, it is there again. One caller at a time may take it.
+// TakeTouched returns what has changed since it was last called; if the transaction fails, the same
+// is returned again. Only one caller at a time may call it.
 func (b *Books) TakeTouched(ctx context.Context, tx pg.Tx) ([]Touched, error) {
 	return pg.All[Touched](ctx, tx, `delete from touched returning account_id, first, last`)
 }
@@ -73,15 +78,19 @@ type Mark struct {
 	Transfer    bool   `db:"transfer"`  // it is a side of a transfer
 }
 
-// Mark writes marks, in one statement; what is marked so already is not written. The caller has locked the transactions.
+// Mark writes marks, in one statement; what is marked so already is not written. The caller has
+// locked the transactions.
 func (b *Books) Mark(ctx context.Context, tx pg.Tx, marks []Mark) error {
-	ids, linked, excluded, transfer := make([]id.ID, len(marks)), make([]*id.ID, len(marks)), make([]bool, len(marks)), make([]bool, len(marks))
+	ids, linked, excluded, transfer := make([]id.ID, len(marks)), make([]*id.ID, len(marks)), make([]bool,
+		len(marks)), make([]bool, len(marks))
 	for i, m := range marks {
 		ids[i], linked[i], excluded[i], transfer[i] = m.Transaction, m.Linked, m.Excluded, m.Transfer
 	}
 	_, err := pg.Exec(ctx, tx, `
-		update transaction t set linked_id = v.linked_id, excluded = v.excluded, transfer = v.transfer, updated_at = clock_timestamp()
+		update transaction t set linked_id = v.linked_id, excluded = v.excluded, transfer = v.transfer,
+			updated_at = clock_timestamp()
 		from unnest($1::uuid[], $2::uuid[], $3::bool[], $4::bool[]) v (id, linked_id, excluded, transfer)
-		where t.id = v.id and (t.linked_id, t.excluded, t.transfer) is distinct from (v.linked_id, v.excluded, v.transfer)`, ids, linked, excluded, transfer)
+		where t.id = v.id and (t.linked_id, t.excluded, t.transfer) is distinct
+			from (v.linked_id, v.excluded, v.transfer)`, ids, linked, excluded, transfer)
 	return err
 }

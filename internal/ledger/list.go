@@ -15,12 +15,12 @@ import (
 // ListTransactions asks for a page of transactions.
 type ListTransactions struct {
 	Filter
-	SortBy    *string `json:"sort_by,omitempty" enum:"date,amount,name,created_at" doc:"date is the default and the only one with further pages"`
+	SortBy    *string `json:"sort_by,omitempty" enum:"date,amount,name,created_at" doc:"date is the default and the only order with further pages"`
 	SortOrder *string `json:"sort_order,omitempty" enum:"asc,desc" doc:"desc by default; asc for name"`
-	Fields    string  `json:"fields,omitempty" maxLength:"1000" screen:"core" doc:"Comma-separated fields, or minimal, core, all; ids always come"`
-	CountOnly bool    `json:"count_only,omitempty" doc:"Only say how many there are"`
-	Cursor    string  `json:"cursor,omitempty" maxLength:"1024" doc:"next_cursor of the page before, with the same filters"`
-	Limit     int     `json:"limit,omitempty" minimum:"1" maximum:"500" default:"50" doc:"How many on a page"`
+	Fields    string  `json:"fields,omitempty" maxLength:"1000" screen:"core" doc:"Comma-separated fields, or minimal, core, all; ids are always included"`
+	CountOnly bool    `json:"count_only,omitempty" doc:"Return only the number of matches"`
+	Cursor    string  `json:"cursor,omitempty" doc:"next_cursor of the previous page, with the same filters"`
+	Limit     int     `json:"limit,omitempty" minimum:"1" maximum:"500" default:"50" doc:"Page size"`
 }
 
 // Transactions is a page of transactions.
@@ -28,11 +28,12 @@ type Transactions struct {
 	Transactions []Transaction `json:"transactions" partial:"id,short_id"`
 	NextCursor   string        `json:"next_cursor" doc:"Empty on the last page"`
 	HasMore      bool          `json:"has_more"`
-	Count        *int64        `json:"count,omitempty" doc:"With count_only"`
+	Count        *int64        `json:"count,omitempty" doc:"The number of matches; only with count_only"`
+	Notes        []op.Note     `json:"notes,omitempty" doc:"Present if rows were left out"`
 	fields       fieldSet
 }
 
-// Transactions is a page of transactions.
+// Transactions returns a page of transactions.
 func (b *Books) Transactions(ctx context.Context, q pg.Querier, in ListTransactions) (Transactions, error) {
 	if in.CountOnly {
 		n, err := b.Count(ctx, q, in.Filter)
@@ -45,9 +46,10 @@ func (b *Books) Transactions(ctx context.Context, q pg.Querier, in ListTransacti
 	if err != nil {
 		return Transactions{}, err
 	}
-	order, paged := in.order()
+	order, paged := in.orderSQL()
 	if in.Cursor != "" && !paged {
-		return Transactions{}, errs.New(errs.InvalidCursor, "only the sort by date has further pages; leave sort_by or the cursor out")
+		return Transactions{}, errs.New(errs.InvalidCursor,
+			"only the order by date has further pages; omit sort_by or the cursor")
 	}
 	pager, err := b.db.Pager(ctx, "transactions", struct {
 		Filter
@@ -56,7 +58,10 @@ func (b *Books) Transactions(ctx context.Context, q pg.Querier, in ListTransacti
 	if err != nil {
 		return Transactions{}, err
 	}
-	r := reader{books: b, q: q, in: in, pager: pager, order: order, ascending: strings.Contains(order, "asc"), size: pageSize(in.Limit + 1), known: b.known(q)}
+	r := reader{
+		books: b, q: q, in: in, pager: pager, order: order, ascending: strings.Contains(order, "asc"),
+		size: pageSize(in.Limit + 1), known: b.known(q),
+	}
 	rows, err := r.rows(ctx)
 	if err != nil {
 		return Transactions{}, err
@@ -67,8 +72,10 @@ func (b *Books) Transactions(ctx context.Context, q pg.Querier, in ListTransacti
 	}
 	out.Transactions = rows[:min(len(rows), in.Limit)]
 	out.HasMore = len(rows) > in.Limit
-	if op.SurfaceOf(ctx) == op.Tool {
-		out.cut(op.ToolBytes)
+	// A caller that asks for the first rows of an order without pages gets all of them: there is no
+	// other way to the rest.
+	if op.SurfaceOf(ctx) == op.Tool && (paged || !op.Given(ctx, "limit")) && out.cut(op.ToolBytes) && !paged {
+		out.Notes = op.Truncated()
 	}
 	if out.HasMore && paged {
 		last := out.Transactions[len(out.Transactions)-1]
@@ -77,8 +84,8 @@ func (b *Books) Transactions(ctx context.Context, q pg.Querier, in ListTransacti
 	return out, err
 }
 
-// order is the sort as SQL, and whether it has further pages.
-func (in ListTransactions) order() (sql string, paged bool) {
+// orderSQL is the sort as SQL, and whether it has further pages.
+func (in ListTransactions) orderSQL() (sql string, paged bool) {
 	by, direction := "date", "desc"
 	if in.SortBy != nil {
 		by = *in.SortBy
@@ -89,7 +96,10 @@ func (in ListTransactions) order() (sql string, paged bool) {
 	if in.SortOrder != nil {
 		direction = *in.SortOrder
 	}
-	columns := map[string]string{"date": "t.date %[1]s, t.id %[1]s", "amount": "t.amount %[1]s, t.id %[1]s", "name": "lower(d.name) %[1]s, t.id %[1]s", "created_at": "t.created_at %[1]s, t.id %[1]s"}
+	columns := map[string]string{
+		"date": "t.date %[1]s, t.id %[1]s", "amount": "t.amount %[1]s, t.id %[1]s",
+		"name": "lower(d.name) %[1]s, t.id %[1]s", "created_at": "t.created_at %[1]s, t.id %[1]s",
+	}
 	return fmt.Sprintf(columns[by], direction), by == "date"
 }
 

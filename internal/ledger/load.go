@@ -31,8 +31,9 @@ type Incoming struct {
 	Tags             []string // slugs of tags that exist
 }
 
-// Load puts new transactions into the books, in as many statements for a million as for ten: COPY into a temporary table, then wordings, then rows with the category that the provider's own maps to.
-// It answers how many were new; what has the identity of a stored one is left alone.
+// Load stores new transactions, in as many statements for a million as for ten: COPY into a
+// temporary table, then wordings, then rows with the category that the provider's own maps to.
+// It returns how many were new. Rows with the identity of a stored transaction are skipped.
 func (b *Books) Load(ctx context.Context, tx pg.Tx, rows iter.Seq[Incoming]) (int64, error) {
 	err := stage(ctx, tx, func(yield func(id.ID, Incoming) bool) {
 		for r := range rows {
@@ -45,7 +46,8 @@ func (b *Books) Load(ctx context.Context, tx pg.Tx, rows iter.Seq[Incoming]) (in
 		return 0, err
 	}
 	_, err = pg.Exec(ctx, tx, `
-		insert into descriptor (name, merchant_name, folded) select distinct on (name, merchant_name) name, merchant_name, folded from incoming
+		insert into descriptor (name, merchant_name, folded) select distinct on (name, merchant_name) name,
+			merchant_name, folded from incoming
 		on conflict (name, merchant_name) do nothing`)
 	if err != nil {
 		return 0, err
@@ -60,33 +62,41 @@ func (b *Books) Load(ctx context.Context, tx pg.Tx, rows iter.Seq[Incoming]) (in
 		}
 		again = true
 		n, err = pg.Exec(ctx, tx, `
-			insert into transaction (id, short_id, account_id, provider_id, date, authorized_date, datetime, amount, currency, descriptor_id,
+			insert into transaction (id, short_id, account_id, provider_id, date, authorized_date, datetime, amount,
+				currency, descriptor_id,
 				category_primary, category_detailed, payment_channel, pending, category_id, category_source)
-			select i.id, i.short_id, i.account_id, i.provider_id, i.date, i.authorized_date, i.datetime, i.amount, i.currency, d.id,
-				nullif(i.category_primary, ''), nullif(i.category_detailed, ''), nullif(i.payment_channel, ''), i.pending, m.category_id, case when m.category_id is not null then 'provider' end
+			select i.id, i.short_id, i.account_id, i.provider_id, i.date, i.authorized_date, i.datetime, i.amount,
+				i.currency, d.id,
+				nullif(i.category_primary, ''), nullif(i.category_detailed, ''), nullif(i.payment_channel, ''),
+					i.pending, m.category_id, case when m.category_id is not null then 'provider' end
 			from incoming i
 			join descriptor d on d.name = i.name and d.merchant_name = i.merchant_name
 			join account a on a.id = i.account_id
-			left join category_mapping m on m.provider = a.provider and m.raw_primary = i.category_primary and m.raw_detailed = i.category_detailed
+			left join category_mapping m on m.provider = a.provider and m.raw_primary = i.category_primary
+				and m.raw_detailed = i.category_detailed
 			order by i.date, i.id on conflict (account_id, provider_id) do nothing`)
 		return err
 	})
 	if err != nil {
 		return 0, err
 	}
-	if _, err := pg.Exec(ctx, tx, `insert into touched (account_id, first, last) select account_id, min(date), max(date) from incoming group by account_id`); err != nil {
+	if _, err := pg.Exec(ctx, tx, `insert into touched (account_id, first, last)
+		select account_id, min(date), max(date) from incoming group by account_id`); err != nil {
 		return 0, err
 	}
 	_, err = pg.Exec(ctx, tx, `
 		insert into transaction_tag (transaction_id, tag_id, present, source)
-		select t.id, g.id, true, 'rule' from incoming i join transaction t on t.id = i.id join tag g on g.slug = any(i.tags) and g.deleted_at is null`)
+		select t.id, g.id, true, 'rule' from incoming i join transaction t on t.id = i.id
+			join tag g on g.slug = any(i.tags) and g.deleted_at is null`)
 	return n, err
 }
 
-// redraw gives what is staged other ids where a short id is taken, by a stored transaction or by another one that is staged.
+// redraw gives staged rows other ids if their short id is taken by a stored transaction or another
+// staged row.
 func (b *Books) redraw(ctx context.Context, tx pg.Tx) error {
 	taken, err := pg.Values[id.ID](ctx, tx, `
-		select id from (select id, short_id, row_number() over (partition by short_id order by id) as place from incoming) i
+		select id from (select id, short_id, row_number() over (partition by short_id order by id) as place
+			from incoming) i
 		where place > 1 or exists (select from transaction t where t.short_id = i.short_id)`)
 	if err != nil {
 		return err
@@ -97,16 +107,21 @@ func (b *Books) redraw(ctx context.Context, tx pg.Tx) error {
 		shorts[i] = ids[i].Short()
 	}
 	_, err = pg.Exec(ctx, tx, `
-		update incoming i set id = v.fresh, short_id = v.short_id from unnest($1::uuid[], $2::uuid[], $3::text[]) v (id, fresh, short_id) where i.id = v.id`, taken, ids, shorts)
+		update incoming i set id = v.fresh, short_id = v.short_id
+			from unnest($1::uuid[], $2::uuid[], $3::text[]) v (id, fresh, short_id)
+			where i.id = v.id`, taken, ids, shorts)
 	return err
 }
 
-// stage copies rows into the temporary table incoming, which goes with the transaction, under the ids that they have if they are new.
+// stage copies rows into the temporary table incoming, which goes with the transaction, under the
+// ids that they have if they are new.
 func stage(ctx context.Context, tx pg.Tx, rows iter.Seq2[id.ID, Incoming]) error {
 	_, err := pg.Exec(ctx, tx, `
 		create temporary table if not exists incoming (
-			id uuid, short_id text, account_id uuid, provider_id text, date date, authorized_date date, datetime timestamptz, amount numeric(12,2), currency text,
-			name text, merchant_name text, folded text, category_primary text, category_detailed text, payment_channel text, pending boolean, tags text[], pending_id text
+			id uuid, short_id text, account_id uuid, provider_id text, date date, authorized_date date,
+				datetime timestamptz, amount numeric(12,2), currency text,
+			name text, merchant_name text, folded text, category_primary text, category_detailed text,
+				payment_channel text, pending boolean, tags text[], pending_id text
 		) on commit delete rows`)
 	if err != nil {
 		return err
@@ -118,7 +133,8 @@ func stage(ctx context.Context, tx pg.Tx, rows iter.Seq2[id.ID, Incoming]) error
 	defer stop()
 	_, err = tx.CopyFrom(ctx, pgx.Identifier{"incoming"}, []string{
 		"id", "short_id", "account_id", "provider_id", "date", "authorized_date", "datetime", "amount", "currency",
-		"name", "merchant_name", "folded", "category_primary", "category_detailed", "payment_channel", "pending", "tags", "pending_id",
+		"name", "merchant_name", "folded", "category_primary", "category_detailed", "payment_channel", "pending",
+		"tags", "pending_id",
 	}, pgx.CopyFromFunc(func() ([]any, error) {
 		u, r, ok := next()
 		if !ok {
@@ -126,7 +142,8 @@ func stage(ctx context.Context, tx pg.Tx, rows iter.Seq2[id.ID, Incoming]) error
 		}
 		return []any{
 			u, u.Short(), r.AccountID, r.ProviderID, r.Date, r.AuthorizedDate, r.Datetime, r.Amount, string(r.Currency),
-			r.Name.Plain(), r.MerchantName.Plain(), folded(r.Name, r.MerchantName), r.CategoryPrimary.Plain(), r.CategoryDetailed.Plain(), r.PaymentChannel, r.Pending, r.Tags, r.PendingID,
+			r.Name.Plain(), r.MerchantName.Plain(), folded(r.Name, r.MerchantName), r.CategoryPrimary.Plain(),
+			r.CategoryDetailed.Plain(), r.PaymentChannel, r.Pending, r.Tags, r.PendingID,
 		}, nil
 	}))
 	if err != nil {

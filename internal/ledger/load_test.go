@@ -22,7 +22,8 @@ func (b *testBooks) drawing(ids ...string) {
 	}
 }
 
-// A short id that is taken is drawn again: by a stored transaction, by another one of the same load, and once more where the second draw is taken too.
+// A short id that is taken is drawn again: by a stored transaction, by another one of the same
+// load, and once more where the second draw is taken too.
 func TestTakenShortIDs(t *testing.T) {
 	t.Parallel()
 	b := newTestBooks(t)
@@ -47,7 +48,8 @@ func TestTakenShortIDs(t *testing.T) {
 	load(row("stored"))
 	tagged := row("like the stored one")
 	tagged.Tags = []string{"needs-review"}
-	b.drawing("019a3c5e-4001-7000-8000-0000000000aa", "019a3c5e-4002-7000-8000-0000000000bb", "019a3c5e-4003-7000-8000-0000000000bb", "019a3c5e-4004-7000-8000-0000000000aa")
+	b.drawing("019a3c5e-4001-7000-8000-0000000000aa", "019a3c5e-4002-7000-8000-0000000000bb",
+		"019a3c5e-4003-7000-8000-0000000000bb", "019a3c5e-4004-7000-8000-0000000000aa")
 	load(tagged, row("one"), row("like one"))
 	b.drawing("019a3c5e-4005-7000-8000-0000000000aa", "019a3c5e-4006-7000-8000-0000000000bb")
 	if m := b.merge(t, row("merged"), row("merged too")); len(m.Inserted) != 2 {
@@ -60,10 +62,14 @@ func TestTakenShortIDs(t *testing.T) {
 	}
 	err = b.db.InTx(t.Context(), func(tx pg.Tx) error {
 		asked := 0
-		_, err := b.MergeJudged(t.Context(), tx, []Incoming{row("judged")}, func(_ context.Context, _ pg.Tx, fresh []Fresh) ([]Edit, error) {
-			asked++
-			return []Edit{{Transaction: fresh[0].ID, Field: journal.FieldCategory, Source: new("rule"), Value: &travel}}, nil
-		})
+		_, err := b.MergeJudged(t.Context(), tx, []Incoming{row("judged")},
+			func(_ context.Context, _ pg.Tx, fresh []Fresh) ([]Edit, error) {
+				asked++
+				return []Edit{{
+					Transaction: fresh[0].ID, Field: journal.FieldCategory, Source: new("rule"),
+					Value: &travel,
+				}}, nil
+			})
 		if asked != 2 {
 			t.Errorf("the judge was asked %d times", asked)
 		}
@@ -78,7 +84,9 @@ func TestTakenShortIDs(t *testing.T) {
 		Tags  int    `db:"tags"`
 		Name  string `db:"provider_id"`
 	}
-	rows, err := pg.All[kept](t.Context(), b.db, `select id, short_id, provider_id, (select count(*) from transaction_tag where transaction_id = t.id) as tags from transaction t order by provider_id`)
+	rows, err := pg.All[kept](t.Context(), b.db, `select id, short_id, provider_id,
+		(select count(*) from transaction_tag where transaction_id = t.id) as tags from transaction t
+		order by provider_id`)
 	if err != nil || len(rows) != 7 {
 		t.Fatalf("%+v %v", rows, err)
 	}

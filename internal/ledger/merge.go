@@ -21,7 +21,9 @@ type Merged struct {
 	Touched   int64           // transactions of which only other fields changed
 	Unchanged int64           // transactions that were stored just so; nothing was written for them
 	Posted    int64           // of the changed ones, those that were pending under another id
+	Restored  int64           // of the changed ones, those that had been taken away and are there again
 	Entries   []journal.Entry // for the change that the page is part of
+	Events    []journal.Event // what the bank did to transactions that were there, for their timelines
 
 	touched map[id.ID]Touched // which days of which accounts
 }
@@ -35,17 +37,21 @@ type Fresh struct {
 	descriptor int32
 }
 
-// A Judge says what shall become of transactions before they are written, so that each of them is written once. Its edits are about these alone.
+// A Judge decides about transactions before they are written, so that each is written once. Its
+// edits are about these transactions alone.
 type Judge func(ctx context.Context, tx pg.Tx, fresh []Fresh) ([]Edit, error)
 
-// Merge puts a page of a bank's transactions into the books as the bank tells them.
+// Merge stores a page of a bank's transactions as the bank sent them.
 func (b *Books) Merge(ctx context.Context, tx pg.Tx, rows iter.Seq[Incoming]) (Merged, error) {
 	return b.MergeJudged(ctx, tx, slices.Collect(rows), nil)
 }
 
-// MergeJudged puts a page of a bank's transactions into the books: COPY into a temporary table, which tells what is new and what differs, and COPY of what is new, in as many statements for ten thousand as for ten.
-// What a person or a rule made of a transaction stays; a category that only followed from the bank's own follows again; a tombstone of the bank's is lifted when it brings the transaction back, and a person's is not.
-// One caller at a time merges into an account; others wait. No two rows of a page may have the same identity.
+// MergeJudged puts a page of a bank's transactions into the books: COPY into a temporary table,
+// which tells what is new and what differs, and COPY of what is new, in as many statements for ten
+// thousand as for ten. What a person or a rule made of a transaction stays; a category that only
+// followed from the bank's own follows again; a tombstone of the bank's is lifted when it brings
+// the transaction back, and a person's is not. One caller at a time merges into an account; others
+// wait. No two rows of a page may have the same identity.
 func (b *Books) MergeJudged(ctx context.Context, tx pg.Tx, rows []Incoming, judge Judge) (Merged, error) {
 	out := Merged{touched: map[id.ID]Touched{}}
 	if len(rows) == 0 {
@@ -65,7 +71,8 @@ func (b *Books) MergeJudged(ctx context.Context, tx pg.Tx, rows []Incoming, judg
 	if err != nil {
 		return out, err
 	}
-	if _, err := pg.Exec(ctx, tx, `select from account where id in (select account_id from incoming) order by id for no key update`); err != nil {
+	if _, err := pg.Exec(ctx, tx, `select from account where id in (select account_id from incoming)
+		order by id for no key update`); err != nil {
 		return out, err
 	}
 	_, err = pg.Exec(ctx, tx, `
@@ -77,7 +84,8 @@ func (b *Books) MergeJudged(ctx context.Context, tx pg.Tx, rows []Incoming, judg
 		return out, err
 	}
 	// The old id of a transaction that has posted since.
-	if _, err := pg.Exec(ctx, tx, `delete from incoming i using transaction_alias a where a.account_id = i.account_id and a.provider_id = i.provider_id`); err != nil {
+	if _, err := pg.Exec(ctx, tx, `delete from incoming i using transaction_alias a
+		where a.account_id = i.account_id and a.provider_id = i.provider_id`); err != nil {
 		return out, err
 	}
 	if pending {
@@ -107,7 +115,8 @@ const differs = `
 		is distinct from (i.date, i.authorized_date, i.datetime, i.amount, i.currency, d.id, nullif(i.category_primary, ''), nullif(i.category_detailed, ''), nullif(i.payment_channel, ''), i.pending)
 	or t.deleted_source is not distinct from 'provider')`
 
-// sorted tells which rows are new, in the order in which they are written, and whether others differ from what is stored.
+// sorted tells which rows are new, in the order in which they are written, and whether others
+// differ from what is stored.
 func sorted(ctx context.Context, tx pg.Tx, byID map[id.ID]*Incoming) (fresh []Fresh, differ bool, err error) {
 	type found struct {
 		ID         id.ID  `db:"id"`
@@ -120,7 +129,8 @@ func sorted(ctx context.Context, tx pg.Tx, byID map[id.ID]*Incoming) (fresh []Fr
 		from incoming i
 		join descriptor d on d.name = i.name and d.merchant_name = i.merchant_name
 		join account a on a.id = i.account_id
-		left join category_mapping m on m.provider = a.provider and m.raw_primary = i.category_primary and m.raw_detailed = i.category_detailed
+		left join category_mapping m on m.provider = a.provider and m.raw_primary = i.category_primary
+			and m.raw_detailed = i.category_detailed
 		left join transaction t on t.account_id = i.account_id and t.provider_id = i.provider_id
 		where t.id is null or `+differs+`
 		order by i.date, i.id`)
@@ -134,7 +144,8 @@ func sorted(ctx context.Context, tx pg.Tx, byID map[id.ID]*Incoming) (fresh []Fr
 	return fresh, differ, err
 }
 
-// insert writes what is new, as the judge wants it. When a short id is taken all get other ids, and the judge is asked again.
+// insert writes what is new, as the judge wants it. When a short id is taken all get other ids, and
+// the judge is asked again.
 func (b *Books) insert(ctx context.Context, tx pg.Tx, out *Merged, fresh []Fresh, judge Judge) error {
 	if len(fresh) == 0 {
 		return nil
@@ -155,7 +166,7 @@ func (b *Books) insert(ctx context.Context, tx pg.Tx, out *Merged, fresh []Fresh
 			if err != nil {
 				return err
 			}
-			_, made = now.settle(edits, op.ActorOf(ctx), false)
+			_, made = now.applyEdits(edits, op.ActorOf(ctx), false)
 		}
 		if err := now.copyRows(ctx, tx, fresh); err != nil {
 			return err
@@ -189,8 +200,10 @@ func newborn(fresh []Fresh) *current {
 // copyRows writes transactions that are new, in their state.
 func (c *current) copyRows(ctx context.Context, tx pg.Tx, fresh []Fresh) error {
 	_, err := tx.CopyFrom(ctx, pgx.Identifier{"transaction"}, []string{
-		"id", "short_id", "account_id", "provider_id", "date", "authorized_date", "datetime", "amount", "currency", "descriptor_id",
-		"category_primary", "category_detailed", "payment_channel", "pending", "category_id", "category_source", "counterparty_id", "counterparty_source",
+		"id", "short_id", "account_id", "provider_id", "date", "authorized_date", "datetime", "amount", "currency",
+		"descriptor_id",
+		"category_primary", "category_detailed", "payment_channel", "pending", "category_id", "category_source",
+		"counterparty_id", "counterparty_source",
 	}, pgx.CopyFromSlice(len(fresh), func(i int) ([]any, error) {
 		f := &fresh[i]
 		s := c.rows[f.ID]
@@ -200,8 +213,10 @@ func (c *current) copyRows(ctx context.Context, tx pg.Tx, fresh []Fresh) error {
 		}
 		other, err := parsed(s.Counterparty)
 		return []any{
-			f.ID, f.ID.Short(), f.AccountID, f.ProviderID, f.Date, f.AuthorizedDate, f.Datetime, f.Amount, string(f.Currency), f.descriptor,
-			pg.OrNull(f.CategoryPrimary.Plain()), pg.OrNull(f.CategoryDetailed.Plain()), pg.OrNull(f.PaymentChannel), f.Pending, category, s.CategorySource, other, s.CounterpartySource,
+			f.ID, f.ID.Short(), f.AccountID, f.ProviderID, f.Date, f.AuthorizedDate, f.Datetime, f.Amount,
+			string(f.Currency), f.descriptor,
+			pg.OrNull(f.CategoryPrimary.Plain()), pg.OrNull(f.CategoryDetailed.Plain()), pg.OrNull(f.PaymentChannel),
+			f.Pending, category, s.CategorySource, other, s.CounterpartySource,
 		}, err
 	}))
 	return err
@@ -222,9 +237,11 @@ func (c *current) copyTags(ctx context.Context, tx pg.Tx, made []journal.Entry) 
 	if len(tags) == 0 {
 		return nil
 	}
-	_, err := tx.CopyFrom(ctx, pgx.Identifier{"transaction_tag"}, []string{"transaction_id", "tag_id", "present", "source"}, pgx.CopyFromSlice(len(tags), func(i int) ([]any, error) {
-		return []any{tags[i].Transaction, tags[i].Tag, tags[i].Present, tags[i].Source}, nil
-	}))
+	_, err := tx.CopyFrom(ctx, pgx.Identifier{"transaction_tag"},
+		[]string{"transaction_id", "tag_id", "present", "source"},
+		pgx.CopyFromSlice(len(tags), func(i int) ([]any, error) {
+			return []any{tags[i].Transaction, tags[i].Tag, tags[i].Present, tags[i].Source}, nil
+		}))
 	return err
 }
 
@@ -254,19 +271,33 @@ func (out *Merged) touch(account id.ID, day pg.Date) {
 // provider is whose a field is that follows from what a bank said.
 var provider = "provider"
 
-// post gives pending transactions the ids under which the bank has posted them, and remembers the old ones. It stays the same transaction, with all that was made of it.
+// post gives pending transactions the ids under which the bank has posted them, and remembers the
+// old ones. It stays the same transaction, with all that was made of it.
 func post(ctx context.Context, tx pg.Tx) (int64, error) {
 	return pg.Exec(ctx, tx, `
 		with posted as (
 			update transaction t set provider_id = i.provider_id, updated_at = clock_timestamp()
 			from incoming i
 			where i.pending_id <> '' and t.account_id = i.account_id and t.provider_id = i.pending_id and t.pending
-				and not exists (select from transaction x where x.account_id = i.account_id and x.provider_id = i.provider_id)
+				and not exists (select from transaction x where x.account_id = i.account_id
+					and x.provider_id = i.provider_id)
 			returning t.id, t.account_id, i.pending_id)
-		insert into transaction_alias (account_id, provider_id, transaction_id) select account_id, pending_id, id from posted`)
+		insert into transaction_alias (account_id, provider_id, transaction_id) select account_id, pending_id, id
+			from posted`)
 }
 
-// change writes what differs from what is stored, and nothing else: a row that is the same is not even locked.
+// lockDiffering locks stored rows that differ. Otherwise a concurrent edit of one of them would be
+// read in its old state and overwritten.
+func lockDiffering(ctx context.Context, tx pg.Tx) error {
+	_, err := pg.Exec(ctx, tx, `
+		select from transaction t join incoming i on t.account_id = i.account_id and t.provider_id = i.provider_id
+			join descriptor d on d.name = i.name and d.merchant_name = i.merchant_name
+		where `+differs+` order by t.id for update of t`)
+	return err
+}
+
+// change writes what differs from what is stored, and nothing else: a row that is the same is not
+// even locked.
 func (out *Merged) change(ctx context.Context, tx pg.Tx) error {
 	type changed struct {
 		ID             id.ID   `db:"id"`
@@ -279,20 +310,45 @@ func (out *Merged) change(ctx context.Context, tx pg.Tx) error {
 		Account        id.ID   `db:"account_id"`
 		DateBefore     pg.Date `db:"date_before"`
 		Date           pg.Date `db:"date"`
+		Posted         bool    `db:"posted"`
+		Was            *string `db:"was"` // the fields that differ
+		Is             *string `db:"is"`
+	}
+	if err := lockDiffering(ctx, tx); err != nil {
+		return err
 	}
 	rows, err := pg.All[changed](ctx, tx, `
 		with fresh as (
-			select t.id, t.date as date_before, i.date, i.authorized_date, i.datetime, i.amount, i.currency, d.id as descriptor_id, nullif(i.category_primary, '') as category_primary,
-				nullif(i.category_detailed, '') as category_detailed, nullif(i.payment_channel, '') as payment_channel, i.pending, m.category_id as mapped,
-				t.category_id as category_before, t.category_source as source_before, coalesce(t.category_source, 'provider') = 'provider' as follows,
+			select t.id, t.date as date_before, t.pending and not i.pending as posted,
+				nullif(concat_ws('; ', case when t.amount <> i.amount then 'amount ' || t.amount end, case
+					when t.currency <> i.currency then 'currency ' || t.currency end,
+					case when t.date <> i.date then 'date ' || t.date end, case
+						when o.name <> i.name then 'name ' || o.name end,
+					case when o.merchant_name <> i.merchant_name then 'merchant_name ' || o.merchant_name end),
+						'') as was,
+				nullif(concat_ws('; ', case when t.amount <> i.amount then 'amount ' || i.amount end, case
+					when t.currency <> i.currency then 'currency ' || i.currency end,
+					case when t.date <> i.date then 'date ' || i.date end, case
+						when o.name <> i.name then 'name ' || i.name end,
+					case when o.merchant_name <> i.merchant_name then 'merchant_name ' || i.merchant_name end),
+						'') as "is", i.date, i.authorized_date, i.datetime, i.amount, i.currency,
+						d.id as descriptor_id, nullif(i.category_primary, '') as category_primary,
+				nullif(i.category_detailed, '') as category_detailed,
+					nullif(i.payment_channel, '') as payment_channel, i.pending, m.category_id as mapped,
+				t.category_id as category_before, t.category_source as source_before,
+					coalesce(t.category_source, 'provider') = 'provider' as follows,
 				case when t.deleted_source = 'provider' then t.deleted_at end as lifted,
-				(t.date, t.authorized_date, t.amount, t.currency, t.descriptor_id, t.category_primary, t.category_detailed, t.pending)
-					is distinct from (i.date, i.authorized_date, i.amount, i.currency, d.id, nullif(i.category_primary, ''), nullif(i.category_detailed, ''), i.pending) as heard
+				(t.date, t.authorized_date, t.amount, t.currency, t.descriptor_id, t.category_primary,
+					t.category_detailed, t.pending)
+					is distinct from (i.date, i.authorized_date, i.amount, i.currency, d.id,
+						nullif(i.category_primary, ''), nullif(i.category_detailed, ''), i.pending) as heard
 			from incoming i
 			join transaction t on t.account_id = i.account_id and t.provider_id = i.provider_id
 			join descriptor d on d.name = i.name and d.merchant_name = i.merchant_name
+			join descriptor o on o.id = t.descriptor_id
 			join account a on a.id = i.account_id
-			left join category_mapping m on m.provider = a.provider and m.raw_primary = i.category_primary and m.raw_detailed = i.category_detailed
+			left join category_mapping m on m.provider = a.provider and m.raw_primary = i.category_primary
+				and m.raw_detailed = i.category_detailed
 			where `+differs+`)
 		update transaction t set
 			date = f.date, authorized_date = f.authorized_date, datetime = f.datetime, amount = f.amount, currency = f.currency, descriptor_id = f.descriptor_id,
@@ -302,7 +358,7 @@ func (out *Merged) change(ctx context.Context, tx pg.Tx) error {
 			deleted_at = case when f.lifted is null then t.deleted_at end, deleted_source = case when f.lifted is null then t.deleted_source end, updated_at = clock_timestamp()
 		from fresh f where t.id = f.id
 		returning t.id, f.heard, f.category_before::text as category_before, t.category_id::text as category_after, f.source_before, t.category_source as source_after, f.lifted::text as lifted,
-			t.account_id, f.date_before, t.date`)
+			t.account_id, f.date_before, t.date, f.posted, f.was, f."is"`)
 	if err != nil {
 		return err
 	}
@@ -314,22 +370,46 @@ func (out *Merged) change(ctx context.Context, tx pg.Tx) error {
 		} else {
 			out.Touched++
 		}
+		if r.Heard {
+			event := journal.Event{Transaction: r.ID, Action: journal.Updated, Before: r.Was, After: r.Is}
+			if r.Posted {
+				event.Action = journal.Posted
+			}
+			out.Events = append(out.Events, event)
+		}
 		if !equal(r.CategoryBefore, r.CategoryAfter) {
 			out.Entries = append(out.Entries, journal.Entry{
 				Subject: journal.Transaction, SubjectID: r.ID, Field: journal.FieldCategory,
-				Before: r.CategoryBefore, After: r.CategoryAfter, BeforeSource: r.SourceBefore, AfterSource: r.SourceAfter,
+				Before: r.CategoryBefore, After: r.CategoryAfter, BeforeSource: r.SourceBefore,
+				AfterSource: r.SourceAfter,
 			})
 		}
 		if r.Lifted != nil {
-			out.Entries = append(out.Entries, journal.Entry{Subject: journal.Transaction, SubjectID: r.ID, Field: journal.FieldDeleted, Before: r.Lifted, BeforeSource: &provider})
+			out.Restored++
+			out.Entries = append(out.Entries, journal.Entry{
+				Subject: journal.Transaction, SubjectID: r.ID,
+				Field: journal.FieldDeleted, Before: r.Lifted, BeforeSource: &provider,
+			})
 		}
 	}
 	return nil
 }
 
-// Remove takes transactions that a bank no longer knows out of the books, by the bank's ids. They are tombstones that the bank lifts if it brings them back; what a person deleted stays theirs, and an id from before a posting names nothing.
+// Rekey replaces the bank's ids of an account's transactions: now[i] replaces was[i].
+func (b *Books) Rekey(ctx context.Context, tx pg.Tx, account id.ID, was, now []string) error {
+	_, err := pg.Exec(ctx, tx, `
+		update transaction t set provider_id = v.now, updated_at = clock_timestamp()
+		from unnest($2::text[], $3::text[]) v (was, now) where t.account_id = $1
+			and t.provider_id = v.was`, account, was, now)
+	return err
+}
+
+// Remove takes transactions that a bank no longer knows out of the books, by the bank's ids. They
+// are tombstones that the bank lifts if it brings them back; what a person deleted stays theirs,
+// and an id from before a posting names nothing.
 func (b *Books) Remove(ctx context.Context, tx pg.Tx, account id.ID, providerIDs []string) ([]journal.Entry, error) {
-	ids, err := pg.Values[id.ID](ctx, tx, `select id from transaction where account_id = $1 and provider_id = any($2) and deleted_at is null order by id`, account, providerIDs)
+	ids, err := pg.Values[id.ID](ctx, tx, `select id from transaction
+		where account_id = $1 and provider_id = any($2) and deleted_at is null order by id`, account, providerIDs)
 	if err != nil || len(ids) == 0 {
 		return nil, err
 	}

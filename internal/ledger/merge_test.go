@@ -16,6 +16,7 @@ import (
 	"coffer/internal/pg"
 	"coffer/internal/pg/pgtest"
 	"coffer/internal/text"
+	"github.com/google/go-cmp/cmp"
 )
 
 // told is a transaction as a bank would tell it.
@@ -25,7 +26,8 @@ func told(account id.ID, provider, date, amount, name string) Incoming {
 		panic(err)
 	}
 	return Incoming{
-		AccountID: account, ProviderID: provider, Date: d, Amount: money.MustParse(amount), Currency: "EUR", Name: text.Name(name),
+		AccountID: account, ProviderID: provider, Date: d, Amount: money.MustParse(amount), Currency: "EUR",
+		Name:            text.Name(name),
 		CategoryPrimary: text.Name("FOOD_AND_DRINK"), CategoryDetailed: text.Name("FOOD_AND_DRINK_COFFEE"),
 	}
 }
@@ -42,7 +44,11 @@ func newTestBooks(t *testing.T) *testBooks {
 	db := pgtest.New(t)
 	b := &testBooks{Books: New(db, filing.New(CategoryUser{})), db: db}
 	err := db.InTx(t.Context(), func(tx pg.Tx) error {
-		ids, err := b.AddAccounts(t.Context(), tx, []NewAccount{{Provider: "plaid", ProviderID: "a", Name: text.Name("Everyday"), Type: "depository", Currency: "EUR"}})
+		ids, err := b.AddAccounts(t.Context(), tx,
+			[]NewAccount{{
+				Provider: "plaid", ProviderID: "a", Name: text.Name("Everyday"), Type: "depository",
+				Currency: "EUR",
+			}})
 		if err == nil {
 			b.account = ids[0]
 		}
@@ -103,7 +109,8 @@ func TestMergeTellsNewChangedAndUnchangedApart(t *testing.T) {
 	if m := b.merge(t, second); m.Touched != 1 || len(m.Changed) != 0 {
 		t.Errorf("a field that no rule reads: %+v", m)
 	}
-	if got := b.one(t, "m2"); got.Amount.String() != "5.50" || got.PaymentChannel == nil || *got.PaymentChannel != "online" {
+	if got := b.one(t, "m2"); got.Amount.String() != "5.50" || got.PaymentChannel == nil ||
+		*got.PaymentChannel != "online" {
 		t.Errorf("stored: %+v", got)
 	}
 }
@@ -133,7 +140,8 @@ func TestMergeOfTheSameWritesNothing(t *testing.T) {
 	}
 }
 
-// A pending transaction that posts stays the same, with all that was made of it, whatever comes first and however often.
+// A pending transaction that posts stays the same, with all that was made of it, whatever comes
+// first and however often.
 func TestMergeKeepsWhatPosts(t *testing.T) {
 	t.Parallel()
 	b := newTestBooks(t)
@@ -145,22 +153,35 @@ func TestMergeKeepsWhatPosts(t *testing.T) {
 	person := as(t.Context(), op.User)
 	if err := b.db.InTx(person, func(tx pg.Tx) error {
 		_, _, err := b.operate(person, tx, []Operation{{
-			TransactionID: before.ID.String(), Category: op.Null[string]{Set: true, Value: new("food_and_drink_bars")}, TagsToAdd: []string{"trip"}, Comment: new("with Ben"),
-		}}, false, "by hand")
+			TransactionID: before.ID.String(), Category: op.Null[string]{Set: true, Value: new("food_and_drink_bars")},
+			TagsToAdd: []string{"trip"}, Comment: new("with Ben"),
+		}}, false)
 		return err
 	}); err != nil {
 		t.Fatal(err)
 	}
 	posted := told(a, "p2", "2026-05-03", "46.00", "RESTAURANT")
 	posted.PendingID = "p1"
-	if m := b.merge(t, posted); m.Posted != 1 || len(m.Changed) != 1 || len(m.Inserted) != 0 {
+	m := b.merge(t, posted)
+	if m.Posted != 1 || len(m.Changed) != 1 || len(m.Inserted) != 0 {
 		t.Fatalf("posting: %+v", m)
 	}
+	wanted := journal.Event{
+		Transaction: before.ID, Action: journal.Posted,
+		Before: new("amount 40.00; date 2026-05-01; name RESTAURANT HOLD"),
+		After:  new("amount 46.00; date 2026-05-03; name RESTAURANT"),
+	}
+	if diff := cmp.Diff([]journal.Event{wanted}, m.Events); diff != "" {
+		t.Errorf("what the timeline learns:\n%s", diff)
+	}
 	after := b.one(t, "p2")
-	if !after.ID.Equal(before.ID) || after.Pending || after.Amount.String() != "46.00" || *after.Category != "food_and_drink_bars" || !slices.Equal(after.Tags, []string{"trip"}) || after.CommentCount != 1 {
+	if !after.ID.Equal(before.ID) || after.Pending || after.Amount.String() != "46.00" ||
+		*after.Category != "food_and_drink_bars" || !slices.Equal(after.Tags, []string{"trip"}) ||
+		after.CommentCount != 1 {
 		t.Errorf("after posting: %+v", after)
 	}
-	// A loop that broke begins again: the pending row comes once more, then its successor, then its removal.
+	// A loop that broke begins again: the pending row comes once more, then its successor, then its
+	// removal.
 	if m := b.merge(t, pending); m.Unchanged != 1 || len(m.Inserted)+len(m.Changed) != 0 {
 		t.Errorf("the old id again: %+v", m)
 	}
@@ -223,12 +244,16 @@ func TestMergeRemapsOnlyWhatNobodySet(t *testing.T) {
 	b.merge(t, free, held)
 	agent, second := as(t.Context(), op.Agent), b.one(t, "c2").ID.String()
 	if err := b.db.InTx(agent, func(tx pg.Tx) error {
-		_, _, err := b.operate(agent, tx, []Operation{{TransactionID: second, Category: op.Null[string]{Set: true, Value: new("food_and_drink_bars")}}}, false, "by an agent")
+		_, _, err := b.operate(agent, tx, []Operation{{
+			TransactionID: second,
+			Category:      op.Null[string]{Set: true, Value: new("food_and_drink_bars")},
+		}}, false)
 		return err
 	}); err != nil {
 		t.Fatal(err)
 	}
-	free.CategoryDetailed, held.CategoryDetailed = text.Name("FOOD_AND_DRINK_GROCERIES"), text.Name("FOOD_AND_DRINK_GROCERIES")
+	free.CategoryDetailed, held.CategoryDetailed = text.Name("FOOD_AND_DRINK_GROCERIES"), text.Name(
+		"FOOD_AND_DRINK_GROCERIES")
 	m := b.merge(t, free, held)
 	if len(m.Changed) != 2 || len(m.Entries) != 1 {
 		t.Errorf("%+v", m)
@@ -241,7 +266,8 @@ func TestMergeRemapsOnlyWhatNobodySet(t *testing.T) {
 	}
 }
 
-// However a bank's history is cut into pages, and however often pages come again, the books end the same: as a small model of the bank says.
+// However a bank's history is cut into pages, and however often pages come again, the books end the
+// same: as a small model of the bank says.
 func TestMergeInAnyPages(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(20) {
@@ -250,7 +276,8 @@ func TestMergeInAnyPages(t *testing.T) {
 		truth := map[string]Incoming{}
 		var feed []Incoming
 		for i := range 60 {
-			r := told(b.account, fmt.Sprintf("r%d", dice.IntN(25)), fmt.Sprintf("2026-05-%02d", 1+dice.IntN(28)), fmt.Sprintf("%d.%02d", dice.IntN(90), i), fmt.Sprintf("SHOP %d", dice.IntN(5)))
+			r := told(b.account, fmt.Sprintf("r%d", dice.IntN(25)), fmt.Sprintf("2026-05-%02d", 1+dice.IntN(28)),
+				fmt.Sprintf("%d.%02d", dice.IntN(90), i), fmt.Sprintf("SHOP %d", dice.IntN(5)))
 			truth[r.ProviderID], feed = r, append(feed, r)
 		}
 		for at := 0; at < len(feed); {
@@ -275,7 +302,8 @@ func TestMergeInAnyPages(t *testing.T) {
 			Name     string `db:"name"`
 		}
 		got, err := pg.All[stored](t.Context(), b.db, `
-			select t.provider_id, t.amount::text, t.date::text, d.name from transaction t join descriptor d on d.id = t.descriptor_id where t.provider_id like 'r%' and t.deleted_at is null`)
+			select t.provider_id, t.amount::text, t.date::text, d.name from transaction t
+				join descriptor d on d.id = t.descriptor_id where t.provider_id like 'r%' and t.deleted_at is null`)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -283,7 +311,8 @@ func TestMergeInAnyPages(t *testing.T) {
 			t.Errorf("seed %d: %d rows, the bank has %d", seed, len(got), len(truth))
 		}
 		for _, g := range got {
-			if w := truth[g.Provider]; g.Amount != w.Amount.String() || g.Date != w.Date.String() || g.Name != w.Name.Plain() {
+			if w := truth[g.Provider]; g.Amount != w.Amount.String() || g.Date != w.Date.String() ||
+				g.Name != w.Name.Plain() {
 				t.Errorf("seed %d: %+v, the bank has %s %s %s", seed, g, w.Amount, w.Date, w.Name.Plain())
 			}
 		}

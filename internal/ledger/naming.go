@@ -9,9 +9,10 @@ import (
 	"coffer/internal/text"
 )
 
-// A naming is what transactions are shown with, at one version of it: accounts and whose they are, categories, tags. It is never changed.
-// A page that joined these tables would spend more on them than on its transactions. Servers keep a naming, but it decides nothing: every statement that reads
-// transactions brings the version that holds for it, and another version is read anew.
+// A naming is what transactions are shown with, at one version of it: accounts and whose they are,
+// categories, tags. It is never changed. A page that joined these tables would spend more on them
+// than on its transactions. Servers keep a naming, but it decides nothing: every statement that
+// reads transactions brings the version that holds for it, and another version is read anew.
 type naming struct {
 	version    id.ID
 	accounts   map[[16]byte]*namedAccount
@@ -49,7 +50,8 @@ func (b *Books) names(ctx context.Context, q pg.Querier, version id.ID) (*naming
 	return n, err
 }
 
-// known is the naming that was read last, or nil. In a transaction there is none: what it changed itself has no version before it commits.
+// known returns the naming that was read last, or nil. In a transaction it is always nil, because
+// the transaction's own changes have no version before it commits.
 func (b *Books) known(q pg.Querier) *naming {
 	if q != pg.Querier(b.db) {
 		return nil
@@ -71,24 +73,32 @@ func readNaming(ctx context.Context, q pg.Querier) (*naming, error) {
 		UserName   *string        `db:"user_name"`
 	}](ctx, q, `
 		select n.version, x.* from naming n left join (
-			select 'account' as kind, a.id, a.short_id, coalesce(a.display_name, a.name) as name, a.provider as other, false as deleted, a.connection_id, m.id as above, m.name as user_name
-			from account a left join connection cn on cn.id = a.connection_id left join member m on m.id = coalesce(a.owner_id, cn.member_id)
+			select 'account' as kind, a.id, a.short_id, coalesce(nullif(a.display_name, ''), a.name) as name,
+				a.provider as other, false as deleted, a.connection_id, m.id as above, m.name as user_name
+			from account a left join connection cn on cn.id = a.connection_id left
+				join member m on m.id = coalesce(a.owner_id, cn.member_id)
 			union all
-			select 'category', id, short_id, slug, display_name, (deleted_at is not null), null, parent_id, null from category
+			select 'category', id, short_id, slug, display_name, (deleted_at is not null), null, parent_id, null
+				from category
 			union all
-			select 'tag', id, short_id, slug, '', deleted_at is not null, null::uuid, null, null::text from tag) x on true`)
+			select 'tag', id, short_id, slug, '', deleted_at is not null, null::uuid, null, null::text
+				from tag) x on true`)
 	if err != nil {
 		return nil, err
 	}
 	n := &naming{
-		accounts: map[[16]byte]*namedAccount{}, categories: map[[16]byte]*namedCategory{}, slugs: map[string]*namedCategory{}, shorts: map[string]*namedCategory{}, tags: map[[16]byte]string{},
+		accounts: map[[16]byte]*namedAccount{}, categories: map[[16]byte]*namedCategory{},
+		slugs: map[string]*namedCategory{}, shorts: map[string]*namedCategory{}, tags: map[[16]byte]string{},
 	}
 	above := map[[16]byte][]id.ID{}
 	for _, r := range rows {
 		n.version = r.Version
 		switch {
 		case r.Kind == "account":
-			n.accounts[r.ID.Bytes()] = &namedAccount{name: r.Name, provider: r.Other, connection: r.Connection, user: r.Above, userName: r.UserName}
+			n.accounts[r.ID.Bytes()] = &namedAccount{
+				name: r.Name, provider: r.Other, connection: r.Connection,
+				user: r.Above, userName: r.UserName,
+			}
 		case r.Kind == "category":
 			c := &namedCategory{id: r.ID, slug: r.Name.Plain(), displayName: r.Other, deleted: r.Deleted}
 			n.categories[r.ID.Bytes()] = c
@@ -108,7 +118,7 @@ func readNaming(ctx context.Context, q pg.Querier) (*naming, error) {
 	return n, nil
 }
 
-// under are the category that a caller named and what is below it, or nil when it names none.
+// under returns the named category and its subcategories, or nil if there is no such category.
 func (n *naming) under(ref string) []id.ID {
 	var c *namedCategory
 	if u, err := id.Parse(ref); err == nil {

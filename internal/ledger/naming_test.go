@@ -14,11 +14,15 @@ import (
 	"coffer/internal/pg/pgtest"
 )
 
-// shown is what PostgreSQL itself says that transactions are called, to hold names from memory against.
+// shown is what PostgreSQL itself says that transactions are called, to hold names from memory
+// against.
 const shown = `
-	select t.id, coalesce(a.display_name, a.name) as account, a.provider, a.connection_id, m.id as user_id, m.name as user_name, c.slug, c.display_name,
-		array(select g.slug from transaction_tag tt join tag g on g.id = tt.tag_id where tt.transaction_id = t.id and tt.present and g.deleted_at is null order by g.slug collate "C") as tags
-	from transaction t join account a on a.id = t.account_id left join connection cn on cn.id = a.connection_id left join member m on m.id = coalesce(a.owner_id, cn.member_id)
+	select t.id, coalesce(a.display_name, a.name) as account, a.provider, a.connection_id, m.id as user_id,
+		m.name as user_name, c.slug, c.display_name,
+		array(select g.slug from transaction_tag tt join tag g on g.id = tt.tag_id
+			where tt.transaction_id = t.id and tt.present and g.deleted_at is null order by g.slug collate "C") as tags
+	from transaction t join account a on a.id = t.account_id left join connection cn on cn.id = a.connection_id left
+		join member m on m.id = coalesce(a.owner_id, cn.member_id)
 	left join category c on c.id = t.category_id`
 
 type shownRow struct {
@@ -59,7 +63,10 @@ func wrong(t *testing.T, b *Books, q pg.Querier) int {
 	}
 	n := 0
 	for _, x := range page.Transactions {
-		got := shownRow{x.ID, x.AccountName.Plain(), x.Provider, x.ConnectionID, x.UserID, x.UserName, x.Category, x.CategoryDisplayName, x.Tags}
+		got := shownRow{
+			x.ID, x.AccountName.Plain(), string(x.Provider), x.ConnectionID, x.UserID, x.UserName,
+			x.Category, x.CategoryDisplayName, x.Tags,
+		}
 		if got.text(t) != want[x.ID] {
 			n++
 		}
@@ -67,7 +74,8 @@ func wrong(t *testing.T, b *Books, q pg.Querier) int {
 	return n
 }
 
-// Whatever a name hangs on is changed, and at once every server shows it so: outside of transactions by the version, inside by reading anew.
+// Whatever a name hangs on is changed, and at once every server shows it so: outside of
+// transactions by the version, inside by reading anew.
 func TestNamesAreNeverStale(t *testing.T) {
 	t.Parallel()
 	first, db := filledBooks(t, 200)
@@ -78,13 +86,15 @@ func TestNamesAreNeverStale(t *testing.T) {
 	defer other.Close()
 	second := New(other, filing.New(CategoryUser{}))
 	member, connection := id.New(), id.New()
-	if _, err := db.Exec(t.Context(), `insert into transaction_tag (transaction_id, tag_id, present, source) select t.id, g.id, true, 'rule' from transaction t, tag g`); err != nil {
+	if _, err := db.Exec(t.Context(), `insert into transaction_tag (transaction_id, tag_id, present, source)
+		select t.id, g.id, true, 'rule' from transaction t, tag g`); err != nil {
 		t.Fatal(err)
 	}
 	stale := first.naming.Load()
 	for _, change := range []string{
 		`insert into member (id, short_id, name, role) values ('` + member.String() + `', 'm', 'Ada', 'admin')`,
-		`insert into connection (id, short_id, member_id, provider) values ('` + connection.String() + `', 'c', '` + member.String() + `', 'csv')`,
+		`insert into connection (id, short_id, member_id, provider)
+			values ('` + connection.String() + `', 'c', '` + member.String() + `', 'csv')`,
 		`update account set connection_id = '` + connection.String() + `'`,
 		`update member set name = 'Grace'`,
 		`update account set display_name = 'Ours'`,
@@ -96,8 +106,10 @@ func TestNamesAreNeverStale(t *testing.T) {
 		`update category set slug = 'x_' || slug`,
 		`update category set deleted_at = now()`,
 		`update tag set slug = 'new-' || slug`,
-		`insert into tag (id, short_id, slug, display_name) values ('019a3c5e-4000-7000-a5f3-40707465aaaa', 't', 'Zz', 'Z');
-			insert into transaction_tag (transaction_id, tag_id, present, source) select id, '019a3c5e-4000-7000-a5f3-40707465aaaa', true, 'rule' from transaction`,
+		`insert into tag (id, short_id, slug, display_name)
+			values ('019a3c5e-4000-7000-a5f3-40707465aaaa', 't', 'Zz', 'Z');
+			insert into transaction_tag (transaction_id, tag_id, present, source)
+				select id, '019a3c5e-4000-7000-a5f3-40707465aaaa', true, 'rule' from transaction`,
 		`update tag set deleted_at = now() where short_id = 't'`,
 		`delete from transaction_tag; delete from tag`,
 	} {
@@ -157,8 +169,10 @@ func TestCategoriesAreLookedUpAsTheyAre(t *testing.T) {
 	truth := func(ref string) (n int64) {
 		t.Helper()
 		n, err := pg.Value[int64](ctx, db, `
-			with named as (select id from category where deleted_at is null and (id::text = $1 or slug = lower($1) or short_id = $1) order by (slug = lower($1)) desc limit 1)
-			select count(*) from transaction t join category c on c.id = t.category_id and c.deleted_at is null, named n where n.id in (c.id, c.parent_id)`, ref)
+			with named as (select id from category where deleted_at is null
+				and (id::text = $1 or slug = lower($1) or short_id = $1) order by (slug = lower($1)) desc limit 1)
+			select count(*) from transaction t join category c on c.id = t.category_id
+				and c.deleted_at is null, named n where n.id in (c.id, c.parent_id)`, ref)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -167,15 +181,19 @@ func TestCategoriesAreLookedUpAsTheyAre(t *testing.T) {
 	if wrong(t, b, db) > 0 { // fills the memory
 		t.Fatal("names are wrong from the start")
 	}
-	all, err := pg.Values[string](ctx, db, `select unnest(array[slug, id::text, short_id, upper(slug)]) from category where slug in ('food_and_drink', $1)`, slug)
+	all, err := pg.Values[string](ctx, db, `select unnest(array[slug, id::text, short_id, upper(slug)]) from category
+		where slug in ('food_and_drink', $1)`, slug)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, change := range []string{
 		``,
-		`update category set slug = 'swapped' where slug = '` + slug + `'; update category set slug = '` + slug + `' where slug = 'transport_fuel'`,
-		`update category set parent_id = (select id from category where slug = 'food_and_drink') where slug = 'home_rent'`,
-		`update category set slug = (select lower(short_id) from category where slug = 'food_and_drink') where slug = 'transport'`,
+		`update category set slug = 'swapped'
+			where slug = '` + slug + `'; update category set slug = '` + slug + `' where slug = 'transport_fuel'`,
+		`update category set parent_id = (select id from category where slug = 'food_and_drink')
+			where slug = 'home_rent'`,
+		`update category set slug = (select lower(short_id) from category where slug = 'food_and_drink')
+			where slug = 'transport'`,
 	} {
 		if _, err := db.Exec(ctx, change); err != nil {
 			t.Fatal(err)

@@ -96,18 +96,21 @@ func (r reader) stands(ctx context.Context, s *selection, p *page) (err error) {
 	}
 	there := p.standing
 	if len(p.rows) == 0 { // then nothing brought the answer
-		if there, err = pg.Value[bool](ctx, r.q, `select exists (select from transaction where id = $1::uuid)`, s.Args()[s.cursor-1]); err != nil {
+		if there, err = pg.Value[bool](ctx, r.q, `select exists (select from transaction
+			where id = $1::uuid)`, s.Args()[s.cursor-1]); err != nil {
 			return err
 		}
 	}
 	if !there {
-		return errs.New(errs.InvalidCursor, "the transaction that this cursor points at is gone; start again without a cursor")
+		return errs.New(errs.InvalidCursor,
+			"the transaction that this cursor points at is gone; start again without a cursor")
 	}
 	return nil
 }
 
-// searched reads what has wanted wordings. Where these are few, it goes through them. Otherwise what is looked for may be every tenth row or fifty in ten years, and no statistics tell which:
-// so the nearest rows are looked through first, and what is common is found there.
+// searched reads what has wanted wordings. Where these are few, it goes through them. Otherwise
+// what is looked for may be every tenth row or fifty in ten years, and no statistics tell which: so
+// the nearest rows are looked through first, and what is common is found there.
 func (r reader) searched(ctx context.Context, s *selection) (*page, error) {
 	wanted, err := inWording("search", *r.in.Search, r.in.SearchMode)
 	if err != nil {
@@ -124,7 +127,8 @@ func (r reader) searched(ctx context.Context, s *selection) (*page, error) {
 			args = append(args, arg)
 			condition = strings.Replace(condition, "$?", fmt.Sprintf("$%d", len(args)), 1)
 		}
-		if p, err := r.nearer(ctx, s, []int{reach, 8 * reach}, `descriptor w where w.id = t.descriptor_id and `+condition, args); err != nil || len(p.rows) > 0 {
+		if p, err := r.nearer(ctx, s, []int{reach, 8 * reach},
+			`descriptor w where w.id = t.descriptor_id and `+condition, args); err != nil || len(p.rows) > 0 {
 			return p, err
 		}
 	}
@@ -140,7 +144,8 @@ func (r reader) searched(ctx context.Context, s *selection) (*page, error) {
 		s.flat()
 		return r.through(ctx, s, "t.descriptor_id", "int[]", ids)
 	default:
-		// "is true" keeps it a look-up in a table of hashes; the index on it would give every match, to be sorted.
+		// "is true" keeps it a look-up in a table of hashes; the index on it would give every
+		// match, to be sorted.
 		s.And("(t.descriptor_id in (select unnest($?::int[]))) is true", ids)
 		if r.byDate() && s.set != "" {
 			return r.through(ctx, s, s.set, "uuid[]", s.ids)
@@ -150,7 +155,8 @@ func (r reader) searched(ctx context.Context, s *selection) (*page, error) {
 	return r.read(ctx, s)
 }
 
-// tagged reads what has the one tag. What is common is found among the nearest rows; otherwise it is not common, and all that has the tag can be sorted.
+// tagged reads what has the one tag. What is common is found among the nearest rows; otherwise it
+// is not common, and all that has the tag can be sorted.
 func (r reader) tagged(ctx context.Context, s *selection) (*page, error) {
 	ids, err := tagIDs(ctx, r.q, "tags", r.in.Tags)
 	if err != nil {
@@ -162,7 +168,8 @@ func (r reader) tagged(ctx context.Context, s *selection) (*page, error) {
 		return p, err
 	}
 	// As an array, which is looked up in the order of the ids and not of the tag.
-	s.And("t.id = any(array(select transaction_id from transaction_tag where tag_id = (select $?::uuid) and present))", ids[0])
+	s.And("t.id = any(array(select transaction_id from transaction_tag where tag_id = (select $?::uuid) and present))",
+		ids[0])
 	return r.read(ctx, s)
 }
 
@@ -171,15 +178,20 @@ func (in ListTransactions) alone() bool {
 	f := in.Filter
 	search := f.Search != nil && f.SearchMode != "fuzzy" && len(f.Tags) == 0
 	tag := f.Search == nil && len(f.Tags) == 1
-	return (search || tag) && len(f.AccountID)+len(f.AnyTag)+len(f.ExcludeTag) == 0 && f.ConnectionID == nil && f.UserID == nil && f.Category == nil &&
-		f.Uncategorized == nil && f.CounterpartyID == nil && f.Provider == nil && f.MinAmount == nil && f.MaxAmount == nil && f.Direction == nil &&
-		f.Currency == nil && f.ExcludeSearch == nil && f.Pending == nil && f.UpdatedSince == nil && f.Deleted != "include"
+	return (search || tag) && len(f.AccountID)+len(f.AnyTag)+len(f.ExcludeTag) == 0 && f.ConnectionID == nil &&
+		f.UserID == nil && f.Category == nil &&
+		f.Uncategorized == nil && f.CounterpartyID == nil && f.Provider == nil && f.MinAmount == nil &&
+		f.MaxAmount == nil && f.Direction == nil &&
+		f.Currency == nil && f.ExcludeSearch == nil && f.Pending == nil && f.UpdatedSince == nil &&
+		f.Deleted != "include"
 }
 
 // reach is how many rows near looks through for each row of the page.
 const reach = 60
 
-// nearer looks for the page among the nearest rows, then among more of them; no rows when it is not there. Where one look finds less than a part of the page, what is looked for is not common, and no further one is made.
+// nearer looks for the page among the nearest rows, then among more of them; no rows when it is not
+// there. Where one look finds less than a part of the page, what is looked for is not common, and
+// no further one is made.
 func (r reader) nearer(ctx context.Context, s *selection, reaches []int, fulfilled string, args []any) (*page, error) {
 	for _, reach := range reaches {
 		p, err := r.near(ctx, s, reach, fulfilled, args)
@@ -193,27 +205,34 @@ func (r reader) nearer(ctx context.Context, s *selection, reaches []int, fulfill
 	return &page{}, nil
 }
 
-// near looks for the page among the nearest rows only, that many for each of its own. "offset 0" keeps the planner from hashing all wordings to look at some hundred of them.
+// near looks for the page among the nearest rows only, that many for each of its own. "offset 0"
+// keeps the planner from hashing all wordings to look at some hundred of them.
 func (r reader) near(ctx context.Context, s *selection, reach int, fulfilled string, args []any) (*page, error) {
-	from := fmt.Sprintf(`(select t.* from transaction t %s order by %s limit %d) t cross join lateral (select from %s offset 0) found`, s.SQL(), r.order, r.size*reach, fulfilled)
+	from := fmt.Sprintf(
+		`(select t.* from transaction t %s order by %s limit %d) t cross join lateral (select from %s offset 0) found`,
+		s.SQL(), r.order, r.size*reach, fulfilled)
 	sql := fmt.Sprintf(pageOf, s.standing(), transactionColumns, from, "", r.order, r.size)
 	return r.run(ctx, sql, args)
 }
 
 // pageOf has the rows of the page first; wordings are joined for what is shown and nothing else.
-const pageOf = `select %[1]s, %[2]s from (select t.* from %[3]s %[4]s order by %[5]s limit %[6]d) t join descriptor d on d.id = t.descriptor_id order by %[5]s`
+const pageOf = `select %[1]s, %[2]s from (select t.* from %[3]s %[4]s order by %[5]s limit %[6]d) t
+	join descriptor d on d.id = t.descriptor_id order by %[5]s`
 
 // read reads a page of what the selection leaves.
 func (r reader) read(ctx context.Context, s *selection) (*page, error) {
 	sql := fmt.Sprintf(pageOf, s.standing(), transactionColumns, "transaction t", s.SQL(), r.order, r.size)
 	if !r.byDate() {
-		sql = fmt.Sprintf(`select %s, %s from transaction t join descriptor d on d.id = t.descriptor_id %s order by %s limit %d`, s.standing(), transactionColumns, s.SQL(), r.order, r.size)
+		sql = fmt.Sprintf(`select %s, %s from transaction t join descriptor d on d.id = t.descriptor_id %s
+			order by %s limit %d`, s.standing(), transactionColumns, s.SQL(), r.order, r.size)
 	}
 	return r.run(ctx, sql, s.Args())
 }
 
-// through reads a page by going through the values of a column that has an index by date: the first rows of each, then the first of these.
-// The planner would walk the dates instead, through all of the books if the values are rare; and a subselect keeps it from planning anew for every set of values.
+// through reads a page by going through the values of a column that has an index by date: the first
+// rows of each, then the first of these. The planner would walk the dates instead, through all of
+// the books if the values are rare; and a subselect keeps it from planning anew for every set of
+// values.
 func (r reader) through(ctx context.Context, s *selection, column, kind string, values any) (*page, error) {
 	s.And(column + " = v.id")
 	sql := fmt.Sprintf(`select %[9]s, %[1]s from (
@@ -221,7 +240,8 @@ func (r reader) through(ctx context.Context, s *selection, column, kind string, 
 			cross join lateral (select t.id, t.date from transaction t %[4]s order by %[5]s limit %[6]d) x
 			order by %[7]s limit %[6]d) k
 		join transaction t on t.id = k.id %[8]s order by %[5]s`,
-		transactionColumns, len(s.Args())+1, kind, s.SQL(), r.order, r.size, strings.ReplaceAll(r.order, "t.", "x."), "join descriptor d on d.id = t.descriptor_id", s.standing())
+		transactionColumns, len(s.Args())+1, kind, s.SQL(), r.order, r.size, strings.ReplaceAll(r.order, "t.", "x."),
+		"join descriptor d on d.id = t.descriptor_id", s.standing())
 	return r.run(ctx, sql, append(s.Args(), values))
 }
 
@@ -233,7 +253,8 @@ func (r reader) run(ctx context.Context, statement string, args []any) (*page, e
 	return scanPage(rows, r.size)
 }
 
-// pageSize rounds up to one of a few literals: with LIMIT as an argument the planner distrusts its own plan, at twice the cost.
+// pageSize rounds up to one of a few literals: with LIMIT as an argument the planner distrusts its
+// own plan, at twice the cost.
 func pageSize(n int) int {
 	for _, size := range []int{51, 101, 201} {
 		if n <= size {

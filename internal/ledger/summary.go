@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"coffer/internal/errs"
+	"coffer/internal/id"
 	"coffer/internal/money"
 	"coffer/internal/pg"
 )
@@ -16,46 +17,61 @@ import (
 // A SummaryRequest asks for totals of transactions, in groups.
 type SummaryRequest struct {
 	Filter
-	GroupBy []string `json:"group_by,omitempty" maxItems:"2" enum:"category,primary_category,counterparty,merchant,account,user,tag,month,week,day" doc:"Up to two; none gives one group for each currency"`
-	Include []string `json:"include,omitempty" enum:"transfers,excluded,hidden" doc:"Put back what is left out: transfers, mirrored rows, hidden accounts"`
+	GroupBy []string `json:"group_by,omitempty" maxItems:"2" enum:"category,primary_category,counterparty,merchant,account,user,tag,month,week,day" doc:"Up to two; without any, one group per currency"`
+	Include []string `json:"include,omitempty" enum:"transfers,excluded,hidden" doc:"Include what totals leave out: transfers, mirrored rows, hidden accounts"`
 }
 
-// A Summary is totals in groups. Groups are never added up: a transaction with two tags is in two of them, and currencies do not mix.
+// A Summary is totals in groups. Groups are never added up: a transaction with two tags is in two
+// of them, and currencies do not mix.
 type Summary struct {
 	Groups []Group `json:"groups"`
 }
 
 // A Group is the totals of one combination of keys, in one currency.
 type Group struct {
-	Keys     map[string]*string `json:"keys" doc:"What the group is about, by the names in group_by; null where a transaction has none"`
+	Keys     map[string]*string `json:"keys" doc:"The group's values, by the names in group_by; null for transactions without one"`
+	IDs      map[string]*id.ID  `json:"ids,omitempty" doc:"The id of the account, user or counterparty, if group_by names one: two of the same name are two groups"`
 	Currency money.Currency     `json:"iso_currency_code"`
-	MoneyIn  money.Total        `json:"money_in" doc:"What came in, as a positive number"`
-	MoneyOut money.Total        `json:"money_out" doc:"What went out, as a positive number"`
-	Net      money.Total        `json:"net" doc:"money_in less money_out"`
+	MoneyIn  money.Total        `json:"money_in" doc:"Money in, as a positive number"`
+	MoneyOut money.Total        `json:"money_out" doc:"Money out, as a positive number"`
+	Net      money.Total        `json:"net" doc:"money_in minus money_out"`
 	Count    int64              `json:"count"`
 }
 
-// A grouping is one way to cut transactions: by a key, which has a name in joined tables.
-type grouping struct{ key, name, join string }
+// A grouping is one way to cut transactions: by a key, which has a name in joined tables, and an
+// identity where names are not unique.
+type grouping struct{ key, name, identity, join string }
 
 var groupings = map[string]grouping{
-	"category":         {"t.category_id", "c.slug", ""},
-	"primary_category": {"t.category_id", "coalesce(ck.slug, c.slug)", ""},
-	"counterparty":     {"t.counterparty_id", "p.name", "left join counterparty p on p.id = t.counterparty_id"},
-	"merchant":         {"t.descriptor_id", "coalesce(nullif(d.merchant_name, ''), d.name)", "join descriptor d on d.id = t.descriptor_id"},
-	"account":          {"t.account_id", "coalesce(a.display_name, a.name)", joinAccount},
-	"user":             {"t.account_id", "m.name", joinAccount + " left join connection cn on cn.id = a.connection_id left join member m on m.id = coalesce(a.owner_id, cn.member_id)"},
-	"tag":              {"tt.tag_id", "g.slug", "left join tag g on g.id = t.tag_id"},
-	// As a timestamp: date_trunc of a date alone goes by the time zone, at three times the cost. The statistics transaction_groups are of this very expression.
-	"month": {"date_trunc('month', t.date::timestamp)", "to_char(t.month, 'YYYY-MM')", ""},
-	"week":  {"t.date", "to_char(date_trunc('week', t.date::timestamp), 'YYYY-MM-DD')", ""},
-	"day":   {"t.date", "to_char(t.date, 'YYYY-MM-DD')", ""},
+	"category":         {"t.category_id", "c.slug", "", ""},
+	"primary_category": {"t.category_id", "coalesce(ck.slug, c.slug)", "", ""},
+	"counterparty": {
+		"t.counterparty_id", "p.name", "t.counterparty_id",
+		"left join counterparty p on p.id = t.counterparty_id",
+	},
+	"merchant": {
+		"t.descriptor_id", "coalesce(nullif(d.merchant_name, ''), d.name)", "",
+		"join descriptor d on d.id = t.descriptor_id",
+	},
+	"account": {"t.account_id", "coalesce(nullif(a.display_name, ''), a.name)", "t.account_id", joinAccount},
+	"user": {
+		"t.account_id", "m.name", "m.id",
+		joinAccount + " left join connection cn on cn.id = a.connection_id left join member m on m.id = " +
+			"coalesce(a.owner_id, cn.member_id)",
+	},
+	"tag": {"tt.tag_id", "g.slug", "", "left join tag g on g.id = t.tag_id"},
+	// As a timestamp: date_trunc of a date alone goes by the time zone, at three times the cost.
+	// The statistics transaction_groups are of this very expression.
+	"month": {"date_trunc('month', t.date::timestamp)", "to_char(t.month, 'YYYY-MM')", "", ""},
+	"week":  {"t.date", "to_char(date_trunc('week', t.date::timestamp), 'YYYY-MM-DD')", "", ""},
+	"day":   {"t.date", "to_char(t.date, 'YYYY-MM-DD')", "", ""},
 }
 
 const (
 	joinAccount = "join account a on a.id = t.account_id"
 	// joinTags gives a transaction once for each of its tags, and once with none.
-	joinTags = `left join (transaction_tag tt join tag live on live.id = tt.tag_id and live.deleted_at is null) on tt.transaction_id = t.id and tt.present`
+	joinTags = `left join (transaction_tag tt join tag live on live.id = tt.tag_id
+		and live.deleted_at is null) on tt.transaction_id = t.id and tt.present`
 )
 
 // Summary adds amounts up, by currency and by up to two groupings.
@@ -77,29 +93,37 @@ func (b *Books) Summary(ctx context.Context, q pg.Querier, in SummaryRequest) (S
 		return out, err
 	}
 	defer rows.Close()
-	keys := make([]*string, len(in.GroupBy))
+	keys, ids := make([]*string, len(in.GroupBy)), make([]*id.ID, len(in.GroupBy))
 	var g Group
 	places := []any{}
-	for i := range keys {
+	for i, by := range in.GroupBy {
 		places = append(places, &keys[i])
+		if groupings[by].identity != "" {
+			places = append(places, &ids[i])
+		}
 	}
 	places = append(places, &g.Currency, &g.MoneyIn, &g.MoneyOut, &g.Net, &g.Count)
 	for rows.Next() {
 		if err := rows.Scan(places...); err != nil {
 			return out, fmt.Errorf("read a group: %w", err)
 		}
-		g.Keys = make(map[string]*string, len(keys))
+		g.Keys, g.IDs = make(map[string]*string, len(keys)), map[string]*id.ID{}
 		for i, name := range in.GroupBy {
 			g.Keys[name] = keys[i]
+			if groupings[name].identity != "" {
+				g.IDs[name] = ids[i]
+			}
 		}
 		out.Groups = append(out.Groups, g)
 	}
 	return out, rows.Err()
 }
 
-// sql adds up by ids first and names the groups last, so that names are looked up once for each group and not for each row.
+// sql adds up by ids first and names the groups last, so that names are looked up once for each
+// group and not for each row.
 func (in SummaryRequest) sql(s *selection) (string, []any) {
-	keys := map[string]string{"t.category_id": "category_id"} // always, because transfers are left out by group and not by row
+	// always, because transfers are left out by group and not by row
+	keys := map[string]string{"t.category_id": "category_id"}
 	var names, joins []string
 	from := ""
 	for _, by := range in.GroupBy {
@@ -109,7 +133,9 @@ func (in SummaryRequest) sql(s *selection) (string, []any) {
 			column = by
 		}
 		keys[g.key] = column
-		names = append(names, g.name)
+		if names = append(names, g.name); g.identity != "" {
+			names = append(names, g.identity)
+		}
 		joins = append(joins, strings.TrimPrefix(g.join, joinAccount))
 		if strings.HasPrefix(g.join, joinAccount) && joins[0] != joinAccount {
 			joins = slices.Insert(joins, 0, joinAccount) // once, and before what hangs on it
@@ -123,7 +149,8 @@ func (in SummaryRequest) sql(s *selection) (string, []any) {
 		columns, inner = append(columns, key+" as "+keys[key]), append(inner, strconv.Itoa(i+2))
 	}
 	// A hidden account that the filter names is meant.
-	s.If(!slices.Contains(in.Include, "hidden") && len(in.AccountID) == 0, "t.account_id not in (select id from account where hidden)")
+	s.If(!slices.Contains(in.Include, "hidden") && len(in.AccountID) == 0,
+		"t.account_id not in (select id from account where hidden)")
 	var where pg.Where
 	where.If(!slices.Contains(in.Include, "transfers"), "coalesce(ck.kind, c.kind, '') <> 'transfer'")
 	names = append(names, "t.currency")
@@ -131,15 +158,18 @@ func (in SummaryRequest) sql(s *selection) (string, []any) {
 	for i := range names {
 		outer[i] = strconv.Itoa(i + 1)
 	}
-	// Nearly everything is money out, so one sum of all and one of what came in are cheaper than one for each direction.
+	// Nearly everything is money out, so one sum of all and one of what came in are cheaper than
+	// one for each direction.
 	return fmt.Sprintf(`
 		select %[1]s, -sum(t.negative), sum(t.total) - sum(t.negative), -sum(t.total), sum(t.n)::bigint
 		from (
-			select %[2]s, coalesce(sum(t.amount) filter (where t.amount < 0), 0) as negative, sum(t.amount) as total, count(*) as n
+			select %[2]s, coalesce(sum(t.amount) filter (where t.amount < 0), 0) as negative, sum(t.amount) as total,
+				count(*) as n
 			from transaction t %[3]s %[4]s group by %[5]s) t
 		left join category c on c.id = t.category_id
 		left join category ck on ck.id = c.parent_id
 		%[6]s %[7]s
 		group by %[8]s order by %[8]s`,
-		strings.Join(names, ", "), strings.Join(columns, ", "), from, s.SQL(), strings.Join(inner, ", "), strings.Join(joins, " "), where.SQL(), strings.Join(outer, ", ")), s.Args()
+		strings.Join(names, ", "), strings.Join(columns, ", "), from, s.SQL(), strings.Join(inner, ", "),
+		strings.Join(joins, " "), where.SQL(), strings.Join(outer, ", ")), s.Args()
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"coffer/internal/bank/all"
 	"coffer/internal/id"
 	"coffer/internal/op"
 	"coffer/internal/pg"
@@ -51,7 +52,7 @@ func filters(t testing.TB, db *pg.DB) map[string]Filter {
 	return map[string]Filter{
 		"none":           {},
 		"account":        {AccountID: []string{account}},
-		"provider":       {Provider: new("plaid")},
+		"provider":       {Provider: new(all.Name("plaid"))},
 		"category":       {Category: new("food_and_drink_groceries")},
 		"primary":        {Category: new("food_and_drink")},
 		"uncategorized":  {Uncategorized: new(true)},
@@ -74,14 +75,16 @@ func filters(t testing.TB, db *pg.DB) map[string]Filter {
 	}
 }
 
-// Under every filter and in both orders, a walk by pages finds each transaction that was there throughout exactly once, while others come and go.
+// Under every filter and in both orders, a walk by pages finds each transaction that was there
+// throughout exactly once, while others come and go.
 func TestWalksMissNothingAndRepeatNothing(t *testing.T) { //nolint:tparallel // the walks disturb each other's rows and clean up after themselves
 	t.Parallel()
 	b, db := filledBooks(t, 3000)
 	ctx := as(t.Context(), op.User)
 	if _, err := db.Exec(ctx, `
 		insert into transaction_tag (transaction_id, tag_id, present, source)
-		select t.id, g.id, true, 'rule' from transaction t, tag g where g.slug = 'needs-review' and hashtext(t.id::text) % 3 = 0`); err != nil {
+		select t.id, g.id, true, 'rule' from transaction t, tag g
+			where g.slug = 'needs-review' and hashtext(t.id::text) % 3 = 0`); err != nil {
 		t.Fatal(err)
 	}
 	for name, f := range filters(t, db) { //nolint:paralleltest // see above
@@ -122,7 +125,8 @@ func TestWalksMissNothingAndRepeatNothing(t *testing.T) { //nolint:tparallel // 
 				if _, err := db.Exec(ctx, `delete from transaction where provider_id like 'disturb %'`); err != nil {
 					t.Fatal(err)
 				}
-				if _, err := db.Exec(ctx, `update transaction set deleted_at = null where deleted_at is not null`); err != nil {
+				if _, err := db.Exec(ctx, `update transaction set deleted_at = null
+					where deleted_at is not null`); err != nil {
 					t.Fatal(err)
 				}
 			})
@@ -151,8 +155,10 @@ func disturb(ctx context.Context, t testing.TB, db *pg.DB, round int, doomed map
 	for i, r := range rows {
 		u := id.New()
 		if _, err := db.Exec(ctx, `
-			insert into transaction (id, short_id, account_id, provider_id, date, amount, currency, descriptor_id, category_id, category_source, pending)
-			select $1, $2, account_id, $3, date, amount, currency, descriptor_id, category_id, category_source, pending from transaction where id = $4`,
+			insert into transaction (id, short_id, account_id, provider_id, date, amount, currency, descriptor_id,
+				category_id, category_source, pending)
+			select $1, $2, account_id, $3, date, amount, currency, descriptor_id, category_id, category_source,
+				pending from transaction where id = $4`,
 			u, u.Short(), fmt.Sprintf("disturb %d %d %s", round, i, u), r.ID); err != nil {
 			t.Fatal(err)
 		}
@@ -164,12 +170,17 @@ func TestSearchIsLiteral(t *testing.T) {
 	t.Parallel()
 	b, db := filledBooks(t, 10)
 	ctx := as(t.Context(), op.User)
-	names := []string{"STARBUCKS #1123", "100% Pure", "a_b", "axb", `back\slash`, "Müller Größe", "ΑΣ Ⅷ", "Tᴇst \u212aelvin"}
+	names := []string{
+		"STARBUCKS #1123", "100% Pure", "a_b", "axb", `back\slash`, "Müller Größe", "ΑΣ Ⅷ",
+		"Tᴇst \u212aelvin",
+	}
 	for i, n := range names {
 		u := id.New()
-		if _, err := db.Exec(ctx, `with d as (insert into descriptor (name, merchant_name, folded) values ($3, '', $5) returning id)
+		if _, err := db.Exec(ctx, `with d as (insert into descriptor (name, merchant_name, folded)
+			values ($3, '', $5) returning id)
 			insert into transaction (id, short_id, account_id, provider_id, date, amount, currency, descriptor_id)
-			select $1, $2, (select id from account limit 1), $4, '2026-06-01', 1, 'EUR', d.id from d`, u, u.Short(), n, fmt.Sprint("search ", i), folded(text.Name(n), "")); err != nil {
+			select $1, $2, (select id from account limit 1), $4, '2026-06-01', 1, 'EUR', d.id
+				from d`, u, u.Short(), n, fmt.Sprint("search ", i), folded(text.Name(n), "")); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -192,7 +203,10 @@ func TestSearchIsLiteral(t *testing.T) {
 		{"words", "pure 100%", []string{"100% Pure"}},
 		{"fuzzy", "starbuks", []string{"STARBUCKS #1123"}},
 	} {
-		page, err := b.Transactions(ctx, db, ListTransactions{Filter: Filter{Search: &c.search, SearchMode: c.mode}, Limit: 500})
+		page, err := b.Transactions(ctx, db, ListTransactions{
+			Filter: Filter{Search: &c.search, SearchMode: c.mode},
+			Limit:  500,
+		})
 		if err != nil {
 			t.Fatal(err)
 		}

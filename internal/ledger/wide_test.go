@@ -7,7 +7,8 @@ import (
 	"coffer/internal/pg"
 )
 
-// A search that nearly every wording fulfils is answered like every other, alone and with other filters, in lists, counts and totals.
+// A search that nearly every wording fulfils is answered like every other, alone and with other
+// filters, in lists, counts and totals.
 func TestSearchesMayBeWide(t *testing.T) {
 	t.Parallel()
 	b, db := filledBooks(t, 10)
@@ -15,9 +16,11 @@ func TestSearchesMayBeWide(t *testing.T) {
 	const wide = manyDescriptors + 2000
 	_, err := db.Exec(ctx, `
 		with d as (
-			insert into descriptor (name, merchant_name, folded) select 'Wide ' || n, '', e'wide ' || n || e'\n' from generate_series(1, $1) n returning id)
+			insert into descriptor (name, merchant_name, folded) select 'Wide ' || n, '', e'wide ' || n || e'\n'
+				from generate_series(1, $1) n returning id)
 		insert into transaction (id, short_id, account_id, provider_id, date, amount, currency, descriptor_id, pending)
-		select gen_random_uuid(), 'w' || d.id, (select id from account order by id limit 1), 'w' || d.id, date '2020-01-01' + d.id % 400, 1, 'EUR', d.id, d.id % 7 = 0 from d`, wide)
+		select gen_random_uuid(), 'w' || d.id, (select id from account order by id limit 1), 'w' || d.id,
+			date '2020-01-01' + d.id % 400, 1, 'EUR', d.id, d.id % 7 = 0 from d`, wide)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -39,8 +42,12 @@ func TestSearchesMayBeWide(t *testing.T) {
 		t.Errorf("counted %d with one search against another", n)
 	}
 	pending := Filter{Search: new("wide"), Pending: new(true)}
-	for name, f := range map[string]Filter{"alone": {Search: new("wide")}, "with another": pending, "words": {Search: new("wide de"), SearchMode: "words"}} {
-		if got := walk(ctx, t, b, ListTransactions{Filter: f, Limit: 500}, nil); int64(len(got)) != count(f) || len(got) < 1500 {
+	for name, f := range map[string]Filter{
+		"alone": {Search: new("wide")}, "with another": pending,
+		"words": {Search: new("wide de"), SearchMode: "words"},
+	} {
+		if got := walk(ctx, t, b, ListTransactions{Filter: f, Limit: 500}, nil); int64(len(got)) != count(f) ||
+			len(got) < 1500 {
 			t.Errorf("%s: %d walked, %d counted", name, len(got), count(f))
 		}
 	}
@@ -52,7 +59,8 @@ func TestSearchesMayBeWide(t *testing.T) {
 	if err != nil || len(totals.Groups) != 1 || totals.Groups[0].Count != wide {
 		t.Errorf("totals are %+v (%v)", totals, err)
 	}
-	if n, err := pg.Value[int](ctx, db, `select count(*) from descriptor where folded like '%wide%'`); err != nil || n <= manyDescriptors {
+	if n, err := pg.Value[int](ctx, db, `select count(*) from descriptor
+		where folded like '%wide%'`); err != nil || n <= manyDescriptors {
 		t.Errorf("%d wordings match (%v): the test is blind", n, err)
 	}
 }

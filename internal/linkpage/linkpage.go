@@ -1,5 +1,5 @@
-// Package linkpage is the page where a person links a bank or signs in again: no key opens it, its token does.
-// It must not know one provider from another beyond how its script starts their widgets, and decides nothing: feed does.
+// Package linkpage is the page where a person links a bank or signs in again; it is opened by its
+// token, without a key. It must not distinguish providers, and decides nothing: feed does.
 package linkpage
 
 import (
@@ -8,24 +8,40 @@ import (
 	"log/slog"
 	"net/http"
 	"net/url"
+	"strings"
 	"time"
 
 	"coffer/internal/bank"
+	"coffer/internal/bank/all"
 	"coffer/internal/errs"
 	"coffer/internal/feed"
 	"coffer/internal/page"
 )
 
 //go:embed link.js
-var linkJS []byte
+var linkJS string
+
+//go:embed start.js
+var startJS string
 
 // Script starts the widgets of providers that have no page of their own.
-var Script = page.NewFile("link.js", "text/javascript; charset=utf-8", linkJS)
+var Script = page.NewFile("link.js", "text/javascript; charset=utf-8", script())
 
-// MaxBody is how much a widget may give.
+// script puts what each provider needs between what all of them need.
+func script() []byte {
+	parts := []string{linkJS}
+	for _, s := range all.Specs {
+		if s.Script != "" {
+			parts = append(parts, s.Script)
+		}
+	}
+	return []byte(strings.Join(append(parts, startJS), "\n"))
+}
+
+// MaxBody is the maximum size of a widget's result.
 const MaxBody = 64 << 10
 
-// Pages shows sessions of a feed.
+// Pages shows the sessions of a feed.
 type Pages struct {
 	Feed    *feed.Feed
 	Request func(*http.Request) string // the id under which the log knows a request
@@ -43,7 +59,7 @@ type view struct {
 	ConfigJSON string
 }
 
-// Show is the page as it stands now.
+// Show writes the page in its current state.
 func (p *Pages) Show(w http.ResponseWriter, r *http.Request) {
 	v, err := p.Feed.Visit(r.Context(), r.PathValue("token"))
 	if err != nil {
@@ -84,7 +100,7 @@ func render(v feed.Visit) (page.Page, error) {
 			d.Trouble = page.Sentence(v.Error.Message)
 		}
 	case v.Decide:
-		out.Title, out.Body = "Link it a second time?", decide
+		out.Title, out.Body = "Link this bank a second time?", decide
 	case v.HostedURL != "":
 		out.Body, out.Refresh = hosted, again
 	default:
@@ -100,10 +116,13 @@ func render(v feed.Visit) (page.Page, error) {
 
 // sources are exactly what that widget needs, and only while it is to run.
 func sources(w bank.Widget) page.Sources {
-	return page.Sources{Script: []string{w.Script}, Frame: w.Frames, Connect: w.Calls, Style: w.Assets, Image: w.Assets, Popups: true}
+	return page.Sources{
+		Script: []string{w.Script}, Frame: w.Frames, Connect: w.Calls, Style: w.Assets, Image: w.Assets,
+		Popups: true,
+	}
 }
 
-// Act takes what the widget gave, or what the person decided, and shows the page anew.
+// Act handles the widget's result, or the person's decision, and shows the page again.
 func (p *Pages) Act(w http.ResponseWriter, r *http.Request) {
 	token := r.PathValue("token")
 	var err error
@@ -115,7 +134,7 @@ func (p *Pages) Act(w http.ResponseWriter, r *http.Request) {
 	case json.Valid([]byte(given)):
 		err = p.Feed.Complete(r.Context(), token, json.RawMessage(given), false)
 	default:
-		err = errs.Field("given", "type", "is not what a widget gives; go back and try again")
+		err = errs.Field("given", "type", "is not a result of the bank widget; go back and try again")
 	}
 	if err != nil {
 		p.fail(w, r, err)
@@ -127,34 +146,35 @@ func (p *Pages) Act(w http.ResponseWriter, r *http.Request) {
 func (p *Pages) fail(w http.ResponseWriter, r *http.Request, err error) {
 	request := p.Request(r)
 	if face := errs.Public(err, request); p.Log != nil && face.Code.Status() >= http.StatusInternalServerError {
-		p.Log.ErrorContext(r.Context(), "a page failed", "request", request, "route", r.Pattern, "code", string(face.Code), "error", errs.Told(err))
+		p.Log.ErrorContext(r.Context(), "page failed", "request", request, "route", r.Pattern, "code",
+			string(face.Code), "error", errs.LogText(err))
 	}
 	page.Fail(w, err, request)
 }
 
 var hosted = page.Parse(`
-<p class="lead">{{if .Reauth}}{{if .Bank}}<strong>{{.Bank}}</strong> wants you to sign in again.{{else}}Your bank wants you to sign in again.{{end}}{{else}}You sign in at your bank on a page of {{.Provider}}. coffer never sees your password.{{end}}</p>
+<p class="lead">{{if .Reauth}}{{if .Bank}}<strong>{{.Bank}}</strong> needs you to sign in again.{{else}}Your bank needs you to sign in again.{{end}}{{else}}You sign in at your bank on a page of {{.Provider}}. coffer never sees your password.{{end}}</p>
 <p><a class="button" href="{{.HostedURL}}" rel="noreferrer">Continue to {{.Provider}}</a></p>
-<p class="dim">Come back here afterwards; this page looks by itself whether you are through.</p>`)
+<p class="dim">Come back here afterwards; this page updates by itself.</p>`)
 
 var widget = page.Parse(`
-<p class="lead">{{if .Reauth}}{{if .Bank}}<strong>{{.Bank}}</strong> wants you to sign in again.{{else}}Your bank wants you to sign in again.{{end}}{{else}}You sign in at your bank in a window of {{.Provider}}. coffer never sees your password.{{end}}</p>
+<p class="lead">{{if .Reauth}}{{if .Bank}}<strong>{{.Bank}}</strong> needs you to sign in again.{{else}}Your bank needs you to sign in again.{{end}}{{else}}You sign in at your bank in a window of {{.Provider}}. coffer never sees your password.{{end}}</p>
 <div id="widget" data-connect="{{.Widget.Connect}}" data-config="{{.ConfigJSON}}"{{if .Reauth}} data-reauth="yes"{{end}}></div>
 <p><button id="open" type="button" disabled>{{if .Reauth}}Sign in{{else}}Choose your bank{{end}}</button></p>
 <p id="trouble" class="warn" hidden></p>
 <form id="give" method="post"><input type="hidden" name="given"></form>
-<noscript><p class="warn">{{.Provider}} runs in this page, and needs JavaScript for it.</p></noscript>
+<noscript><p class="warn">{{.Provider}} runs in this page and needs JavaScript.</p></noscript>
 <script src="{{.Widget.Script}}"></script>`)
 
 var decide = page.Parse(`
-<p class="lead">Accounts with the same names and digits are linked already.</p>
-<p>At some banks a second link ends the first, and its transactions would count twice. If the bank only asked you to sign in again, leave this and use “sign in again” for the connection that you have.</p>
+<p class="lead">Accounts with the same names and digits are already linked.</p>
+<p>At some banks a second link ends the first, and its transactions would count twice. If the bank only asked you to sign in again, cancel and use “sign in again” for the existing connection.</p>
 <form method="post"><button name="leave" value="yes">Do not link it</button></form>
 <form method="post"><button class="quiet" name="anyway" value="yes">Link it a second time</button></form>`)
 
 var done = page.Parse(`
 {{with .Bank}}<p class="lead"><strong>{{.}}</strong></p>{{end}}
-<p>{{if .Reauth}}coffer reads what it missed now.{{else}}coffer reads your accounts and their history now; that takes a minute or two. Then your rules file every transaction, and coffer looks for new ones every few hours.{{end}}</p>
+<p>{{if .Reauth}}coffer is now reading what it missed.{{else}}coffer is now reading your accounts and their history, which takes a minute or two. Your rules then categorize every transaction, and coffer looks for new ones every few hours.{{end}}</p>
 {{if .RedirectURL}}<p><a class="button" href="{{.RedirectURL}}">Continue</a></p>{{else}}<p>You can close this page.</p>{{end}}`)
 
 var failed = page.Parse(`

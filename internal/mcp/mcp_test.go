@@ -23,7 +23,10 @@ func TestIsModern(t *testing.T) {
 		{"2025-11-25", "tools/list", "abc", false}, // within a session
 	} {
 		h := http.Header{}
-		for k, v := range map[string]string{"MCP-Protocol-Version": c.version, "Mcp-Method": c.method, "Mcp-Session-Id": c.session} {
+		for k, v := range map[string]string{
+			"MCP-Protocol-Version": c.version, "Mcp-Method": c.method,
+			"Mcp-Session-Id": c.session,
+		} {
 			if v != "" {
 				h.Set(k, v)
 			}

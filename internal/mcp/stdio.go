@@ -14,7 +14,8 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// Stdio serves the tools on standard input and output until the input ends. The key is looked up for every call, so that a revocation ends it.
+// Stdio serves the tools on standard input and output until the input ends. The key is looked up
+// for every call, so a revocation takes effect at once.
 func (t *Tools) Stdio(ctx context.Context, key func(context.Context) (op.Actor, error)) error {
 	actor, err := key(ctx)
 	if err != nil {
@@ -24,15 +25,24 @@ func (t *Tools) Stdio(ctx context.Context, key func(context.Context) (op.Actor, 
 	return t.server(actor.Scope, who).Run(ctx, &mcp.StdioTransport{})
 }
 
-// Bridge serves on standard input and output the tools of a running server elsewhere, with that server's own answers and errors.
+// Bridge serves the tools of a running server on standard input and output, with that server's own
+// answers and errors.
 func Bridge(ctx context.Context, server, key, version string, log *slog.Logger) error {
 	server = strings.TrimSuffix(server, "/")
 	if err := admitted(ctx, server, key); err != nil {
 		return err
 	}
 	client := mcp.NewClient(&mcp.Implementation{Name: "coffer", Version: version}, nil)
-	straight := &http.Client{Transport: keyed{key}, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }} // the key goes to no other server
-	remote, err := client.Connect(ctx, &mcp.StreamableClientTransport{Endpoint: server + "/mcp/key", HTTPClient: straight}, nil)
+	// the key goes to no other server
+	straight := &http.Client{Transport: keyed{key}, CheckRedirect: func(*http.Request,
+		[]*http.Request,
+	) error {
+		return http.ErrUseLastResponse
+	}}
+	remote, err := client.Connect(ctx, &mcp.StreamableClientTransport{
+		Endpoint:   server + "/mcp/key",
+		HTTPClient: straight,
+	}, nil)
 	if err != nil {
 		return fmt.Errorf("connect to %s: %w", server, err)
 	}
@@ -44,7 +54,10 @@ func Bridge(ctx context.Context, server, key, version string, log *slog.Logger) 
 			return fmt.Errorf("list the tools of %s: %w", server, err)
 		}
 		local.AddTool(tool, func(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-			res, err := remote.CallTool(ctx, &mcp.CallToolParams{Name: req.Params.Name, Arguments: req.Params.Arguments})
+			res, err := remote.CallTool(ctx, &mcp.CallToolParams{
+				Name:      req.Params.Name,
+				Arguments: req.Params.Arguments,
+			})
 			if err != nil {
 				if refusal := admitted(ctx, server, key); refusal != nil {
 					return failure(errs.Public(refusal, ""))
@@ -58,7 +71,8 @@ func Bridge(ctx context.Context, server, key, version string, log *slog.Logger) 
 	return local.Run(ctx, &mcp.StdioTransport{})
 }
 
-// exact puts the structured content together again from the text block, which holds the same: the SDK's client has read its numbers as floating point.
+// exact rebuilds the structured content from the text block, which has the same content: the SDK's
+// client has read its numbers as floating point.
 func exact(res *mcp.CallToolResult) {
 	read, ok := res.StructuredContent.(map[string]any)
 	if !ok || len(res.Content) != 1 {
@@ -77,7 +91,7 @@ func exact(res *mcp.CallToolResult) {
 	res.StructuredContent = json.RawMessage(block.Text)
 }
 
-// admitted asks the server whether it knows the key, and answers its error if not.
+// admitted asks the server whether it accepts the key, and returns its error if not.
 func admitted(ctx context.Context, server, key string) error {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, server+"/api/v1/keys/me", http.NoBody)
 	if err != nil {
@@ -85,7 +99,8 @@ func admitted(ctx context.Context, server, key string) error {
 	}
 	res, err := keyed{key}.RoundTrip(req)
 	if err != nil {
-		return errs.Wrap(err, errs.Unavailable, "the server at %s does not answer; is it running, and is --server right?", server)
+		return errs.Wrap(err, errs.Unavailable,
+			"the server at %s does not respond; is it running, and is --server correct?", server)
 	}
 	defer res.Body.Close() //nolint:errcheck // only read from
 	if res.StatusCode == http.StatusOK {
@@ -93,7 +108,9 @@ func admitted(ctx context.Context, server, key string) error {
 	}
 	var face errs.Face
 	if err := json.NewDecoder(io.LimitReader(res.Body, 1<<20)).Decode(&face); err != nil || face.Error.Code == "" {
-		return errs.New(errs.Unavailable, "the address answers with status %d, but not as coffer does; is --server right?", res.StatusCode)
+		return errs.New(errs.Unavailable,
+			"the server at this address responds with status %d but is not coffer; is --server correct?",
+			res.StatusCode)
 	}
 	return &errs.Error{Code: face.Error.Code, Message: face.Error.Message, Details: face.Error.Details}
 }

@@ -12,8 +12,8 @@ import (
 
 // The errors never repeat their input: it may be text from a bank.
 var (
-	ErrSyntax = errors.New("an amount is a plain decimal number with at most two decimals, such as -12.50")
-	ErrRange  = errors.New("an amount has at most ten digits before the decimal point, a total at most sixteen")
+	ErrSyntax = errors.New("an amount must be a plain decimal number with at most two decimals, such as -12.50")
+	ErrRange  = errors.New("an amount may have at most ten digits before the decimal point, a total at most sixteen")
 )
 
 // This file is the only one that knows the decimal library, so that replacing it is one edit.
@@ -31,8 +31,8 @@ type Amount struct {
 	d decimal.Decimal // scale 2, or the zero Decimal: never 0.00, so that == holds
 }
 
-// Parse reads a plain decimal: an optional sign, digits, at most two decimals. "12.5" and ".5" are fine;
-// exponents, separators, spaces and a third decimal are not.
+// Parse reads a plain decimal: an optional sign, digits, at most two decimals. "12.5" and ".5" are
+// fine; exponents, separators, spaces and a third decimal are not.
 func Parse(s string) (Amount, error) {
 	if !plain(s) {
 		return Amount{}, ErrSyntax
@@ -99,8 +99,9 @@ func (a Amount) IsZero() bool { return a.d.IsZero() }
 // MarshalJSON prints a JSON number with exactly two decimals.
 func (a Amount) MarshalJSON() ([]byte, error) { return []byte(a.String()), nil }
 
-// UnmarshalJSON reads a JSON number, or a string that holds one, by its digits. Null is an error: an amount
-// that a bank left out must not become 0.00. Where null is allowed the field is an *Amount.
+// UnmarshalJSON reads a JSON number, or a string that holds one, by its digits. Null is an error:
+// an amount that a bank left out must not become 0.00. Where null is allowed the field is an
+// *Amount.
 func (a *Amount) UnmarshalJSON(data []byte) error {
 	s := string(data)
 	if len(s) >= 2 && s[0] == '"' && s[len(s)-1] == '"' {
@@ -133,8 +134,9 @@ func (a Amount) NumericValue() (pgtype.Numeric, error) {
 	return pgtype.Numeric{Int: big.NewInt(a.Cents()), Exp: -scale, Valid: true}, nil
 }
 
-// A Total is an exact sum in one currency: two decimals and up to 16 digits before the point, which is room
-// for a million of the largest amounts. It has no exported addition: [Totals] and PostgreSQL make sums.
+// A Total is an exact sum in one currency: two decimals and up to 16 digits before the point, which
+// is room for a million of the largest amounts. It has no exported addition: [Totals] and
+// PostgreSQL make sums.
 type Total struct {
 	d decimal.Decimal // as in Amount
 }
@@ -221,8 +223,8 @@ func digits(s string) bool {
 	return strings.IndexFunc(s, func(r rune) bool { return r < '0' || r > '9' }) < 0
 }
 
-// fromNumeric takes any exponent whose value is whole cents: PostgreSQL's wire format drops trailing zeros
-// and its arithmetic adds them.
+// fromNumeric takes any exponent whose value is whole cents: PostgreSQL's wire format drops
+// trailing zeros and its arithmetic adds them.
 func fromNumeric(n pgtype.Numeric) (decimal.Decimal, error) {
 	if !n.Valid || n.Int == nil || n.NaN || n.InfinityModifier != pgtype.Finite {
 		return decimal.Decimal{}, ErrSyntax

@@ -113,7 +113,8 @@ func TestZeroHasOneRepresentation(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, zero := range []money.Amount{cents, scanned, cents.Neg(), money.MustParse("-0.00")} {
-		if zero != (money.Amount{}) || !zero.Equal(money.Amount{}) || !zero.IsZero() || zero.IsNeg() || zero.String() != "0.00" {
+		if zero != (money.Amount{}) || !zero.Equal(money.Amount{}) || !zero.IsZero() || zero.IsNeg() ||
+			zero.String() != "0.00" {
 			t.Errorf("%#v is not the zero Amount", zero)
 		}
 	}
@@ -247,7 +248,8 @@ func TestScanNumeric(t *testing.T) {
 		{pgtype.Numeric{}, "", ""},
 	} {
 		var amount money.Amount
-		if err := amount.ScanNumeric(c.in); (err == nil) != (c.amount != "") || err == nil && amount.String() != c.amount {
+		if err := amount.ScanNumeric(c.in); (err == nil) != (c.amount != "") || err == nil &&
+			amount.String() != c.amount {
 			t.Errorf("Amount of %v: %s, %v; want %q", c.in, amount, err, c.amount)
 		}
 		var total money.Total
@@ -347,7 +349,8 @@ func FuzzUnmarshalJSON(f *testing.F) {
 func TestAppendIsString(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		a, err := money.FromCents(rapid.OneOf(rapid.Int64Range(-120, 120), rapid.Int64Range(-999999999999, 999999999999)).Draw(t, "cents"))
+		a, err := money.FromCents(rapid.OneOf(rapid.Int64Range(-120, 120),
+			rapid.Int64Range(-999999999999, 999999999999)).Draw(t, "cents"))
 		if err != nil {
 			t.Fatal(err)
 		}

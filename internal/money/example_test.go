@@ -24,6 +24,6 @@ func Example() {
 	out, _ := json.Marshal(spent)
 	fmt.Println(string(out))
 	// Output:
-	// amounts in two currencies cannot be added
+	// amounts in different currencies cannot be added
 	// {"EUR":-15.50,"USD":31.20}
 }

@@ -7,14 +7,14 @@ import (
 )
 
 var (
-	// ErrCurrency is what ParseCurrency answers to anything but three capital letters.
-	ErrCurrency = errors.New("a currency is three capital letters of ISO 4217, such as EUR")
-	// ErrMixed is what adding two currencies answers.
-	ErrMixed = errors.New("amounts in two currencies cannot be added")
+	// ErrCurrency is what ParseCurrency returns for anything but three capital letters.
+	ErrCurrency = errors.New("a currency must be three capital letters (ISO 4217), such as EUR")
+	// ErrMixed is what adding two currencies returns.
+	ErrMixed = errors.New("amounts in different currencies cannot be added")
 )
 
-// A Currency is a code of the shape of ISO 4217: three capital letters. Whether a bank or a mint stands
-// behind it is not checked: lists age, and a household may hold what is on none.
+// A Currency is a code of the shape of ISO 4217: three capital letters. Whether a bank or a mint
+// stands behind it is not checked: lists age, and a household may hold what is on none.
 type Currency string
 
 // ParseCurrency accepts three capital letters.
@@ -25,7 +25,8 @@ func ParseCurrency(s string) (Currency, error) {
 	return "", ErrCurrency
 }
 
-// UnmarshalText lets a code enter from JSON or a query parameter only as ParseCurrency would have it.
+// UnmarshalText lets a code enter from JSON or a query parameter only as ParseCurrency would have
+// it.
 func (c *Currency) UnmarshalText(text []byte) (err error) {
 	*c, err = ParseCurrency(string(text))
 	return err

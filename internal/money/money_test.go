@@ -115,7 +115,8 @@ func TestTotalsOverflow(t *testing.T) {
 	}
 }
 
-// TestTotalsProperty compares with sums of whole cents in big.Int, a way of adding that shares nothing with ours.
+// TestTotalsProperty compares with sums of whole cents in big.Int, a way of adding that shares
+// nothing with ours.
 func TestTotalsProperty(t *testing.T) {
 	t.Parallel()
 	moneys := rapid.Custom(func(t *rapid.T) money.Money {
@@ -147,7 +148,8 @@ func TestTotalsProperty(t *testing.T) {
 		}
 		for i := 1; i < len(list); i++ {
 			a, b := list[i-1], list[i]
-			if sum, err := a.Add(b); a.Currency != b.Currency && (!errors.Is(err, money.ErrMixed) || sum != (money.Money{})) {
+			if sum, err := a.Add(b); a.Currency != b.Currency &&
+				(!errors.Is(err, money.ErrMixed) || sum != (money.Money{})) {
 				t.Fatalf("%s + %s = %s, %v", a, b, sum, err)
 			}
 		}

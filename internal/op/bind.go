@@ -6,9 +6,11 @@ import (
 	"strings"
 
 	"coffer/internal/errs"
+	"coffer/internal/money"
 )
 
-// FromText adds textual arguments (path, query, flags) to args, each read as its schema says. A name that the op does not know stays as text: validation names it.
+// FromText adds textual arguments (path, query, flags) to args and parses each according to its
+// schema. An argument that the op does not know is kept as text; validation rejects it later.
 func (o *Op) FromText(args map[string]any, given map[string][]string) error {
 	var faults []errs.Detail
 	for name, values := range given {
@@ -30,10 +32,15 @@ func (o *Op) FromText(args map[string]any, given map[string][]string) error {
 	return errs.Faults(faults)
 }
 
-// list reads a repeated or comma-separated parameter.
+// list parses a parameter that is repeated or comma-separated. Objects contain commas, so a value
+// holds only one of them.
 func list(item *Schema, values []string) []any {
 	out := []any{}
 	for _, v := range values {
+		if item.Type == "object" {
+			out = append(out, item.fromText(v))
+			continue
+		}
 		for part := range strings.SplitSeq(v, ",") {
 			out = append(out, item.fromText(strings.TrimSpace(part)))
 		}
@@ -41,15 +48,22 @@ func list(item *Schema, values []string) []any {
 	return out
 }
 
-// fromText reads one value; what cannot be read stays text, which validation then refuses with the right words.
+// fromText parses one value. If it cannot, it returns the text unchanged, and validation reports
+// what is wrong with it.
 func (s *Schema) fromText(v string) any {
 	switch s.Type {
 	case "boolean":
 		if b, err := strconv.ParseBool(v); err == nil {
 			return b
 		}
-	case "integer", "number":
-		return json.Number(v)
+	case "integer":
+		if n, err := strconv.Atoi(v); err == nil {
+			return json.Number(strconv.Itoa(n)) // +5 and 007 are not valid JSON
+		}
+	case "number":
+		if a, err := money.Parse(v); err == nil {
+			return json.Number(a.String()) // .5 is not valid JSON
+		}
 	case "object", "":
 		if parsed, err := parse([]byte(v)); err == nil {
 			return parsed

@@ -5,9 +5,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"net/http"
 	"strings"
+	"sync"
 	"time"
 
 	"coffer/internal/errs"
@@ -15,30 +17,39 @@ import (
 	"coffer/internal/pg"
 )
 
-// An Actor is who calls: what every write is attributed to, and what it may do.
+// An Actor is the caller: every write is attributed to it, and it says what the call may do.
 type Actor struct {
 	Type  string // user, agent or system
 	ID    id.ID
 	Name  string
 	Scope Scope
 
-	Key     *id.ID   // the API key that was used, if one was
-	Session *id.ID   // the session that was used, if one was
-	Token   *id.ID   // the access token that was used, if one was
-	Member  *id.ID   // who of the household acts: the one who signed in, or whose key it is; nil for a key that is nobody's
-	Role    string   // of that member
-	Proved  bool     // the member of a session has proven who they are within the last minutes
-	Bond    [32]byte // follows from the credential's text, which is stored nowhere: what is kept for this caller alone is encrypted with it
+	Key     *id.ID // the API key that was used, if one was
+	Session *id.ID // the session that was used, if one was
+	Token   *id.ID // the access token that was used, if one was
+	// Member is the member who acts: the one who signed in, or the key's owner; nil for a key
+	// without an owner.
+	Member *id.ID
+	Role   string // of that member
+	// Proved says that the member of a session has proved their identity within the last minutes.
+	Proved bool
+	// Administers says that a person gave this agent's key the rights that are otherwise reserved
+	// for people.
+	Administers bool
+	// Bond is derived from the credential's text, which is stored nowhere. It encrypts what is kept
+	// for this caller alone.
+	Bond [32]byte
 }
 
-// The roles of members: what a viewer may is reading, and Op.Admin keeps some writing from those who are no admins.
+// The roles of members. A viewer may only read, and Op.Admin reserves some writes for admins.
 const (
 	RoleAdmin  = "admin"
 	RoleMember = "member"
 	RoleViewer = "viewer"
 )
 
-// credential is what this caller's repeated calls are known by: the next session of the same member has another bond, and is another caller.
+// credential identifies this caller's repeated calls. The next session of the same member has
+// another bond and counts as another caller.
 func (a Actor) credential() id.ID {
 	if a.Session != nil {
 		return *a.Session
@@ -56,7 +67,7 @@ const (
 	System = "system"
 )
 
-// A Surface is the road by which a call came.
+// A Surface is the interface that a call came through.
 type Surface string
 
 // The surfaces.
@@ -66,7 +77,21 @@ const (
 	Command Surface = "command"
 )
 
-// ToolBytes is where a tool's page ends early: what is larger crowds an agent's mind.
+// A Note says something about a result that its rows cannot say.
+type Note struct {
+	Code    string `json:"code" enum:"truncated"`
+	Message string `json:"message" doc:"What it means and what to do"`
+}
+
+// Truncated is the note of a result that has no further pages and was cut to keep a tool's result
+// small.
+func Truncated() []Note {
+	return []Note{{"truncated", "more rows match than fit into one result, and this order has no further pages; give " +
+		"a limit, fewer fields or narrower filters"}}
+}
+
+// ToolBytes is the size at which a tool's page ends early, because a larger one would crowd the
+// model's context.
 const ToolBytes = 60_000
 
 // A Call is one request to run an op.
@@ -77,13 +102,20 @@ type Call struct {
 	RequestID      string
 	IdempotencyKey string
 	IfMatch        string
+	// Out takes a long answer row by row; nil if the caller wants it whole.
+	Out io.Writer
+	// Words is the surface whose words errors use; "" for Surface's own.
+	Words Surface
+	words Words
+	op    *Op
 }
 
-// An Answer is what an op gave, encoded for the surface.
+// An Answer is what an op returned, encoded for the surface.
 type Answer struct {
-	Status   int    // 400 and above only for a refusal that an idempotency key stored
-	Body     []byte // JSON, or text for an op with TextOut; empty when Status says so
+	Status   int    // 400 and above only for an error that an idempotency key stored
+	Body     []byte // JSON, or text for an op with TextOut; empty if Status says so
 	ETag     string // of a single record
+	Sent     bool   // the body went to Call.Out
 	Replayed bool   // the stored answer of an earlier call with the same idempotency key
 	out      any    // what Body prints; nil for a stored answer
 }
@@ -94,20 +126,32 @@ type Runner struct {
 	Log     *slog.Logger
 	Observe func(op string, surface Surface, code string, took time.Duration) // metrics; may be nil
 	Timeout time.Duration                                                     // of one call; 0 means 30 s
+	Words   Words                                                             // the ops that errors name
+
+	Candidates map[string]Candidates // records that a misspelt name may mean, by kind of record
+	Heavy      *Share                // of the calls of heavy ops; nil means HeavyShare
+	Answers    *Share                // of long answers; nil means AnswerShare
+
+	once    sync.Once
+	heavy   *Share
+	answers *Share
 }
 
-// Call is the one way to run a use case: scope, deadline, validation, transaction, idempotency, the call, the error's public face, the log line, the metrics.
-// The error it returns is always an *errs.Error that may be shown.
+// Call is the only way to run a use case: scope, deadline, validation, transaction, idempotency,
+// the call, the public form of the error, the log line, the metrics. The error it returns is always
+// an *errs.Error that may be shown.
 func (r *Runner) Call(ctx context.Context, o *Op, c Call) (Answer, error) {
 	start := time.Now()
 	timeout := r.Timeout
 	if timeout == 0 {
 		timeout = 30 * time.Second
 	}
+	c.op = o
+	c.words = r.Words
 	ctx = context.WithValue(ctx, callKey{}, &c)
 	answer, patience, err := r.guarded(ctx, timeout, o, &c)
-	err = Passing(err)
-	face := errs.Public(err, c.RequestID)
+	err = Passing(r.suggest(ctx, o, c.Args, err))
+	face := errs.Public(r.Words.On(c.reader(), err), c.RequestID)
 	r.report(ctx, o, &c, answer, err, face, time.Since(start))
 	if face != nil {
 		return Answer{}, face
@@ -115,18 +159,30 @@ func (r *Runner) Call(ctx context.Context, o *Op, c Call) (Answer, error) {
 	return o.await(ctx, answer, c.Surface, patience), nil
 }
 
-// Passing makes of a failure that is nobody's mistake one that says so: a database that is away for a moment, a call that was broken off.
+// Passing turns temporary failures into errors that say so: a database that is unreachable, other
+// calls using the same records, a cancelled call.
 func Passing(err error) error {
+	err = pg.Contended(err)
 	switch {
+	case pg.TimedOut(err):
+		return errs.Wrap(err, errs.Unavailable,
+			"the call took too long and was stopped; narrow the request or try again")
 	case err != nil && pg.Away(err):
 		return errs.Wrap(err, errs.Unavailable, "the database cannot be reached at the moment; try again")
 	case errors.Is(err, context.Canceled):
-		return errs.Wrap(err, errs.Unavailable, "the call was broken off") // by its caller, who will not read this, or by our own stop
+		// by the caller, who will not read this, or by our shutdown
+		return errs.Wrap(err, errs.Unavailable, "the call was cancelled")
 	}
 	return err
 }
 
-func (r *Runner) guarded(ctx context.Context, timeout time.Duration, o *Op, c *Call) (answer Answer, patience time.Duration, err error) {
+func (r *Runner) guarded(ctx context.Context, timeout time.Duration, o *Op, c *Call) (answer Answer,
+	patience time.Duration, err error,
+) {
+	stretch := timeout
+	if o.streams(c) {
+		timeout = longestStream
+	}
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	defer func() {
@@ -137,11 +193,28 @@ func (r *Runner) guarded(ctx context.Context, timeout time.Duration, o *Op, c *C
 	if err := o.Allows(c.Actor); err != nil {
 		return Answer{}, 0, err
 	}
-	args, patience, err := o.accept(c.Args, c.Surface)
+	if err := o.forPeopleGiven(c.Actor, c.Args); err != nil {
+		return Answer{}, 0, err
+	}
+	args, patience, err := o.accept(c)
 	if err != nil {
 		return Answer{}, 0, err
 	}
+	release, err := r.turn(ctx, o, c)
+	if err != nil {
+		return Answer{}, 0, err
+	}
+	defer release()
+	if o.streams(c) {
+		answer, err = r.flow(ctx, o, c, args, stretch)
+		return answer, patience, err
+	}
 	if !o.Writes {
+		leave, err := r.DB.Enter(ctx, pg.Reading, c.Actor.ID.String())
+		if err != nil {
+			return Answer{}, 0, err
+		}
+		defer leave()
 		v, err := o.run(ctx, r.DB, args)
 		if err != nil {
 			return Answer{}, 0, err
@@ -152,6 +225,11 @@ func (r *Runner) guarded(ctx context.Context, timeout time.Duration, o *Op, c *C
 	if ctx, err = r.asked(ctx, o, c, args); err != nil {
 		return Answer{}, 0, err
 	}
+	leave, err := r.DB.Enter(ctx, pg.Writing, c.Actor.ID.String())
+	if err != nil {
+		return Answer{}, 0, err
+	}
+	defer leave()
 	err = r.DB.InTx(ctx, func(tx pg.Tx) error {
 		if c.IdempotencyKey != "" {
 			answer, err = once(ctx, tx, o, c, args)
@@ -167,13 +245,16 @@ func (r *Runner) guarded(ctx context.Context, timeout time.Duration, o *Op, c *C
 	return answer, patience, err
 }
 
-// Allows says whether the actor may run the op, and if not, why.
+// Allows returns nil if the actor may run the op, else an error that says why not.
 func (o *Op) Allows(a Actor) error {
 	if err := Allowed(o.Scope, a); err != nil {
 		return err
 	}
 	if o.Admin && o.Scope == Full && a.Role != "" && a.Role != RoleAdmin {
-		return errs.New(errs.Forbidden, "only an admin of the household may do this; ask one")
+		return errs.New(errs.Forbidden, "only an admin of the household may do this; ask an admin")
+	}
+	if err := o.forPeople(a); err != nil {
+		return err
 	}
 	if o.Proof {
 		return Proven(a)
@@ -181,32 +262,37 @@ func (o *Op) Allows(a Actor) error {
 	return nil
 }
 
-// Proven refuses a session that was left open: whoever hands power or data out must have signed in a moment ago. Who comes otherwise has no session to leave open.
+// Proven rejects a session that was left open: handing out rights or data requires a recent
+// sign-in. Callers without a session pass.
 func Proven(a Actor) error {
 	if a.Session != nil && !a.Proved {
-		return errs.New(errs.Forbidden, "for this you must have signed in within the last five minutes; sign in again at /login?again=1, then repeat it")
+		return errs.New(errs.Forbidden,
+			"this requires a sign-in within the last five minutes; sign in again at /login?again=1 and repeat the call")
 	}
 	return nil
 }
 
-// Allowed says whether the actor may do what needs that scope, and if not, why.
+// Allowed returns nil if the actor has that scope, else an error that says why not.
 func Allowed(need Scope, a Actor) error {
 	switch {
 	case need == Open:
 		return nil
 	case a.Scope == 0:
-		return errs.New(errs.MissingAPIKey, "send an API key in the X-API-Key header; make one with: coffer key create --name me --scope full_access")
+		return errs.New(errs.MissingAPIKey,
+			"send an API key in the X-API-Key header; create one with: coffer key create --name me --scope full_access")
 	case need > a.Scope && a.Session != nil:
-		return errs.New(errs.InsufficientScope, "you may look at everything and change nothing; ask an admin of the household for another role")
+		return errs.New(errs.InsufficientScope,
+			"your role may read everything but change nothing; ask an admin of the household for another role")
 	case need > a.Scope:
-		return errs.New(errs.InsufficientScope, "this needs a key with scope full_access; this one has %s", a.Scope)
+		return errs.New(errs.InsufficientScope, "this requires a key with scope full_access; this key has %s", a.Scope)
 	}
 	return nil
 }
 
-// accept fills defaults in, holds the arguments against the schema, and prints them for the struct: the canonical form of the call. How long the caller will wait is no part of that.
-func (o *Op) accept(given map[string]any, s Surface) ([]byte, time.Duration, error) {
-	in := o.input(s)
+// accept fills in defaults, validates the arguments and prints them in the canonical form of the
+// call, which the struct is read from. How long the caller will wait is not part of it.
+func (o *Op) accept(c *Call) (input, time.Duration, error) {
+	given, in := c.Args, o.input(c.Surface)
 	args := in.filled(given)
 	changes := 0
 	for name := range given {
@@ -217,17 +303,23 @@ func (o *Op) accept(given map[string]any, s Surface) ([]byte, time.Duration, err
 	var faults []errs.Detail
 	in.validate(args, "", &faults)
 	if len(faults) == 0 && o.Method == http.MethodPatch && changes == 0 {
-		return nil, 0, errs.New(errs.ValidationError, "the body is empty; give at least one of: %s", strings.Join(o.changeable(), ", "))
+		if c.reader() == Command {
+			return input{}, 0, errs.New(errs.ValidationError, "there is nothing to change; give at least one of: --%s",
+				strings.ReplaceAll(strings.Join(o.changeable(), ", --"), "_", "-"))
+		}
+		return input{}, 0, errs.New(errs.ValidationError, "the body is empty; give at least one of: %s",
+			strings.Join(o.changeable(), ", "))
 	}
 	if err := errs.Faults(faults); err != nil {
-		return nil, 0, err
+		return input{}, 0, err
 	}
 	patience := o.patience(args)
+	body := o.lift(args)
 	b, err := json.Marshal(args)
 	if err != nil {
-		return nil, 0, fmt.Errorf("print arguments: %w", err)
+		return input{}, 0, fmt.Errorf("print arguments: %w", err)
 	}
-	return b, patience, nil
+	return input{b, body}, patience, nil
 }
 
 func (o *Op) changeable() []string {
@@ -266,12 +358,13 @@ type callKey struct{}
 
 type actorKey struct{}
 
-// WithActor hands a request's actor to a handler that will make calls for it.
+// WithActor passes a request's actor to a handler that will make calls for it.
 func WithActor(ctx context.Context, a Actor) context.Context {
 	return context.WithValue(ctx, actorKey{}, a)
 }
 
-// ActorOf is who makes the call that ctx belongs to; without one it is the service itself.
+// ActorOf returns the actor of the call that ctx belongs to, or the service itself if there is no
+// call.
 func ActorOf(ctx context.Context) Actor {
 	if c, ok := ctx.Value(callKey{}).(*Call); ok {
 		return c.Actor
@@ -282,15 +375,8 @@ func ActorOf(ctx context.Context) Actor {
 	return Actor{Type: System, Name: "coffer"}
 }
 
-// ForPeople refuses agents, for things that only people change; what says which. Whoever steers an agent must not get more by it than a person gave it, nor do what nobody can undo.
-func ForPeople(ctx context.Context, what string) error {
-	if ActorOf(ctx).Type == Agent {
-		return errs.New(errs.Forbidden, "%s; ask one", what)
-	}
-	return nil
-}
-
-// Acting is ctx with another actor in the caller's place: the service itself, say, for what follows from a call.
+// Acting returns ctx with another actor in the caller's place, such as the service itself for
+// effects that follow from a call.
 func Acting(ctx context.Context, a Actor) context.Context {
 	if c, ok := ctx.Value(callKey{}).(*Call); ok {
 		call := *c
@@ -300,7 +386,17 @@ func Acting(ctx context.Context, a Actor) context.Context {
 	return WithActor(ctx, a)
 }
 
-// SurfaceOf is the road by which the call came that ctx belongs to, or "" when the service itself acts.
+// Given reports whether the caller gave that argument, even if it equals the default.
+func Given(ctx context.Context, name string) bool {
+	c, ok := ctx.Value(callKey{}).(*Call)
+	if !ok {
+		return false
+	}
+	_, given := c.Args[name]
+	return given
+}
+
+// SurfaceOf returns the surface of the call that ctx belongs to, or "" if the service itself acts.
 func SurfaceOf(ctx context.Context) Surface {
 	if c, ok := ctx.Value(callKey{}).(*Call); ok {
 		return c.Surface
@@ -308,7 +404,8 @@ func SurfaceOf(ctx context.Context) Surface {
 	return ""
 }
 
-// Match holds the call's If-Match against the record as it is now, which the use case has locked. A use case behind PATCH or PUT calls it before it writes.
+// Match compares the call's If-Match with the current record, which the use case has locked. A use
+// case behind PATCH or PUT calls it before it writes.
 func Match(ctx context.Context, record any) error {
 	c, ok := ctx.Value(callKey{}).(*Call)
 	if !ok || c.IfMatch == "" || c.IfMatch == "*" {
@@ -321,10 +418,12 @@ func Match(ctx context.Context, record any) error {
 	if Matches(c.IfMatch, etag(b), true) {
 		return nil
 	}
-	return errs.New(errs.PreconditionFailed, "the record has changed since you read it; read it again and repeat your change with its new ETag")
+	return errs.New(errs.PreconditionFailed,
+		"the record has changed since you read it; read it again and repeat your change with its new ETag")
 }
 
-// Matches reports whether a header that lists entity tags names this one. If-Match compares strongly, which a weak tag (W/) never passes; If-None-Match does not.
+// Matches reports whether a header that lists entity tags contains this one. If-Match compares
+// strongly, so a weak tag (W/) never matches; If-None-Match compares weakly.
 func Matches(header, tag string, strong bool) bool {
 	for part := range strings.SplitSeq(header, ",") {
 		part = strings.TrimSpace(part)
@@ -338,8 +437,10 @@ func Matches(header, tag string, strong bool) bool {
 	return header == "*"
 }
 
-// report writes the call's one log line. What callers sent and what banks wrote is not in it.
-func (r *Runner) report(ctx context.Context, o *Op, c *Call, a Answer, err error, face *errs.Error, took time.Duration) {
+// report writes the call's one log line. It contains nothing that callers sent or banks wrote.
+func (r *Runner) report(ctx context.Context, o *Op, c *Call, a Answer, err error, face *errs.Error,
+	took time.Duration,
+) {
 	code, level := "OK", slog.LevelInfo
 	attrs := []slog.Attr{
 		slog.String("op", o.ID()), slog.String("surface", string(c.Surface)), slog.String("request", c.RequestID),
@@ -349,7 +450,10 @@ func (r *Runner) report(ctx context.Context, o *Op, c *Call, a Answer, err error
 		code = string(face.Code)
 		if face.Code.Status() >= http.StatusInternalServerError && !errors.Is(err, context.Canceled) {
 			level = slog.LevelError
-			attrs = append(attrs, slog.String("error", errs.Told(err)))
+			if face.Code == errs.Unavailable && face.After > 0 {
+				level = slog.LevelWarn // other calls were in the way: nobody needs to act
+			}
+			attrs = append(attrs, slog.String("error", errs.LogText(err)))
 		}
 	}
 	if a.Status >= http.StatusBadRequest {

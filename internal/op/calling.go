@@ -2,7 +2,6 @@ package op
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 
@@ -11,9 +10,12 @@ import (
 
 type askedKey struct{}
 
-// Calling makes an Op of a writing use case that must ask someone outside, such as a bank, before it can write. What ask answers goes into then, and effect and answer commit together;
-// no transaction is open while the outside is asked. With an idempotency key that has an answer already nobody is asked again.
-func Calling[In, Asked, Out any](s Spec, ask func(context.Context, pg.Querier, In) (Asked, error), then func(context.Context, pg.Tx, In, Asked) (Out, error)) *Op {
+// Calling makes an Op of a writing use case that must first ask an outside service, such as a bank.
+// The result of ask is passed to then, whose effect and answer commit together. No transaction is
+// open during ask. If an idempotency key already has a stored answer, ask is not called.
+func Calling[In, Asked, Out any](s Spec, ask func(context.Context, pg.Querier, In) (Asked, error),
+	then func(context.Context, pg.Tx, In, Asked) (Out, error),
+) *Op {
 	o := Writing(s, func(ctx context.Context, tx pg.Tx, in In) (Out, error) {
 		asked, ok := ctx.Value(askedKey{}).(Asked)
 		if !ok {
@@ -22,26 +24,28 @@ func Calling[In, Asked, Out any](s Spec, ask func(context.Context, pg.Querier, I
 		}
 		return then(ctx, tx, in, asked)
 	})
-	o.ask = func(ctx context.Context, q pg.Querier, args []byte) (any, error) {
+	o.ask = func(ctx context.Context, q pg.Querier, args input) (any, error) {
 		var in In
-		if err := json.Unmarshal(args, &in); err != nil {
-			return nil, fmt.Errorf("op %s: the schema let through what the struct cannot hold: %w", o.ID(), err)
+		if err := o.read(args, &in); err != nil {
+			return nil, fmt.Errorf("op %s: the schema accepted arguments that the struct cannot hold: %w", o.ID(), err)
 		}
 		return ask(ctx, q, in)
 	}
 	return o
 }
 
-// Asks reports whether the op asks someone outside.
+// Asks reports whether the op asks an outside service.
 func (o *Op) Asks() bool { return o.ask != nil }
 
-// asked is ctx with what the outside answered, for an op that asks; a call whose answer is stored needs none.
-func (r *Runner) asked(ctx context.Context, o *Op, c *Call, args []byte) (context.Context, error) {
+// asked returns ctx with the outside service's result, for an op that asks. A call whose answer is
+// stored needs none.
+func (r *Runner) asked(ctx context.Context, o *Op, c *Call, args input) (context.Context, error) {
 	if o.ask == nil {
 		return ctx, nil
 	}
 	if c.IdempotencyKey != "" {
-		stored, err := pg.Value[bool](ctx, r.DB, `select exists (select from idempotency where actor_id = $1 and key = $2 and created_at > now() - make_interval(secs => $3))`,
+		stored, err := pg.Value[bool](ctx, r.DB, `select exists (select from idempotency
+			where actor_id = $1 and key = $2 and created_at > now() - make_interval(secs => $3))`,
 			c.Actor.credential(), c.IdempotencyKey, IdempotencyWindow.Seconds())
 		if err != nil || stored {
 			return ctx, err

@@ -13,7 +13,8 @@ import (
 	"coffer/internal/id"
 )
 
-// encode prints an answer. Lean is for tools: every id is its short form, and short_id, which would repeat it, is left out.
+// encode prints an answer. Lean is for tools: it prints every id in its short form and leaves out
+// short_id, which would repeat it.
 func encode(v any, lean bool) ([]byte, error) {
 	if lean {
 		p := reflect.New(reflect.TypeOf(v))
@@ -22,11 +23,11 @@ func encode(v any, lean bool) ([]byte, error) {
 		v = p.Elem().Interface()
 	}
 	if fast, ok := v.(interface{ AppendJSON(b []byte) []byte }); ok {
-		return fast.AppendJSON(nil), nil // json.Marshal would read the whole answer once more to make sure that it is JSON
+		return fast.AppendJSON(nil), nil // json.Marshal would read the whole answer again to check that it is JSON
 	}
 	b, err := json.Marshal(v)
 	if err != nil {
-		return nil, fmt.Errorf("encode answer: %w", err)
+		return nil, fmt.Errorf("encode response: %w", err)
 	}
 	return b, nil
 }
@@ -35,24 +36,48 @@ var (
 	idType  = reflect.TypeFor[id.ID]()
 	rawType = reflect.TypeFor[json.RawMessage]()
 
-	// rawID finds the ids of records in JSON that was printed before: a quote within a string is escaped, so that text cannot look like one.
-	rawID = regexp.MustCompile(`("(?:[a-z_]+_)?id": ?")([0-9a-f-]{36})"`)
+	// rawID finds record ids in JSON that is already printed. Quotes in strings are escaped, so
+	// text cannot look like an id. The before and after of changes are slugs, which never look like
+	// ids, or ids.
+	rawID = regexp.MustCompile(`("(?:(?:[a-z_]+_)?id|before|after)": ?")([0-9a-f-]{36})"`)
+	// rawIDs finds lists of them, and bareID each.
+	rawIDs = regexp.MustCompile(`"(?:[a-z_]+_)?ids": ?\[[" ,0-9a-f-]*\]`)
+	bareID = regexp.MustCompile(`"[0-9a-f-]{36}"`)
 )
 
-// shortenRaw does for printed JSON, such as the result of a job, what shorten does for values.
+// shortenRaw does for printed JSON, such as a job's result, what shorten does for values.
 func shortenRaw(raw json.RawMessage) json.RawMessage {
-	return rawID.ReplaceAllFunc(raw, func(found []byte) []byte {
+	short := func(found []byte) []byte {
 		m := rawID.FindSubmatch(found)
 		u, err := id.Parse(string(m[2]))
 		if err != nil {
 			return found
 		}
 		return append(append(slices.Clone(m[1]), u.Short()...), '"')
-	})
+	}
+	listed := func(list []byte) []byte {
+		return bareID.ReplaceAllFunc(list, func(found []byte) []byte {
+			u, err := id.Parse(string(found[1 : len(found)-1]))
+			if err != nil {
+				return found
+			}
+			return []byte(`"` + u.Short() + `"`)
+		})
+	}
+	return rawIDs.ReplaceAllFunc(rawID.ReplaceAllFunc(raw, short), listed)
 }
 
-// shorten marks every id in v as lean. Answers are made for one call, so changing them in place disturbs nobody.
+// A leaner contains ids that are not of type id.ID, and shortens them itself.
+type leaner interface{ Lean() }
+
+// shorten marks every id in v as lean. An answer is made for one call, so changing it in place
+// affects nobody.
 func shorten(v reflect.Value) {
+	if v.CanAddr() {
+		if l, ok := reflect.TypeAssert[leaner](v.Addr()); ok {
+			l.Lean()
+		}
+	}
 	switch v.Kind() {
 	case reflect.Pointer, reflect.Interface:
 		if !v.IsNil() && v.Kind() == reflect.Pointer {
@@ -65,6 +90,13 @@ func shorten(v reflect.Value) {
 		}
 		for i := range v.Len() {
 			shorten(v.Index(i))
+		}
+	case reflect.Map:
+		for key, value := range v.Seq2() { // what is in a map cannot be changed in place
+			lean := reflect.New(value.Type()).Elem()
+			lean.Set(value)
+			shorten(lean)
+			v.SetMapIndex(key, lean)
 		}
 	case reflect.Struct:
 		if v.Type() == idType {
@@ -85,7 +117,7 @@ func shorten(v reflect.Value) {
 	}
 }
 
-// etag names this very state of a record: it changes with the answer, and with nothing else.
+// etag identifies this version of a record: it changes with the answer and with nothing else.
 func etag(body []byte) string {
 	sum := sha256.Sum256(body)
 	return `"` + base64.RawURLEncoding.EncodeToString(sum[:12]) + `"`

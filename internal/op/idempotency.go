@@ -17,24 +17,26 @@ import (
 	"coffer/internal/pg"
 )
 
-// IdempotencyWindow is how long an answer is kept for a repeated key.
+// IdempotencyWindow is how long an answer is stored for a repeated key.
 const IdempotencyWindow = 24 * time.Hour
 
 // MaxIdempotencyKey is the longest key that is accepted.
 const MaxIdempotencyKey = 255
 
-// Replayable reports whether the op honours Idempotency-Key: every POST that creates or triggers something.
+// Replayable reports whether the op honours Idempotency-Key: every POST that creates or triggers
+// something.
 func (o *Op) Replayable() bool { return o.Writes && o.Method == http.MethodPost }
 
-// cover encrypts an answer for the caller that got it: it may show a secret once (a new key), and a copy of the database must hold none.
+// cover encrypts an answer for the caller that received it: it may show a secret once (a new key),
+// and a copy of the database must not contain it.
 func cover(a Actor, key string) (cipher.AEAD, []byte, error) {
 	block, err := aes.NewCipher(a.Bond[:])
 	if err != nil {
-		return nil, nil, fmt.Errorf("cover answer: %w", err)
+		return nil, nil, fmt.Errorf("seal stored response: %w", err)
 	}
 	aead, err := cipher.NewGCMWithRandomNonce(block)
 	if err != nil {
-		return nil, nil, fmt.Errorf("cover answer: %w", err)
+		return nil, nil, fmt.Errorf("seal stored response: %w", err)
 	}
 	return aead, []byte(a.credential().String() + " " + key), nil
 }
@@ -47,26 +49,32 @@ type storedAnswer struct {
 	Fresh       bool   `db:"fresh"`
 }
 
-// once runs the op unless this actor's key has an answer already, and stores the answer in the transaction of the effect: both are there, or neither is.
-// A refusal (4xx) is an answer too; its effects are undone to the savepoint and the refusal is stored alone.
-func once(ctx context.Context, tx pg.Tx, o *Op, c *Call, args []byte) (Answer, error) {
+// once runs the op unless this actor's key already has an answer, and stores the answer in the
+// transaction of the effect: either both exist or neither does. An error (4xx) is an answer too;
+// its effects are rolled back to the savepoint, and only the error is stored.
+func once(ctx context.Context, tx pg.Tx, o *Op, c *Call, args input) (Answer, error) {
 	if key := c.IdempotencyKey; !utf8.ValidString(key) || utf8.RuneCountInString(key) > MaxIdempotencyKey {
-		return Answer{}, errs.New(errs.ValidationError, "Idempotency-Key must be text of at most %d characters", MaxIdempotencyKey)
+		return Answer{}, errs.New(errs.ValidationError, "Idempotency-Key must be text of at most %d characters",
+			MaxIdempotencyKey)
 	}
-	// Keyed with what only the caller has: arguments may hold a password, which a plain hash in a copied database would let someone guess.
+	// Keyed with what only the caller has: arguments may hold a password, which a plain hash in a
+	// copied database would let someone guess.
 	mac := hmac.New(sha256.New, c.Actor.Bond[:])
-	fmt.Fprintf(mac, "%s\x00%s\x00%s", c.Surface, o.Route, args)
+	fmt.Fprintf(mac, "%s\x00%s\x00%s", c.Surface, o.Route, args.json)
 	sum := [sha256.Size]byte(mac.Sum(nil))
-	locked, err := pg.Value[bool](ctx, tx, `select pg_try_advisory_xact_lock(hashtextextended($1, 0))`, c.Actor.credential().String()+" "+c.IdempotencyKey)
+	locked, err := pg.Value[bool](ctx, tx, `select pg_try_advisory_xact_lock(hashtextextended($1,
+		0))`, c.Actor.credential().String()+" "+c.IdempotencyKey)
 	if err != nil {
 		return Answer{}, err
 	}
 	if !locked {
-		return Answer{}, errs.New(errs.IdempotencyRunning, "the first call with this Idempotency-Key is still running; ask again in a moment")
+		return Answer{}, errs.New(errs.IdempotencyRunning,
+			"the first call with this Idempotency-Key is still running; try again in a moment")
 	}
 	old, err := pg.One[storedAnswer](ctx, tx, `
 		select fingerprint, status, etag, body, created_at > now() - make_interval(secs => $3) as fresh
-		from idempotency where actor_id = $1 and key = $2`, c.Actor.credential(), c.IdempotencyKey, IdempotencyWindow.Seconds())
+		from idempotency where actor_id = $1
+			and key = $2`, c.Actor.credential(), c.IdempotencyKey, IdempotencyWindow.Seconds())
 	switch {
 	case err == nil && old.Fresh:
 		return old.replay(c, [32]byte(old.Fingerprint) == sum)
@@ -85,8 +93,9 @@ func once(ctx context.Context, tx pg.Tx, o *Op, c *Call, args []byte) (Answer, e
 	refusal, refused := errors.AsType[*errs.Error](err)
 	if refused && refusal.Code.Status() < http.StatusInternalServerError && refusal.Code != errs.RateLimited {
 		answer = Answer{Status: refusal.Code.Status()}
-		if answer.Body, err = json.Marshal(errs.Public(refusal, c.RequestID).Face()); err != nil {
-			return Answer{}, fmt.Errorf("print refusal: %w", err)
+		if answer.Body, err = json.Marshal(errs.Public(c.words.On(c.reader(), refusal),
+			c.RequestID).Face()); err != nil {
+			return Answer{}, fmt.Errorf("print error: %w", err)
 		}
 	} else if err != nil {
 		return Answer{}, err
@@ -99,8 +108,12 @@ func once(ctx context.Context, tx pg.Tx, o *Op, c *Call, args []byte) (Answer, e
 		insert into idempotency (actor_id, key, fingerprint, status, etag, body)
 		values (@actor, @key, @fingerprint, @status, @etag, @body)
 		on conflict (actor_id, key) do update set
-			fingerprint = excluded.fingerprint, status = excluded.status, etag = excluded.etag, body = excluded.body, created_at = now()`,
-		pg.Args{"actor": c.Actor.credential(), "key": c.IdempotencyKey, "fingerprint": sum[:], "status": answer.Status, "etag": answer.ETag, "body": aead.Seal(nil, nil, answer.Body, place)})
+			fingerprint = excluded.fingerprint, status = excluded.status, etag = excluded.etag, body = excluded.body,
+				created_at = now()`,
+		pg.Args{
+			"actor": c.Actor.credential(), "key": c.IdempotencyKey, "fingerprint": sum[:], "status": answer.Status,
+			"etag": answer.ETag, "body": aead.Seal(nil, nil, answer.Body, place),
+		})
 	if err != nil {
 		return Answer{}, err
 	}
@@ -109,7 +122,8 @@ func once(ctx context.Context, tx pg.Tx, o *Op, c *Call, args []byte) (Answer, e
 
 func (s storedAnswer) replay(c *Call, same bool) (Answer, error) {
 	if !same {
-		return Answer{}, errs.New(errs.IdempotencyConflict, "this Idempotency-Key was used for another call; use a new key for a new call")
+		return Answer{}, errs.New(errs.IdempotencyConflict,
+			"this Idempotency-Key was used for another call; use a new key for a new call")
 	}
 	aead, place, err := cover(c.Actor, c.IdempotencyKey)
 	if err != nil {
@@ -117,15 +131,17 @@ func (s storedAnswer) replay(c *Call, same bool) (Answer, error) {
 	}
 	body, err := aead.Open(nil, nil, s.Body, place)
 	if err != nil {
-		return Answer{}, fmt.Errorf("uncover answer: %w", err)
+		return Answer{}, fmt.Errorf("unseal stored response: %w", err)
 	}
 	return Answer{Status: s.Status, Body: body, ETag: s.ETag, Replayed: true}, nil
 }
 
-// ForgetAnswers removes stored answers that are past their window, at most a batch at a time, and answers how many it removed.
+// ForgetAnswers deletes stored answers that are past their window, one batch at most, and returns
+// how many it deleted.
 func ForgetAnswers(ctx context.Context, q pg.Querier) (int64, error) {
 	return pg.Exec(ctx, q, `
 		delete from idempotency where (actor_id, key) in (
-			select actor_id, key from idempotency where created_at < now() - make_interval(secs => $1) limit 5000 for update skip locked)`,
+			select actor_id, key from idempotency where created_at < now() - make_interval(secs => $1)
+				limit 5000 for update skip locked)`,
 		IdempotencyWindow.Seconds())
 }

@@ -11,33 +11,39 @@ import (
 	"time"
 )
 
-// The names by which a caller says how long to wait: a duration over REST and on the command line, seconds for a tool.
+// The argument names for how long to wait: a duration over REST and on the command line, seconds
+// for a tool.
 const (
 	waitName     = "wait"
 	waitToolName = "wait_seconds"
 	maxWait      = 30
 )
 
-// Long says that the op's answer tells of work which goes on after the call, and gives callers a way to wait for its end. A writing op then answers 202, or 200 when the work has ended.
-// The wait begins after the commit, also of an answer that an idempotency key had stored, and holds nothing; how long somebody waits is no part of what he asks for.
-// toolWait is what a tool waits when it does not say. wait answers the work as it is when the time is over, and whether it has ended.
+// Long declares that the op starts work that continues after the call, and lets callers wait for it
+// to end. A writing op then returns 202, or 200 if the work has ended.
+// The wait begins after the commit, even for an answer that an idempotency key had stored, and
+// holds neither connection nor transaction. How long a caller waits is not part of the call's
+// arguments.
+// toolWait is how long a tool waits by default. wait returns the state of the work when the time is
+// over, and whether it has ended.
 func Long[Out any](o *Op, toolWait time.Duration, wait func(context.Context, Out, time.Duration) (Out, bool)) *Op {
 	most := maxWait
 	o.toolIn = new(*o.In)
 	o.toolIn.Props = append(slices.Clone(o.In.Props), Prop{Name: waitToolName, Schema: &Schema{
 		Type: "integer", Min: new(0), Max: &most, Default: json.Number(strconv.Itoa(int(toolWait.Seconds()))),
-		Description: "Wait up to so many seconds for the end",
+		Description: "Wait up to this many seconds for the job to end",
 	}})
 	o.In.Props = append(o.In.Props, Prop{Name: waitName, In: InQuery, Schema: &Schema{
-		Type: "string", Pattern: regexp.MustCompile(`^([0-9]|[12][0-9]|30)s$`), Hint: "be a number of seconds up to 30, such as 10s", Example: "10s",
-		Description: "Wait up to so long for the end; at most 30s",
+		Type: "string", Pattern: regexp.MustCompile(`^([0-9]|[12][0-9]|30)s$`),
+		Hint: "be a number of seconds up to 30, such as 10s", Example: "10s",
+		Description: "Wait up to this long for the job to end; at most 30s",
 	}})
 	if o.Writes {
 		o.Status = http.StatusAccepted
 	}
 	o.wait = func(ctx context.Context, a Answer, d time.Duration) (any, bool) {
 		out, ok := a.out.(Out)
-		if !ok && json.Unmarshal(a.Body, &out) != nil { // a stored answer, which only REST has: its body is the whole of it
+		if !ok && json.Unmarshal(a.Body, &out) != nil { // a stored answer, which only REST has: its body is complete
 			return nil, false
 		}
 		return wait(ctx, out, d)
@@ -45,10 +51,10 @@ func Long[Out any](o *Op, toolWait time.Duration, wait func(context.Context, Out
 	return o
 }
 
-// IsLong reports whether callers can wait for the end of what the op begins.
+// IsLong reports whether callers can wait for the work that the op starts.
 func (o *Op) IsLong() bool { return o.wait != nil }
 
-// input is what the op takes on that surface.
+// input returns the op's input on that surface.
 func (o *Op) input(s Surface) *Schema {
 	if s == Tool && o.toolIn != nil {
 		return o.toolIn
@@ -56,7 +62,7 @@ func (o *Op) input(s Surface) *Schema {
 	return o.In
 }
 
-// patience takes out of valid arguments how long the caller will wait.
+// patience removes from valid arguments how long the caller will wait, and returns it.
 func (o *Op) patience(args map[string]any) time.Duration {
 	if o.wait == nil {
 		return 0
@@ -74,7 +80,8 @@ func (o *Op) patience(args map[string]any) time.Duration {
 	return time.Duration(n) * time.Second
 }
 
-// await gives the answer anew when the work has moved on. Failing to wait does not undo what was accepted, so there is no error.
+// await returns the latest answer after waiting for the work. A failed wait does not undo what was
+// accepted, so there is no error.
 func (o *Op) await(ctx context.Context, a Answer, s Surface, d time.Duration) Answer {
 	if d == 0 || a.Status >= http.StatusBadRequest {
 		return a

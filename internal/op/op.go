@@ -1,26 +1,21 @@
-// Package op makes a use case a value: its name, route, tool, scope, schemas and call, so that REST, MCP and the command line are three loops over one list.
-// It knows no use case and no transport; it must never grow into a framework.
 package op
 
 import (
-	"bytes"
 	"context"
-	"encoding/base64"
-	"encoding/json"
 	"fmt"
 	"net/http"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"coffer/internal/id"
 	"coffer/internal/pg"
 )
 
-// A Scope is what a caller must be allowed to do.
+// A Scope is the permission that a call requires.
 type Scope int
 
-// The scopes, each including those before it. Auto stands in a Spec for the usual one: Read for a reading use case, Full for a writing one.
+// The scopes, each including those before it. Auto in a Spec means the usual one: Read for a
+// reading use case, Full for a writing one.
 const (
 	Auto   Scope = iota
 	Open         // nobody needs to say who they are
@@ -29,7 +24,7 @@ const (
 	Full         // full_access
 )
 
-// String is the contract's word for the scope.
+// String returns the scope's name in the API.
 func (s Scope) String() string {
 	switch s {
 	case Open:
@@ -44,20 +39,35 @@ func (s Scope) String() string {
 	return "auto"
 }
 
-// A Spec is a line of a domain's menu: everything about a use case but its code.
+// A Spec is a line of a domain's menu: everything about a use case except its code.
 type Spec struct {
-	Name    string // noun.verb, such as tag.create: the operation's id and the command "tag create"; "" for a use case that is only a tool
+	// Name is noun.verb, such as tag.create: the operation's id and the command "tag create". It is
+	// "" for a use case that is only a tool.
+	Name    string
 	Route   string // "POST /tags", below /api/v1; "" when it has none
 	Tool    string // "create_tag"; "" when it is none
 	Scope   Scope
 	Summary string // one sentence for people
-	Agent   string // what an agent must know to choose the tool and use it well; "" repeats Summary
+	// Agent tells an agent when to choose the tool and how to use it; "" repeats Summary.
+	Agent string
+	// People declares what agents may not do; zero if they may do everything.
+	People People
 
-	Record      bool   // the answer is one record, with an ETag, although it has no id
-	Seals       bool   // it keeps a secret, which a server without an encryption key cannot
-	Destructive bool   // a tool that removes or merges something (even though it can be undone)
-	TextIn      string // "field media/type": the raw body of that type fills that field; the other fields come from the query
-	TextOut     string // media type: the answer is a string, sent as it is
+	// Heavy: a call may keep a core busy for seconds, so few run at one time, and fewer for one
+	// caller.
+	Heavy bool
+	// Whole: the tool's list has no cursor and is never cut, because the API promises so.
+	Whole bool
+	// Record: the answer is one record with an ETag, although it has no id.
+	Record bool
+	// Seals: it stores a secret, which a server without an encryption key cannot do.
+	Seals bool
+	// Destructive: the tool removes or merges something (even if it can be undone).
+	Destructive bool
+	// TextIn is "field media/type": the raw body of that type fills that field; the other fields
+	// come from the query.
+	TextIn  string
+	TextOut string // media type: the answer is a string, sent as it is
 }
 
 // An Op is a use case that any surface can serve.
@@ -66,18 +76,22 @@ type Op struct {
 	Method, Path string
 	Status       int // of success over HTTP
 	Writes       bool
-	Admin        bool // of members only admins may, where it needs full_access; who is no member needs the scope alone
-	Proof        bool // a member who is signed in must have proven who they are within the last minutes
-	In, Out      *Schema
-	bodyField    string
-	bodyType     string
-	record       bool // the answer is one record and has an ETag
-	toolOut      *Schema
-	shape        func(any) any // the tool's own shape of an answer; nil for the same
-	toolIn       *Schema       // what the tool takes where that differs; nil for the same
-	wait         func(context.Context, Answer, time.Duration) (any, bool)
-	ask          func(context.Context, pg.Querier, []byte) (any, error) // before the transaction; nil for most
-	run          func(context.Context, pg.Querier, []byte) (any, error)
+	// Admin: among members only admins may run it, if it requires full_access; other callers need
+	// only the scope.
+	Admin bool
+	// Proof: a signed-in member must have proved their identity within the last minutes.
+	Proof     bool
+	In, Out   *Schema
+	bodyField string
+	bodyType  string
+	record    bool // the answer is one record and has an ETag
+	toolOut   *Schema
+	shape     func(any) any // the tool's own shape of the answer; nil for the same
+	toolIn    *Schema       // the tool's own input; nil for the same
+	wait      func(context.Context, Answer, time.Duration) (any, bool)
+	ask       func(context.Context, pg.Querier, input) (any, error) // before the transaction; nil for most
+	run       func(context.Context, pg.Querier, input) (any, error)
+	stream    *stream // sends the answer row by row; nil for most
 }
 
 // Reading makes an Op of a use case that changes nothing.
@@ -85,24 +99,24 @@ func Reading[In, Out any](s Spec, f func(context.Context, pg.Querier, In) (Out, 
 	return define[In, Out](s, false, f)
 }
 
-// Writing makes an Op of a use case that runs in the transaction which Call opens.
+// Writing makes an Op of a use case that runs in the transaction that Call opens.
 func Writing[In, Out any](s Spec, f func(context.Context, pg.Tx, In) (Out, error)) *Op {
 	return define[In, Out](s, true, func(ctx context.Context, q pg.Querier, in In) (Out, error) {
 		tx, ok := q.(pg.Tx)
 		if !ok {
-			panic("op: a writing use case was called without a transaction")
+			panic("op: a writing op was called without a transaction")
 		}
 		return f(ctx, tx, in)
 	})
 }
 
-// None is the input of a use case that takes none.
+// None is the input of a use case that takes no input.
 type None struct{}
 
-// Deleted is the answer of a deletion: REST sends 204 instead, tools and commands show it.
+// Deleted is the result of a deletion: tools and commands show it, REST sends 204 instead.
 type Deleted struct {
 	Deleted bool  `json:"deleted"`
-	ID      id.ID `json:"id" doc:"What was deleted"`
+	ID      id.ID `json:"id" doc:"Id of the deleted record"`
 }
 
 func define[In, Out any](s Spec, writes bool, f func(context.Context, pg.Querier, In) (Out, error)) *Op {
@@ -127,11 +141,11 @@ func define[In, Out any](s Spec, writes bool, f func(context.Context, pg.Querier
 		o.Status = http.StatusOK
 	}
 	o.record = s.Record || o.Out.Prop("id") != nil && o.Out.Prop("deleted") == nil
-	o.place()
-	o.run = func(ctx context.Context, q pg.Querier, args []byte) (any, error) {
+	o.assignInputs()
+	o.run = func(ctx context.Context, q pg.Querier, args input) (any, error) {
 		var in In
-		if err := json.Unmarshal(args, &in); err != nil {
-			return nil, fmt.Errorf("op %s: the schema let through what the struct cannot hold: %w", o.ID(), err)
+		if err := o.read(args, &in); err != nil {
+			return nil, fmt.Errorf("op %s: the schema accepted arguments that the struct cannot hold: %w", o.ID(), err)
 		}
 		return f(ctx, q, in)
 	}
@@ -139,7 +153,7 @@ func define[In, Out any](s Spec, writes bool, f func(context.Context, pg.Querier
 	return o
 }
 
-// ID is the operation's name: its own, or its tool's.
+// ID returns the operation's name, or its tool's name if it has none.
 func (o *Op) ID() string {
 	if o.Name != "" {
 		return o.Name
@@ -147,7 +161,7 @@ func (o *Op) ID() string {
 	return o.Tool
 }
 
-// Group is the noun of the op's name, under which documents and commands list it.
+// Group returns the noun of the op's name, under which documents and commands list it.
 func (o *Op) Group() string {
 	noun, _, _ := strings.Cut(o.Name, ".")
 	return noun
@@ -156,7 +170,7 @@ func (o *Op) Group() string {
 // IsRecord reports whether the answer is one record, which has an ETag.
 func (o *Op) IsRecord() bool { return o.record }
 
-// ToolOut is the schema of the answer as the tool gives it.
+// ToolOut returns the schema of the tool's answer.
 func (o *Op) ToolOut() *Schema {
 	if o.toolOut != nil {
 		return o.toolOut
@@ -164,7 +178,8 @@ func (o *Op) ToolOut() *Schema {
 	return o.Out
 }
 
-// ToolList is the key under which a tool's structured content wraps an answer that is a list: the tool's name without its verb. It is "" for other answers.
+// ToolList returns the key under which a tool's structured content wraps an answer that is a list:
+// the tool's name without its verb. It is "" for other answers.
 func (o *Op) ToolList() string {
 	if o.ToolOut().Type != "array" {
 		return ""
@@ -173,25 +188,27 @@ func (o *Op) ToolList() string {
 	return plural
 }
 
-// TextBody tells which field a raw body fills and of which media type it is, or two empty strings.
+// TextBody returns the field that a raw body fills and its media type, or two empty strings.
 func (o *Op) TextBody() (field, mediaType string) { return o.bodyField, o.bodyType }
 
-// TakesFile reports whether the raw body is a file in any encoding, which may also come within JSON.
+// TakesFile reports whether the raw body is a file in any encoding, which may also come within
+// JSON.
 func (o *Op) TakesFile() bool {
 	p := o.In.Prop(o.bodyField)
 	return p != nil && p.Format == "file"
 }
 
-// FileText is a raw body as the field that takes it: a file that is in another encoding than JSON has comes as a data URL.
-func (o *Op) FileText(raw []byte) string {
-	if o.TakesFile() && (!utf8.Valid(raw) || bytes.IndexByte(raw, 0) >= 0) {
-		return "data:" + o.bodyType + ";base64," + base64.StdEncoding.EncodeToString(raw)
+// FromBody returns a raw body as the value of the field that takes it.
+func (o *Op) FromBody(raw []byte) any {
+	if o.TakesFile() {
+		return File(raw)
 	}
 	return string(raw)
 }
 
-// place decides for every input where HTTP carries it. Names are one flat set: a path variable, a query parameter or a field of the body, never two of them.
-func (o *Op) place() {
+// assignInputs decides where HTTP carries each input. Names are one flat set: a path variable, a
+// query parameter or a field of the body, never two of them.
+func (o *Op) assignInputs() {
 	if o.Route == "" {
 		return
 	}
@@ -211,7 +228,7 @@ func (o *Op) place() {
 	}
 }
 
-// check refuses a menu line that contradicts itself, at start-up, with the line's name.
+// check panics at start-up, with the op's name, if a Spec contradicts itself.
 func (o *Op) check() {
 	bad := func(why string) { panic("op " + o.ID() + ": " + why) }
 	if o.In.Type != "object" {
@@ -237,16 +254,17 @@ func (o *Op) check() {
 	if o.Method == http.MethodGet && o.Writes {
 		bad("a GET must not write")
 	}
+	o.checkPeople(bad)
 }
 
-// Shaped gives the op's tool the shape that the contract has for it, where that is another one than the route's.
+// Shaped gives the op's tool an output shape of its own, different from the route's.
 func Shaped[Out, Shape any](o *Op, shape func(Out) Shape) *Op {
 	o.toolOut = SchemaOf[Shape]()
 	o.shape = func(v any) any {
-		return shape(v.(Out)) //nolint:forcetypeassert // the op's own answer; another type is a mistake in the menu and shall panic
+		return shape(v.(Out)) //nolint:forcetypeassert // the op's own answer; another type is a mistake in the menu and must panic
 	}
 	return o
 }
 
-// IsShaped reports whether the tool answers in a shape of its own.
+// IsShaped reports whether the tool has an output shape of its own.
 func (o *Op) IsShaped() bool { return o.shape != nil }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -39,42 +41,50 @@ type thing struct {
 }
 
 func patch(got *patchThing) *Op {
-	return Writing(Spec{Name: "thing.update", Route: "PATCH /things/{id}", Tool: "update_thing", Summary: "Changes a thing."},
+	return Writing(Spec{
+		Name: "thing.update", Route: "PATCH /things/{id}", Tool: "update_thing",
+		Summary: "Changes a thing.",
+	},
 		func(_ context.Context, _ pg.Tx, in patchThing) (thing, error) {
 			*got = in
 			return thing{}, nil
 		})
 }
 
-// Everything that is wrong is found at once, each fault under its path, in words that say what is wanted and never what was given.
+// Everything that is wrong is found at once, each fault under its path, in words that say what is
+// wanted and never what was given.
 func TestAcceptFindsEveryFault(t *testing.T) {
 	t.Parallel()
 	o := patch(new(patchThing))
 	for args, want := range map[string][]string{
-		`{"id":"x","name":"n"}`:               nil,
-		`{"id":"x","note":null}`:              nil,
-		`{"name":"n"}`:                        {"id required"},
-		`{"id":"x"}`:                          {" "},
-		`{"id":"","name":""}`:                 {"id empty", "name empty"},
-		`{"id":"x","name":null}`:              {"name type"},
-		`{"id":"x","note":"long"}`:            {"note length"},
-		`{"id":"x","nmae":"n"}`:               {"nmae unknown"},
-		`{"id":"x","kind":"c"}`:               {"kind enum"},
-		`{"id":"x","count":1.5}`:              {"count type"},
-		`{"id":"x","count":"1"}`:              {"count type"},
-		`{"id":"x","flag":"yes"}`:             {"flag type"},
-		`{"id":"x","items":{}}`:               {"items type"},
-		`{"id":"x","items":[{},{},{},{}]}`:    {"items length", "items[0].name required", "items[1].name required", "items[2].name required", "items[3].name required"},
+		`{"id":"x","name":"n"}`:    nil,
+		`{"id":"x","note":null}`:   nil,
+		`{"name":"n"}`:             {"id required"},
+		`{"id":"x"}`:               {" "},
+		`{"id":"","name":""}`:      {"id empty", "name empty"},
+		`{"id":"x","name":null}`:   {"name type"},
+		`{"id":"x","note":"long"}`: {"note length"},
+		`{"id":"x","nmae":"n"}`:    {"nmae unknown"},
+		`{"id":"x","kind":"c"}`:    {"kind enum"},
+		`{"id":"x","count":1.5}`:   {"count type"},
+		`{"id":"x","count":"1"}`:   {"count type"},
+		`{"id":"x","flag":"yes"}`:  {"flag type"},
+		`{"id":"x","items":{}}`:    {"items type"},
+		`{"id":"x","items":[{},{},{},{}]}`: {
+			"items length", "items[0].name required", "items[1].name required",
+			"items[2].name required", "items[3].name required",
+		},
 		`{"id":"x","items":[{"name":"n"},1]}`: {"items[1] type"},
 		`{"id":"x","items":[{"name":"toolong","tags":["a","B","c"],"limit":11,"x":1}]}`: {
-			"items[0].name length", "items[0].tags length", "items[0].tags[1] pattern", "items[0].limit range", "items[0].x unknown",
+			"items[0].name length", "items[0].tags length", "items[0].tags[1] pattern", "items[0].limit range",
+			"items[0].x unknown",
 		},
 	} {
 		given, err := ParseObject([]byte(args))
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, _, err = o.accept(given, REST)
+		_, _, err = o.accept(&Call{Args: given, Surface: REST})
 		var got []string
 		if e, ok := errors.AsType[*errs.Error](err); ok {
 			for _, d := range e.Details {
@@ -96,7 +106,10 @@ func TestAcceptFindsEveryFault(t *testing.T) {
 func TestUnknownNamesGetAHint(t *testing.T) {
 	t.Parallel()
 	s := SchemaOf[patchThing]()
-	for name, want := range map[string]string{"nmae": "did you mean name?", "Name": "did you mean name?", "totally_else": "known are: id, name"} {
+	for name, want := range map[string]string{
+		"nmae": "did you mean name?", "Name": "did you mean name?",
+		"totally_else": "known are: id, name",
+	} {
 		if got := s.unknown(name); !strings.Contains(got, want) {
 			t.Errorf("%s: %s", name, got)
 		}
@@ -112,7 +125,7 @@ func TestPatchTellsAbsentNullAndValueApart(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		args, _, err := o.accept(given, REST)
+		args, _, err := o.accept(&Call{Args: given, Surface: REST})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -140,17 +153,22 @@ func TestFromText(t *testing.T) {
 	t.Parallel()
 	o := patch(new(patchThing))
 	args := map[string]any{}
-	err := o.FromText(args, map[string][]string{"count": {"3"}, "flag": {"true"}, "note": {"null"}, "items": {`{"name":"a"}`}, "name": {"3"}, "other": {"x"}})
+	err := o.FromText(args, map[string][]string{
+		"count": {"3"}, "flag": {"true"}, "note": {"null"},
+		"items": {`{"name":"a"}`}, "name": {"3"}, "other": {"x"},
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	want := map[string]any{
-		"count": json.Number("3"), "flag": true, "note": nil, "name": "3", "other": "x", "items": []any{map[string]any{"name": "a"}},
+		"count": json.Number("3"), "flag": true, "note": nil, "name": "3", "other": "x",
+		"items": []any{map[string]any{"name": "a"}},
 	}
 	if diff := cmp.Diff(want, args); diff != "" {
 		t.Error(diff)
 	}
-	if err := o.FromText(map[string]any{}, map[string][]string{"count": {"1", "2"}}); !errs.Is(err, errs.ValidationError) {
+	if err := o.FromText(map[string]any{}, map[string][]string{"count": {"1", "2"}}); !errs.Is(err,
+		errs.ValidationError) {
 		t.Errorf("a number given twice: %v", err)
 	}
 }
@@ -163,13 +181,23 @@ func TestToolsGetShortIDs(t *testing.T) {
 		Of id.ID `json:"of_id"`
 	}{b})
 	full, err := encode(v, false)
-	if err != nil || !strings.Contains(string(full), a.String()) || !strings.Contains(string(full), `"short_id":"`+a.Short()) {
+	if err != nil || !strings.Contains(string(full), a.String()) ||
+		!strings.Contains(string(full), `"short_id":"`+a.Short()) {
 		t.Errorf("REST: %s %v", full, err)
 	}
 	lean, err := encode(v, true)
 	want := `{"id":"` + a.Short() + `","owner_id":"` + b.Short() + `","parts":[{"of_id":"` + b.Short() + `"}]}`
 	if err != nil || string(lean) != want {
 		t.Errorf("tool: %s, want %s (%v)", lean, want, err)
+	}
+	raw := json.RawMessage(`{"id":"` + a.String() + `"}`)
+	lean, err = encode(map[string]id.ID{"x": b}, true)
+	if err != nil || string(lean) != `{"x":"`+b.Short()+`"}` {
+		t.Errorf("in a map: %s (%v)", lean, err)
+	}
+	lean, err = encode(map[string]json.RawMessage{"x": raw}, true)
+	if err != nil || string(lean) != `{"x":{"id":"`+a.Short()+`"}}` {
+		t.Errorf("printed before, in a map: %s (%v)", lean, err)
 	}
 	printed, _ := json.Marshal(patch(new(patchThing)).ToolOutput())
 	if strings.Contains(string(printed), "short_id") || strings.Contains(string(printed), "uuid") {
@@ -229,15 +257,24 @@ func TestBadMenuLines(t *testing.T) {
 
 func TestYAMLIsTheSameDocument(t *testing.T) {
 	t.Parallel()
-	tree := Tree{{"a", "x: y"}, {"$b", []string{"1", "null"}}, {"c", Tree{{"d", 1}, {"e", []Tree{{{"f", true}, {"g", Tree{{"h", nil}}}}, {{"i", "j"}}}}}}, {"empty", Tree{}}}
-	want := "a: \"x: y\"\n\"$b\": [\"1\",\"null\"]\nc:\n  d: 1\n  e:\n    - f: true\n      g:\n        h: null\n    - i: \"j\"\nempty: {}\n"
+	tree := Tree{
+		{"a", "x: y"},
+		{"$b", []string{"1", "null"}},
+		{"c", Tree{{"d", 1}, {"e", []Tree{{{"f", true}, {"g", Tree{{"h", nil}}}}, {{"i", "j"}}}}}},
+		{"empty", Tree{}},
+	}
+	want := "a: \"x: y\"\n\"$b\": [\"1\",\"null\"]\nc:\n  d: 1\n  e:\n    - f: true\n      g:\n        h: null\n    " +
+		"- i: \"j\"\nempty: {}\n"
 	if got := tree.YAML(); got != want {
 		t.Errorf("got:\n%s\nwant:\n%s", got, want)
 	}
 }
 
 func FuzzParseObject(f *testing.F) {
-	for _, s := range []string{`{}`, `{"a":[1,{"b":null}]}`, `{"a":1,"a":2}`, `[`, "{\"a\":\"\xff\"}", strings.Repeat("[", 100)} {
+	for _, s := range []string{
+		`{}`, `{"a":[1,{"b":null}]}`, `{"a":1,"a":2}`, `[`, "{\"a\":\"\xff\"}",
+		strings.Repeat("[", 100),
+	} {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, raw []byte) {
@@ -270,7 +307,7 @@ func FuzzAccept(f *testing.F) {
 		}
 		var got patchThing
 		o := patch(&got)
-		args, _, err := o.accept(given, REST)
+		args, _, err := o.accept(&Call{Args: given, Surface: REST})
 		if err != nil {
 			if errs.Public(err, "").Code != errs.ValidationError {
 				t.Fatalf("not a VALIDATION_ERROR: %v", err)
@@ -292,10 +329,68 @@ func FuzzFromText(f *testing.F) {
 		if err := o.FromText(args, map[string][]string{name: {value}}); err != nil {
 			return
 		}
-		if accepted, _, err := o.accept(args, REST); err == nil {
+		if accepted, _, err := o.accept(&Call{Args: args, Surface: REST}); err == nil {
 			if _, err := o.run(t.Context(), fakeTx{}, accepted); err != nil {
 				t.Fatalf("accepted, and does not fit: %v", err)
 			}
 		}
 	})
+}
+
+// A body of a great many faults costs no more than one of fifty: nobody reads the rest.
+func TestValidationStopsCounting(t *testing.T) {
+	t.Parallel()
+	o := patch(new(patchThing))
+	strange, items := map[string]any{"id": "x"}, []any{}
+	for i := range 80_000 {
+		strange["n"+strconv.Itoa(i)] = true
+		items = append(items, true)
+	}
+	for name, args := range map[string]map[string]any{
+		"unknown names": strange,
+		"bad items":     {"id": "x", "items": items},
+	} {
+		var faults []errs.Detail
+		o.In.validate(args, "", &faults)
+		if len(faults) != errs.MaxFaults+1 {
+			t.Errorf("%s: %d faults were looked for", name, len(faults))
+		}
+		if err, ok := errors.AsType[*errs.Error](errs.Faults(faults)); !ok || len(err.Details) != errs.MaxFaults ||
+			err.Message != "the input has more than 50 faults; details lists the first 50" {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+type planet string
+
+func (planet) Enum() []string { return []string{"mars", "venus"} }
+
+type bag map[string]string
+
+func (bag) Schema() *Schema {
+	return &Schema{Type: "object", Props: []Prop{{Schema: SchemaOf[planet](), Name: "home", Required: true}}}
+}
+
+// A type can say its values, or its whole schema: lists of the program need no tags.
+func TestTypesThatDescribeThemselves(t *testing.T) {
+	t.Parallel()
+	s := SchemaOf[struct {
+		Planet planet   `json:"planet"`
+		Other  *planet  `json:"other,omitempty"`
+		More   []planet `json:"more"`
+		Bag    bag      `json:"bag" doc:"What it holds"`
+	}]()
+	want := []string{"mars", "venus"}
+	for name, got := range map[string]*Schema{
+		"planet": s.Prop("planet").Schema, "other": s.Prop("other").Schema, "more": s.Prop("more").Items,
+		"bag": s.Prop("bag").Prop("home").Schema,
+	} {
+		if got.Type != "string" || !slices.Equal(got.Enum, want) {
+			t.Errorf("%s: %s of %q", name, got.Type, got.Enum)
+		}
+	}
+	if b := s.Prop("bag"); b.Description != "What it holds" || s.Prop("other").Required {
+		t.Errorf("tags do not count: %+v", b)
+	}
 }

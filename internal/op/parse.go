@@ -12,14 +12,15 @@ import (
 
 const maxDepth = 32
 
-// ParseObject reads the JSON object of a body or of a tool call. Numbers stay as written, a repeated name is an error, and so is anything after the object.
+// ParseObject reads the JSON object of a body or of a tool call. Numbers stay as written, a
+// repeated name is an error, and so is anything after the object.
 func ParseObject(raw []byte) (map[string]any, error) {
 	if len(bytes.TrimSpace(raw)) == 0 {
 		return map[string]any{}, nil
 	}
 	v, err := parse(raw)
 	if err != nil {
-		return nil, errs.Wrap(err, errs.InvalidBody, "the body is not valid JSON: %s", shown(err))
+		return nil, errs.Wrap(err, errs.InvalidBody, "the body is not valid JSON: %s", Shown(err))
 	}
 	m, ok := v.(map[string]any)
 	if !ok {
@@ -28,13 +29,16 @@ func ParseObject(raw []byte) (map[string]any, error) {
 	return m, nil
 }
 
-// A shapeError is a fault of the text whose message repeats nothing but names of fields.
+// ParseValue reads one JSON value as ParseObject reads an object.
+func ParseValue(raw []byte) (any, error) { return parse(raw) }
+
+// A shapeError is a fault of the text whose message repeats only field names.
 type shapeError struct{ msg string }
 
 func (e shapeError) Error() string { return e.msg }
 
-// shown keeps what a parser says about the text from carrying the text itself.
-func shown(err error) string {
+// Shown returns what a parser says about a text, without the text itself.
+func Shown(err error) string {
 	if s, ok := errors.AsType[*json.SyntaxError](err); ok {
 		return fmt.Sprintf("the fault is at byte %d", s.Offset)
 	}

@@ -1,11 +1,13 @@
 package op
 
-// JSON prints the schema as JSON Schema 2020-12, the dialect of both OpenAPI 3.1 and MCP. ref names the component of a struct, or answers "" to have it printed in place.
+// JSON prints the schema as JSON Schema 2020-12, the dialect of both OpenAPI 3.1 and MCP. ref names
+// the component of a struct, or returns "" to have it printed in place.
 func (s *Schema) JSON(ref func(*Schema) string) Tree {
 	return s.print(ref, false, true)
 }
 
-// Inside prints the schema itself in place, and the structs within it as ref says. Strict closes its objects to unknown names.
+// Inside prints the schema itself in place, and the structs within it as ref says. Strict closes
+// its objects to unknown names.
 func (s *Schema) Inside(ref func(*Schema) string, strict bool) Tree {
 	unnamed := *s
 	unnamed.Name = ""
@@ -15,7 +17,8 @@ func (s *Schema) Inside(ref func(*Schema) string, strict bool) Tree {
 // ToolInput prints the op's input for the tool list, every part in place.
 func (o *Op) ToolInput() Tree { return o.input(Tool).print(inline, true, true) }
 
-// ToolOutput prints the op's answer for the tool list. MCP allows only objects there, so a list is wrapped under ToolList's key.
+// ToolOutput prints the op's answer for the tool list. MCP allows only objects there, so a list is
+// wrapped under ToolList's key.
 func (o *Op) ToolOutput() Tree {
 	out := o.ToolOut().print(inline, true, false)
 	if key := o.ToolList(); key != "" {
@@ -107,7 +110,8 @@ func (s *Schema) printProps(t *Tree, ref func(*Schema) string, lean, strict bool
 	*t = append(*t, Member{"properties", props})
 	t.Add("required", required)
 	if strict {
-		// Inputs are closed, so that typos do not pass; answers stay open, so that a new field breaks nobody.
+		// Inputs are closed, so that typos do not pass; answers stay open, so that a new field
+		// breaks nobody.
 		t.Add("additionalProperties", false)
 	}
 }

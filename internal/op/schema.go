@@ -23,7 +23,8 @@ const (
 	InText  = "text"
 )
 
-// A Schema is the JSON Schema of a Go type, as far as coffer's shapes need it. One schema validates every surface and is printed into the OpenAPI document and the tool list.
+// A Schema is the JSON Schema of a Go type, limited to what coffer's types need. One schema
+// validates every surface and is printed into the OpenAPI document and the tool list.
 type Schema struct {
 	Name        string // of the Go struct; "" for everything else
 	Type        string // string, integer, number, boolean, object, array; "" for any
@@ -35,14 +36,15 @@ type Schema struct {
 	Enum        []string
 	Default     any
 	Example     any
-	Screen      string // what a command takes for a person's screen when nothing is given
-	Min, Max    *int   // of a number
-	MinLen      *int   // of a string in characters, of an array in items
-	MaxLen      *int
-	Items       *Schema
-	Props       []Prop  // of an object, in the order of the struct
-	Values      *Schema // of a map
-	Unchecked   bool    // it is only documented here; whoever reads it checks it
+	// Screen is what a command uses on a terminal if nothing is given.
+	Screen    string
+	Min, Max  *int // of a number
+	MinLen    *int // of a string in characters, of an array in items
+	MaxLen    *int
+	Items     *Schema
+	Props     []Prop  // of an object, in the order of the struct
+	Values    *Schema // of a map
+	Unchecked bool    // only documented here; its reader validates it
 }
 
 // A Prop is a named part of an object.
@@ -64,7 +66,8 @@ func (s *Schema) Prop(name string) *Prop {
 	return nil
 }
 
-// A Null is an optional field of a PATCH that can also be cleared: absent leaves, null clears, a value sets. Where null makes no sense the field is a pointer with omitempty.
+// A Null is an optional field of a PATCH that can also be cleared: absent leaves it, null clears
+// it, a value sets it. If null makes no sense, the field is a pointer with omitempty.
 type Null[T any] struct {
 	Set   bool // given at all, be it as null
 	Value *T   // nil when null or absent
@@ -86,18 +89,29 @@ func (Null[T]) inner() reflect.Type { return reflect.TypeFor[T]() }
 
 type nullable interface{ inner() reflect.Type }
 
-// known are types whose JSON is not what their Go kind suggests.
+// known lists types whose JSON differs from what their Go kind suggests.
 var known = map[reflect.Type]Schema{
-	reflect.TypeFor[id.ID]():           {Type: "string", Format: "uuid"},
-	reflect.TypeFor[pg.Time]():         {Type: "string", Format: "date-time", Example: "2026-11-15T09:30:00.000000Z"},
-	reflect.TypeFor[pg.Date]():         {Type: "string", Format: "date", Example: "2026-11-15"},
-	reflect.TypeFor[money.Amount]():    {Type: "number", Format: "decimal", Description: "Exact, two decimals; positive is money out"},
+	reflect.TypeFor[id.ID]():   {Type: "string", Format: "uuid"},
+	reflect.TypeFor[pg.Time](): {Type: "string", Format: "date-time", Example: "2026-11-15T09:30:00.000000Z"},
+	reflect.TypeFor[pg.Date](): {Type: "string", Format: "date", Example: "2026-11-15"},
+	reflect.TypeFor[money.Amount](): {
+		Type: "number", Format: "decimal",
+		Description: "Exact, two decimals; positive is money out",
+	},
 	reflect.TypeFor[money.Total]():     {Type: "number", Format: "decimal", Description: "Exact, two decimals"},
 	reflect.TypeFor[text.Untrusted]():  {Type: "string"},
+	reflect.TypeFor[File]():            {Type: "string", Format: "file"},
 	reflect.TypeFor[json.RawMessage](): {},
 }
 
-// SchemaOf is the schema of T.
+// A schemer states its schema itself: its parts follow from a list in the program and not from a
+// struct.
+type schemer interface{ Schema() *Schema }
+
+// An enumerated type is a string that lists its values.
+type enumerated interface{ Enum() []string }
+
+// SchemaOf returns the schema of T.
 func SchemaOf[T any]() *Schema { return schemaFor(reflect.TypeFor[T]()) }
 
 func schemaFor(t reflect.Type) *Schema {
@@ -114,7 +128,13 @@ func schemaFor(t reflect.Type) *Schema {
 		s.Unchecked = true
 		return s
 	}
+	if own, ok := reflect.TypeAssert[schemer](reflect.Zero(t)); ok && t.Kind() != reflect.Pointer {
+		return own.Schema()
+	}
 	s := &Schema{}
+	if e, ok := reflect.TypeAssert[enumerated](reflect.Zero(t)); ok && t.Kind() == reflect.String {
+		s.Enum = e.Enum()
+	}
 	switch t.Kind() {
 	case reflect.Pointer:
 		s = schemaFor(t.Elem())
@@ -135,7 +155,7 @@ func schemaFor(t reflect.Type) *Schema {
 	case reflect.Interface:
 	default:
 		// A float could hold an amount; no shape of ours may have one.
-		panic(fmt.Sprintf("op: %s has no place in a shape", t))
+		panic(fmt.Sprintf("op: %s is not supported in a schema", t))
 	}
 	return s
 }
@@ -170,7 +190,8 @@ func (s *Schema) addFields(t reflect.Type) {
 	}
 }
 
-// addPart adds the fields of a struct within the struct; of one that is pointed to all or none come.
+// addPart adds the fields of an embedded struct; those of an embedded pointer are given all
+// together or not at all.
 func (s *Schema) addPart(t reflect.Type) {
 	if t.Kind() != reflect.Pointer {
 		s.addFields(t)
@@ -183,7 +204,8 @@ func (s *Schema) addPart(t reflect.Type) {
 	}
 }
 
-// partial is the schema of a record of which a caller may choose fields: only those in keep always come.
+// partial returns the schema of a record whose fields a caller may choose: only those in keep are
+// always present.
 func (s *Schema) partial(keep string) *Schema {
 	p := *s
 	p.Name += "Fields"
@@ -194,7 +216,7 @@ func (s *Schema) partial(keep string) *Schema {
 	return &p
 }
 
-// describe reads the tags of a field. On a list, what limits a single value limits each item.
+// describe reads the tags of a field. On a list, limits of a single value apply to each item.
 func (s *Schema) describe(f reflect.StructField) {
 	get := f.Tag.Get
 	if d := get("doc"); d != "" {
@@ -240,7 +262,7 @@ func number(f reflect.StructField, tag string) *int {
 	return &n
 }
 
-// literal reads a tag as a value of the schema's type: text for strings, JSON for the rest.
+// literal reads a tag as a value of the schema's type: text for strings, JSON for all others.
 func literal(s *Schema, tag string) any {
 	if tag == "" {
 		return nil

@@ -7,7 +7,8 @@ import (
 	"strings"
 )
 
-// A Tree is a JSON object whose members keep their order, so that documents read as their authors meant and differ only where something changed.
+// A Tree is a JSON object whose members keep their order, so that documents read as their authors
+// meant and differ only where something changed.
 type Tree []Member
 
 // A Member is a named value of a Tree.

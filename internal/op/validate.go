@@ -16,13 +16,14 @@ import (
 	"coffer/internal/text"
 )
 
-// validate holds v against the schema and collects every fault under its path. Messages say what is wanted and never repeat what was given.
+// validate checks v against the schema and collects every fault under its path. Messages say what
+// is expected and never repeat what was given.
 func (s *Schema) validate(v any, path string, faults *[]errs.Detail) {
 	add := func(code, format string, args ...any) {
 		*faults = append(*faults, errs.Detail{Field: path, Code: code, Message: fmt.Sprintf(format, args...)})
 	}
-	if s.Unchecked {
-		return
+	if s.Unchecked || len(*faults) > errs.MaxFaults {
+		return // what nobody will read need not be found
 	}
 	if v == nil {
 		if !s.Nullable && s.Type != "" {
@@ -44,9 +45,12 @@ func (s *Schema) validate(v any, path string, faults *[]errs.Detail) {
 			s.Items.validate(item, path+"["+strconv.Itoa(i)+"]", faults)
 		}
 	case "string":
-		if t, ok := v.(string); ok {
-			s.validateString(t, add)
-		} else {
+		switch t := v.(type) {
+		case string:
+			s.validateString(t, faults, add)
+		case File:
+			s.validateFile(t, faults, add)
+		default:
 			add("type", "must be a string")
 		}
 	case "boolean":
@@ -62,19 +66,20 @@ func (s *Schema) validate(v any, path string, faults *[]errs.Detail) {
 	}
 }
 
-// Check holds a value that came by another road than a call against the schema; faults carry that name.
+// Check validates a value that did not come from a call; faults carry that name.
 func (s *Schema) Check(v any, name string) error {
 	var faults []errs.Detail
 	s.validate(v, name, &faults)
 	return errs.Faults(faults)
 }
 
-// unlike names the mistake that models make most: what should be JSON comes as a text, or one value without the list around it.
+// unlike describes the mistakes that models make most: JSON sent as a string, or a single value
+// without the list around it.
 func unlike(v any) string {
 	switch v := v.(type) {
 	case string:
 		if strings.HasPrefix(v, "{") || strings.HasPrefix(v, "[") {
-			return ", not a text: send the JSON itself, without quotes around it"
+			return ", not a string: send the JSON itself, without quotes around it"
 		}
 		return ", not a text"
 	case []any:
@@ -118,16 +123,26 @@ func (s *Schema) validateObject(v any, path string, faults *[]errs.Detail, add a
 		}
 	}
 	slices.Sort(strange)
-	for _, name := range strange {
+	for _, name := range strange[:min(len(strange), errs.MaxFaults+1)] {
 		*faults = append(*faults, errs.Detail{Field: at(printable(name)), Code: "unknown", Message: s.unknown(name)})
 	}
 }
 
-func (s *Schema) validateString(t string, add addFault) {
+// validateFile checks a file against the schema. If the schema expects text, a file counts as text.
+func (s *Schema) validateFile(f File, faults *[]errs.Detail, add addFault) {
+	if s.Format == "file" {
+		s.bounds(len(f), "bytes", add)
+		return
+	}
+	s.validateString(string(f), faults, add)
+}
+
+func (s *Schema) validateString(t string, faults *[]errs.Detail, add addFault) {
 	s.bounds(utf8.RuneCountInString(t), "characters", add)
 	switch {
 	case len(s.Enum) > 0 && !slices.Contains(s.Enum, t):
 		add("enum", "must be one of: %s", strings.Join(s.Enum, ", "))
+		(*faults)[len(*faults)-1].Suggestions = near(t, s.Enum)
 	case s.Pattern != nil && !s.Pattern.MatchString(t):
 		hint := s.Hint
 		if hint == "" {
@@ -135,7 +150,8 @@ func (s *Schema) validateString(t string, add addFault) {
 		}
 		add("pattern", "must %s", hint)
 	case s.Format == "line" && !IsLine(t):
-		add("pattern", "must be one line of plain text, without control or invisible characters and without spaces around it")
+		add("pattern", "must be one line of plain text, without control or invisible characters and without spaces "+
+			"around it")
 	case s.Format == "uuid":
 		if _, err := id.Parse(t); err != nil {
 			add("format", "must be a UUID")
@@ -154,7 +170,8 @@ func (s *Schema) validateString(t string, add addFault) {
 	}
 }
 
-// IsLine reports whether t is one line of visible text: what a name may be. Names travel to models, terminals and spreadsheets, so nothing invisible may hide in them.
+// IsLine reports whether t is one line of visible text, as names must be. Names travel to models,
+// terminals and spreadsheets, so nothing invisible may hide in them.
 func IsLine(t string) bool { return text.Line(t, len(t)+1).Plain() == t }
 
 func (s *Schema) validateInteger(v any, add addFault) {
@@ -195,7 +212,8 @@ func article(kind string) string {
 	return "a " + kind
 }
 
-// unknown explains a name that is not there, with the likeliest one that is: a typo must not pass, and should not cost a look into the manual.
+// unknown explains an unknown name and suggests the closest known one: a typo must be reported, and
+// should not cost a look into the manual.
 func (s *Schema) unknown(name string) string {
 	best, distance := "", 3
 	names := make([]string, 0, len(s.Props))
@@ -209,12 +227,12 @@ func (s *Schema) unknown(name string) string {
 	case best != "":
 		return fmt.Sprintf("is not known here; did you mean %s?", best)
 	case len(names) == 0:
-		return "is not known here; nothing can be given"
+		return "is not known here; this takes no input"
 	}
 	return "is not known here; known are: " + strings.Join(names, ", ")
 }
 
-// printable keeps a strange name from carrying anything but a name into the answer.
+// printable keeps an unknown name from carrying anything but a name into the answer.
 func printable(name string) string {
 	clean := strings.Map(func(r rune) rune {
 		if r == '_' || r == '-' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' {

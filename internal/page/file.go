@@ -8,14 +8,15 @@ import (
 	"strings"
 )
 
-// A File is something of coffer's own that pages load. Its path holds a hash of its content, so that browsers may keep it for ever.
+// A File is a static file of coffer that pages load. Its path contains a hash of its content, so
+// browsers may cache it forever.
 type File struct {
 	Path    string
 	kind    string
 	content []byte
 }
 
-// NewFile makes a File below /static/ of something that is part of the program.
+// NewFile returns a File below /static/ for content that is part of the program.
 func NewFile(name, kind string, content []byte) *File {
 	sum := sha256.Sum256(content)
 	ext := path.Ext(name)

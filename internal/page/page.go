@@ -1,16 +1,19 @@
-// Package page serves the few HTML pages that a person sees outside the UI: plain, made on the server, readable without any script.
-// It must not know what a page is about, who is calling, or what stands in the database.
+// Package page serves the few HTML pages that a person sees outside the UI: plain, rendered on the
+// server, readable without scripts. It must not know what a page is about, who is calling, or what
+// is in the database.
 //
-// A page is a body, parsed once, and what one answer shows in it:
+// A page is a body, parsed once, and the data of one response:
 //
 //	var done = page.Parse(`<p>{{.Bank}} is linked.</p>`)
 //
 //	page.Page{Title: "Linked", Body: done, Data: data}.Write(w)
 //
-// Every page is answered with a policy that lets it load coffer's own stylesheet and nothing else. One that needs more,
-// such as the widget of a bank's provider, names exactly that in Allow. Classes of the stylesheet: lead, dim, note, warn,
-// button (a link that looks like one), card, code (stays on one line), deliberate (a form whose buttons take no click in the first moment:
-// it could be the second half of a double click that another site's window, which was over this one, lured someone into); the elements of a form need none.
+// Every page is sent with a policy that lets it load coffer's own stylesheet and nothing else. A
+// page that needs more, such as the widget of a bank's provider, names exactly that in Allow.
+// Classes of the stylesheet: lead, dim, note, warn, button (a link that looks like one), card, code
+// (stays on one line), deliberate (a form whose buttons ignore clicks in the first moment: another
+// site's window above this one could have lured someone into a double click); form elements need
+// none.
 package page
 
 import (
@@ -38,30 +41,35 @@ var iconSVG []byte
 // Stylesheet is the look of every page.
 var Stylesheet = NewFile("page.css", "text/css; charset=utf-8", pageCSS)
 
-// Icon is what browsers show beside a page's title; without one they ask for an address that is not there.
+// Icon is what browsers show beside a page's title; without one they request an address that does
+// not exist.
 var Icon = NewFile("icon.svg", "image/svg+xml", iconSVG)
 
 var layout = template.Must(template.New("layout").Parse(layoutHTML))
 
-// A Body is what stands inside the layout.
+// A Body is the content inside the layout.
 type Body struct{ template *template.Template }
 
-// Parse makes a Body of an HTML template. It is for templates that are part of the program, and panics at a mistake in one.
+// Parse makes a Body from an HTML template. It is for templates that are part of the program, and
+// panics if one is invalid.
 func Parse(html string) Body {
 	t := template.Must(layout.Clone())
 	template.Must(t.New("body").Parse(html))
 	return Body{t}
 }
 
-// Sources are what one page may load beyond coffer's own stylesheet, as a content security policy writes it: 'self', or https://host/path.
+// Sources are what one page may load beyond coffer's own stylesheet, in the syntax of a content
+// security policy: 'self', or https://host/path.
 type Sources struct {
 	Script, Frame, Connect, Style, Image []string
-	Form                                 []string // where its forms may lead, their redirects included; coffer itself always
-	Popups                               bool     // it opens windows of other origins that must be able to answer
-	Opened                               bool     // another site may have opened it and waits for its window to come back
+	// where its forms may lead, their redirects included; coffer itself always
+	Form   []string
+	Popups bool // it opens windows of other origins that must be able to answer
+	// another site may have opened it and waits for its window to come back
+	Opened bool
 }
 
-// A Page is one answer.
+// A Page is one response.
 type Page struct {
 	Status  int // 200 if zero
 	Title   string
@@ -74,7 +82,8 @@ type Page struct {
 	later   time.Duration // when trying again is worth while
 }
 
-// Because is the page as the answer to a request that failed so: with the error's status, and when to come back. Without an error it is the page.
+// Because returns the page as the response to a failed request, with the error's status and retry
+// time. Without an error it returns the page unchanged.
 func (p Page) Because(err error) Page {
 	if face := errs.Public(err, ""); face != nil {
 		p.Status, p.later = face.Code.Status(), face.After
@@ -82,10 +91,15 @@ func (p Page) Because(err error) Page {
 	return p
 }
 
-// Write answers with the page. The error says that the template does not fit its data; then an error page has been written.
+// Write sends the page. It returns an error if the template does not fit its data; in that case it
+// has sent an error page.
 func (p Page) Write(w http.ResponseWriter) error {
 	var b bytes.Buffer
-	err := p.Body.template.ExecuteTemplate(&b, "layout", map[string]any{"Title": p.Title, "Stylesheet": Stylesheet.Path, "Icon": Icon.Path, "Script": p.Script, "Data": p.Data})
+	err := p.Body.template.ExecuteTemplate(&b, "layout",
+		map[string]any{
+			"Title": p.Title, "Stylesheet": Stylesheet.Path, "Icon": Icon.Path, "Script": p.Script,
+			"Data": p.Data,
+		})
 	if err != nil {
 		Fail(w, err, "")
 		return err
@@ -144,7 +158,8 @@ func (s Sources) policy() string {
 	add("connect-src", "", s.Connect)
 	add("frame-src", "", s.Frame)
 	add("form-action", own, s.Form)
-	if len(s.Script) == 0 || len(s.Script) == 1 && s.Script[0] == own { // scripts of ours make no code of texts; what another's do is theirs to know
+	// scripts of ours make no code of texts; what another's do is theirs to know
+	if len(s.Script) == 0 || len(s.Script) == 1 && s.Script[0] == own {
 		parts = append(parts, "require-trusted-types-for 'script'")
 	}
 	return strings.Join(append(parts, "frame-ancestors 'none'", "base-uri 'none'"), "; ")
@@ -152,21 +167,26 @@ func (s Sources) policy() string {
 
 var failure = Parse(`<p class="lead">{{.Message}}</p>{{with .Request}}<p class="dim">Request {{.}}</p>{{end}}`)
 
-// Fail answers with the public face of an error, as a page. The request id is shown where the log holds more under it; "" shows none.
+// Fail sends the public form of an error as a page. The request id is shown if the log has more
+// under it; "" shows none.
 func Fail(w http.ResponseWriter, err error, request string) {
 	face := errs.Public(err, request)
 	status := face.Code.Status()
-	title, shown := "This did not work", ""
+	title, shown := "Something went wrong", ""
 	switch {
 	case status == http.StatusNotFound || status == http.StatusGone:
-		title = "Nothing is here"
+		title = "Page not found"
 	case status >= http.StatusInternalServerError:
 		shown = request
 	}
-	_ = Page{Title: title, Body: failure, Data: map[string]string{"Message": Sentence(face.Message), "Request": shown}}.Because(err).Write(w) // its template fits its data
+	// its template fits its data
+	_ = Page{Title: title, Body: failure, Data: map[string]string{
+		"Message": Sentence(face.Message),
+		"Request": shown,
+	}}.Because(err).Write(w)
 }
 
-// Sentence is an error's message as a person reads it.
+// Sentence returns an error's message as a sentence for people.
 func Sentence(message string) string {
 	if message == "" {
 		return ""

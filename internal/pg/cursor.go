@@ -19,13 +19,15 @@ const (
 	macSize       = 16
 )
 
-// A Pager signs and reads the cursors of one list under one set of filters. A cursor is opaque, bound to both, and useless elsewhere.
+// A Pager signs and reads the cursors of one list under one set of filters. A cursor is opaque,
+// bound to both, and useless elsewhere.
 type Pager struct {
 	key    []byte
 	digest [digestSize]byte
 }
 
-// Pager is for the list with that name and those filters (any JSON-able value without the cursor itself).
+// Pager is for the list with that name and those filters (any JSON-able value without the cursor
+// itself).
 func (db *DB) Pager(ctx context.Context, list string, filters any) (Pager, error) {
 	key, err := db.signingKey(ctx)
 	if err != nil {
@@ -50,9 +52,12 @@ func (p Pager) Encode(position ...string) (string, error) {
 	return base64.RawURLEncoding.EncodeToString(append(payload, p.mac(payload)...)), nil
 }
 
-// Decode reads a cursor back into n sort values. Whatever is not a cursor that Encode made for the same list and filters is INVALID_CURSOR.
+// Decode reads a cursor back into n sort values. Whatever is not a cursor that Encode made for the
+// same list and filters is INVALID_CURSOR.
 func (p Pager) Decode(cursor string, n int) ([]string, error) {
-	invalid := errs.New(errs.InvalidCursor, "this cursor does not belong to this list and these filters; start again without a cursor and keep the filters unchanged from page to page")
+	invalid := errs.New(errs.InvalidCursor,
+		"this cursor does not belong to this list and these filters; start again without a cursor and keep the "+
+			"filters unchanged from page to page")
 	if len(cursor) > 1024 || strings.ContainsAny(cursor, "\r\n") { // the decoder would skip line breaks
 		return nil, invalid
 	}
@@ -71,9 +76,12 @@ func (p Pager) Decode(cursor string, n int) ([]string, error) {
 	return position, nil
 }
 
-// ByID reads a page of a list that is ordered by id. Read gets the id at which the page before ended (nil for the first page) and how many rows to read: one more than the page shows, which says whether another page follows.
-// Next is the cursor of that one, or "".
-func ByID[T any](p Pager, cursor string, limit int, read func(after *string, limit int) ([]T, error), key func(T) id.ID) (rows []T, next string, err error) {
+// ByID reads a page of a list that is ordered by id. Read gets the id at which the page before
+// ended (nil for the first page) and how many rows to read: one more than the page shows, which
+// says whether another page follows. Next is the cursor of that one, or "".
+func ByID[T any](p Pager, cursor string, limit int, read func(after *string, limit int) ([]T, error),
+	key func(T) id.ID,
+) (rows []T, next string, err error) {
 	var after *string
 	if cursor != "" {
 		at, err := p.Decode(cursor, 1)

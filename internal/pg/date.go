@@ -43,7 +43,8 @@ func (d Date) Append(b []byte) []byte {
 	return appendDay(b, year, month, day)
 }
 
-// appendDay and appendTwo print what package time would, without reading a layout on the way: lists print four of them a row.
+// appendDay and appendTwo print what package time would, without reading a layout on the way: lists
+// print four of them a row.
 func appendDay(b []byte, year int, month time.Month, day int) []byte {
 	b = append(appendTwo(appendTwo(b, year/100), year%100), '-')
 	b = append(appendTwo(b, int(month)), '-')
@@ -64,7 +65,7 @@ func (d *Date) UnmarshalText(b []byte) (err error) {
 // ScanDate implements pgtype.DateScanner.
 func (d *Date) ScanDate(v pgtype.Date) error {
 	if !v.Valid || v.InfinityModifier != pgtype.Finite {
-		return errors.New("pg: no finite date where one is required")
+		return errors.New("pg: infinite or NULL where a date is required")
 	}
 	*d = Date{v.Time}
 	return nil

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"coffer/internal/errs"
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/stdlib"
@@ -20,7 +21,19 @@ import (
 //go:embed migrations/*.sql
 var migrations embed.FS
 
-// Migrations are the schema's steps, forward only, in the order of their numbers; but for the one that is written in Go.
+// versionTable is where goose records which migrations a database has. Development versions before
+// the first release used goose's default name, with other migrations under the same numbers.
+const versionTable = "schema_version"
+
+// ErrDevelopment says that a development version from before the first release made the database.
+var ErrDevelopment = errs.New(errs.Unavailable,
+	"this database was made by a development version of coffer, before the first release, and cannot be migrated: "+
+		"export it with that version (coffer export > coffer.zip), set COFFER_DATABASE_URL to a new, empty database, "+
+		"and "+
+		"import it with this one (coffer import coffer.zip)")
+
+// Migrations returns the migrations that this program carries. They go forward only, in the order
+// of their numbers.
 func Migrations() fs.FS {
 	sub, err := fs.Sub(migrations, "migrations")
 	if err != nil {
@@ -29,39 +42,75 @@ func Migrations() fs.FS {
 	return sub
 }
 
-// Newest is the number of the last migration that this program carries.
+// Newest returns the number of the last migration that this program carries.
 func Newest() int64 {
-	names, err := fs.Glob(Migrations(), "*.sql")
+	n, err := newest(Migrations())
+	if err != nil {
+		panic(err) // the files are embedded at build time
+	}
+	return n
+}
+
+func newest(files fs.FS) (int64, error) {
+	names, err := fs.Glob(files, "*.sql")
 	if err != nil || len(names) == 0 {
-		panic("pg: no migrations embedded")
+		return 0, fmt.Errorf("no migrations: %w", err)
 	}
 	number, _, _ := strings.Cut(names[len(names)-1], "_")
-	n, err := strconv.ParseInt(number, 10, 64)
-	if err != nil {
-		panic(err)
-	}
-	return max(n, foldedVersion)
+	return strconv.ParseInt(number, 10, 64)
 }
 
-// SchemaVersion is the number of the last migration that the database has, 0 when it is empty.
+// SchemaVersion returns the number of the last migration that the database has, or 0 if it is
+// empty. It fails with ErrDevelopment if the database's migrations are not those of a release.
 func (db *DB) SchemaVersion(ctx context.Context) (int64, error) {
-	v, err := Value[int64](ctx, db, `select coalesce(max(version_id), 0) from goose_db_version`)
-	if pe, ok := errors.AsType[*pgconn.PgError](err); ok && pe.Code == "42P01" { // no such table: nothing was ever migrated
-		return 0, nil
+	v, err := Value[int64](ctx, db, `select coalesce(max(version_id), 0) from schema_version`)
+	if pe, ok := errors.AsType[*pgconn.PgError](err); !ok || pe.Code != "42P01" {
+		return v, err
 	}
-	return v, err
+	// There is no such table: nothing was migrated, or by a development version.
+	old, err := Value[bool](ctx, db, `select to_regclass('goose_db_version') is not null`)
+	if err == nil && old {
+		err = ErrDevelopment
+	}
+	return 0, err
 }
 
-// A Step is a part of the schema that a library brings and keeps up to date itself, after our own migrations.
+// A Step is a part of the schema that a library brings and keeps up to date itself, after our own
+// migrations.
 type Step struct {
 	Name    string // with its version, so that another version has another name
 	Pending func(context.Context, Querier) (bool, error)
 	Run     func(context.Context, *DB) error
 }
 
-// Migrate brings the schema to Newest, then runs what is pending of the libraries' steps, and answers what it did. Several servers may start at once: one migrates, the others wait for it.
+// Migrate brings the schema to Newest, then runs the pending steps of libraries, and returns what
+// it did. Several servers may start at once: one migrates, the others wait for it.
 func (db *DB) Migrate(ctx context.Context, steps ...Step) ([]string, error) {
-	names, err := db.migrateFiles(ctx)
+	return db.MigrateFiles(ctx, Migrations(), steps...)
+}
+
+// MigrateFiles is Migrate with the given migrations instead of the program's own.
+func (db *DB) MigrateFiles(ctx context.Context, files fs.FS, steps ...Step) ([]string, error) {
+	patient, err := db.patient(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer patient.Close()
+	return patient.migrate(ctx, files, steps...)
+}
+
+// patient is the same database through connections of their own that wait for locks as long as it
+// takes: for a server that migrates, and for calls of servers that still run. A step of a library
+// needs two at once. They are opened on use.
+func (db *DB) patient(ctx context.Context) (*DB, error) {
+	cfg := db.Config()
+	cfg.MaxConns = 4
+	cfg.ConnConfig.RuntimeParams["lock_timeout"] = "0"
+	return newDB(ctx, cfg)
+}
+
+func (db *DB) migrate(ctx context.Context, files fs.FS, steps ...Step) ([]string, error) {
+	names, err := db.runFiles(ctx, files)
 	for _, s := range steps {
 		if err != nil {
 			return names, err
@@ -77,11 +126,14 @@ func (db *DB) Migrate(ctx context.Context, steps ...Step) ([]string, error) {
 // stepLock keeps two servers from running libraries' steps at once.
 const stepLock = 7205759403793
 
-// runStep holds the lock on a connection of its own, because a library commits as it goes: PostgreSQL lets some changes of a schema be used only after that.
+// runStep holds the lock on a connection of its own, because a library commits as it goes:
+// PostgreSQL lets some changes of a schema be used only after that.
 func (db *DB) runStep(ctx context.Context, s Step) (ran bool, err error) {
-	if pending, err := s.Pending(ctx, db); err != nil || !pending {
-		return false, err
+	if pending, err := s.Pending(ctx, db); err == nil && !pending {
+		return false, nil
 	}
+	// An error can mean that another server is in the middle of the step: with the lock in hand it
+	// is looked at again.
 	err = pgx.BeginFunc(ctx, db.Pool, func(tx pgx.Tx) error {
 		if _, err := Exec(ctx, tx, `select pg_advisory_xact_lock($1)`, stepLock); err != nil {
 			return err
@@ -99,17 +151,24 @@ func (db *DB) runStep(ctx context.Context, s Step) (ran bool, err error) {
 	return ran, nil
 }
 
-func (db *DB) migrateFiles(ctx context.Context) ([]string, error) {
-	// The common case costs one query; taking goose's lock on every start would make replicas queue for nothing.
-	at, err := db.SchemaVersion(ctx)
+func (db *DB) runFiles(ctx context.Context, files fs.FS) ([]string, error) {
+	last, err := newest(files)
 	if err != nil {
+		return nil, fmt.Errorf("read migrations: %w", err)
+	}
+	// The common case costs one query; taking goose's lock on every start would make replicas queue
+	// for nothing.
+	at, err := db.SchemaVersion(ctx)
+	switch {
+	case errors.Is(err, ErrDevelopment):
+		return nil, err
+	case err != nil:
 		return nil, fmt.Errorf("read schema version: %w", err)
-	}
-	if at == Newest() {
+	case at == last:
 		return nil, nil
-	}
-	if at > Newest() {
-		return nil, fmt.Errorf("the database has schema %d, this coffer knows %d: it is older than the one that migrated the database; start the newer one", at, Newest())
+	case at > last:
+		return nil, fmt.Errorf("the database has schema %d, but this coffer knows only up to %d: a newer coffer "+
+			"migrated it; start the newer one", at, last)
 	}
 	locker, err := lock.NewPostgresSessionLocker(lock.WithLockTimeout(1, 300), lock.WithUnlockTimeout(1, 30))
 	if err != nil {
@@ -117,7 +176,8 @@ func (db *DB) migrateFiles(ctx context.Context) ([]string, error) {
 	}
 	conn := stdlib.OpenDBFromPool(db.Pool)
 	defer conn.Close() //nolint:errcheck // closes the wrapper only; the pool lives on
-	p, err := goose.NewProvider(goose.DialectPostgres, conn, Migrations(), goose.WithSessionLocker(locker), goose.WithGoMigrations(foldedStep()))
+	p, err := goose.NewProvider(goose.DialectPostgres, conn, files, goose.WithSessionLocker(locker),
+		goose.WithTableName(versionTable))
 	if err != nil {
 		return nil, fmt.Errorf("read migrations: %w", err)
 	}
@@ -127,11 +187,7 @@ func (db *DB) migrateFiles(ctx context.Context) ([]string, error) {
 	}
 	names := make([]string, 0, len(results))
 	for _, r := range results {
-		name := r.Source.Path
-		if name == "" {
-			name = fmt.Sprintf("%05d in Go", r.Source.Version)
-		}
-		names = append(names, fmt.Sprintf("%s (%s)", name, r.Duration.Round(time.Millisecond)))
+		names = append(names, fmt.Sprintf("%s (%s)", r.Source.Path, r.Duration.Round(time.Millisecond)))
 	}
 	return names, nil
 }

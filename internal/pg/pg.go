@@ -1,5 +1,6 @@
-// Package pg is the way to PostgreSQL: the pool, transactions with retry, rows collected by name, names resolved to ids, signed cursors, migrations.
-// It knows no table's meaning; SQL stands beside the use case that needs it.
+// Package pg connects to PostgreSQL: the pool, transactions with retry, rows collected by name,
+// names resolved to ids, signed cursors, migrations. It knows no table's meaning; SQL stands beside
+// the use case that needs it.
 package pg
 
 import (
@@ -13,13 +14,15 @@ import (
 	"syscall"
 	"time"
 
+	"coffer/internal/errs"
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgtype"
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// A Querier runs statements: a DB outside a transaction, or a Tx inside one. Reading use cases take it.
+// A Querier runs statements: a DB outside a transaction, or a Tx inside one. Reading use cases take
+// it.
 type Querier interface {
 	Exec(ctx context.Context, sql string, args ...any) (pgconn.CommandTag, error)
 	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
@@ -40,21 +43,47 @@ type Args = pgx.NamedArgs
 // A DB is one household's database.
 type DB struct {
 	*pgxpool.Pool
+	reserve   *DB // nil without one
+	shares    *shares
 	cursorKey atomic.Pointer[[]byte]
 }
 
 // Options are the pool's few settings; zero values are good ones.
 type Options struct {
 	MaxConns         int           // 0 means 10: a household's server needs few, and PostgreSQL dislikes many
+	Reserve          bool          // keep some of them for Reserved
 	StatementTimeout time.Duration // 0 means 30 s
+	// how long a statement waits for what another transaction holds; 0 means 5 s, less than 0 as
+	// long as it takes
+	LockTimeout time.Duration
+	Unshared    bool // one use or caller may have all connections; for tests that show what this costs
 }
 
-// Open prepares a pool for the database at url. It does not connect yet, so that a server can start while PostgreSQL is away.
+// Timeouts of locks. A call gives up soon and says so, because it holds a connection while it
+// waits. A job has time, but not as much as a statement has, whose own end would look like a fault.
+// What is reserved must never wait for long.
+const (
+	callLocks    = 5 * time.Second
+	JobLocks     = 20 * time.Second
+	reserveLocks = 2 * time.Second
+)
+
+// reserved is how many of so many connections are kept. A pool of one has none to spare.
+func reserved(conns int) int {
+	if conns < 2 {
+		return 0
+	}
+	return max(1, min(3, conns*3/10))
+}
+
+// Open prepares a pool for the database at url. It does not connect yet, so that a server can start
+// while PostgreSQL is away.
 func Open(ctx context.Context, url string, o Options) (*DB, error) {
 	cfg, err := pgxpool.ParseConfig(url)
 	if err != nil {
 		// The parser's own message can quote the URL and with it the password.
-		return nil, errors.New("COFFER_DATABASE_URL is not a PostgreSQL URL; it looks like postgres://user:password@host:5432/name")
+		return nil, errors.New("COFFER_DATABASE_URL is not a PostgreSQL URL; it looks like " +
+			"postgres://user:password@host:5432/name")
 	}
 	if o.MaxConns == 0 {
 		o.MaxConns = 10
@@ -62,30 +91,96 @@ func Open(ctx context.Context, url string, o Options) (*DB, error) {
 	if o.StatementTimeout == 0 {
 		o.StatementTimeout = 30 * time.Second
 	}
-	cfg.MaxConns = int32(min(o.MaxConns, 1000))
+	if o.LockTimeout == 0 {
+		o.LockTimeout = callLocks
+	}
+	conns, kept := min(o.MaxConns, 1000), 0
+	if o.Reserve {
+		kept = reserved(conns)
+	}
+	cfg.MaxConns = int32(conns - kept)
 	cfg.ConnConfig.ConnectTimeout = 2 * time.Second
 	params := cfg.ConnConfig.RuntimeParams
 	params["application_name"] = "coffer"
 	params["timezone"] = "UTC"
-	params["jit"] = "off"                                // our queries are short: compiling one costs more than running it
-	params["random_page_cost"] = "1.1"                   // books lie in memory or on flash; the default is a turning disk's, and scans ten years to add up one
+	// our queries are short: compiling one costs more than running it
+	params["jit"] = "off"
+	// books lie in memory or on flash; the default is a turning disk's, and scans ten years to add
+	// up one
+	params["random_page_cost"] = "1.1"
 	params["pg_trgm.word_similarity_threshold"] = "0.45" // how near a fuzzy search must come
 	params["statement_timeout"] = fmt.Sprint(o.StatementTimeout.Milliseconds())
-	// A server that was killed must not keep its locks: the backend notices a dead peer within these bounds.
+	params["lock_timeout"] = fmt.Sprint(max(0, o.LockTimeout.Milliseconds()))
+	// A server that was killed must not keep its locks: the backend notices a dead peer within
+	// these bounds.
 	params["idle_in_transaction_session_timeout"] = "60000"
 	params["tcp_user_timeout"] = "8000"
 	cfg.AfterConnect = func(_ context.Context, c *pgx.Conn) error {
-		c.TypeMap().RegisterType(&pgtype.Type{Name: "timestamptz", OID: pgtype.TimestamptzOID, Codec: &pgtype.TimestamptzCodec{ScanLocation: time.UTC}})
+		c.TypeMap().RegisterType(&pgtype.Type{
+			Name: "timestamptz", OID: pgtype.TimestamptzOID,
+			Codec: &pgtype.TimestamptzCodec{ScanLocation: time.UTC},
+		})
 		return nil
 	}
+	db, err := newDB(ctx, cfg)
+	if err != nil {
+		return nil, err
+	}
+	if o.Unshared {
+		db.shares = newShares(1 << 20)
+	}
+	if kept > 0 {
+		small := cfg.Copy()
+		small.MaxConns = int32(kept)
+		small.ConnConfig.RuntimeParams["lock_timeout"] = fmt.Sprint(reserveLocks.Milliseconds())
+		if db.reserve, err = newDB(ctx, small); err != nil {
+			db.Pool.Close()
+			return nil, err
+		}
+	}
+	return db, nil
+}
+
+func newDB(ctx context.Context, cfg *pgxpool.Config) (*DB, error) {
 	pool, err := pgxpool.NewWithConfig(ctx, cfg)
 	if err != nil {
 		return nil, fmt.Errorf("open pool: %w", err)
 	}
-	return &DB{Pool: pool}, nil
+	return &DB{Pool: pool, shares: newShares(int(cfg.MaxConns))}, nil
 }
 
-// Wait returns when the database answers, or with the last failure when patience is over. While it waits it calls waiting, once.
+// Reserved is the same database through connections that calls and batches cannot take: for who is
+// calling, for probes, and for the leases of jobs. Only short statements belong there. Without a
+// reserve it is db itself.
+func (db *DB) Reserved() *DB {
+	if db == nil || db.reserve == nil {
+		return db
+	}
+	return db.reserve
+}
+
+// Close closes all connections, also the reserved ones.
+func (db *DB) Close() {
+	db.Pool.Close()
+	if db.reserve != nil {
+		db.reserve.Close()
+	}
+}
+
+// Conns is how many connections are open, and how many of these are in use, the reserved ones
+// included.
+func (db *DB) Conns() (open, busy int) {
+	s := db.Stat()
+	open, busy = int(s.TotalConns()), int(s.AcquiredConns())
+	if db.reserve != nil {
+		more, used := db.reserve.Conns()
+		open, busy = open+more, busy+used
+	}
+	return open, busy
+}
+
+// Wait returns when the database answers, or with the last failure when patience is over. While it
+// waits it calls waiting, once.
 func (db *DB) Wait(ctx context.Context, patience time.Duration, waiting func(error)) error {
 	deadline := time.Now().Add(patience)
 	for first := true; ; first = false {
@@ -102,17 +197,19 @@ func (db *DB) Wait(ctx context.Context, patience time.Duration, waiting func(err
 
 const attempts = 8
 
-// InTx runs f in a transaction and commits it. When PostgreSQL asks for it (serialization failure, deadlock) the whole of f runs again, so f must have no effect but through tx.
+// InTx runs f in a transaction and commits it. When PostgreSQL asks for it (serialization failure,
+// deadlock) the whole of f runs again, so f must have no effect but through tx. When that does not
+// help, and when somebody else holds a lock for too long, the error is UNAVAILABLE: see Contended.
 func (db *DB) InTx(ctx context.Context, f func(Tx) error) error {
 	for n := 1; ; n++ {
 		err := pgx.BeginFunc(ctx, db.Pool, func(tx pgx.Tx) error { return f(tx) })
 		if err == nil || n == attempts || !Retryable(err) {
-			return err
+			return Contended(err)
 		}
 		pause := time.Duration(n*n)*2*time.Millisecond + rand.N(5*time.Millisecond) //nolint:gosec // jitter, no secret
 		select {
 		case <-ctx.Done():
-			return err
+			return Contended(err)
 		case <-time.After(pause):
 		}
 	}
@@ -129,7 +226,31 @@ func Retryable(err error) bool {
 	return ok && (pe.Code == "40001" || pe.Code == "40P01")
 }
 
-// Away reports whether err means that PostgreSQL cannot be reached or is shutting down, rather than that it refused something.
+// lockTimedOut is what PostgreSQL says when a lock was not to be had within lock_timeout.
+const lockTimedOut = "55P03"
+
+// Contended turns an error that only means that others are at the same records into one that tells
+// the caller to come back. It leaves every other error, and one that is public already, as it is.
+func Contended(err error) error {
+	pe, ok := errors.AsType[*pgconn.PgError](err)
+	if !ok || pe.Code != lockTimedOut && !Retryable(err) {
+		return err
+	}
+	if _, public := errors.AsType[*errs.Error](err); public {
+		return err
+	}
+	return errs.Wrap(err, errs.Unavailable, "another change is using the same records; try again in a moment").Later(
+		2 * time.Second)
+}
+
+// TimedOut reports whether PostgreSQL stopped a statement that took too long.
+func TimedOut(err error) bool {
+	pe, ok := errors.AsType[*pgconn.PgError](err)
+	return ok && pe.Code == "57014"
+}
+
+// Away reports whether err means that PostgreSQL cannot be reached or is shutting down, rather than
+// that it refused something.
 func Away(err error) bool {
 	if pe, ok := errors.AsType[*pgconn.PgError](err); ok {
 		switch pe.Code {
@@ -144,7 +265,8 @@ func Away(err error) bool {
 	if ne, ok := errors.AsType[net.Error](err); ok && ne.Timeout() {
 		return false // our own deadline, not the database's absence
 	}
-	for _, cut := range []error{io.ErrUnexpectedEOF, net.ErrClosed, syscall.ECONNRESET, syscall.EPIPE} { // a crash resets connections on which something was still to be read
+	// a crash resets connections on which something was still to be read
+	for _, cut := range []error{io.ErrUnexpectedEOF, net.ErrClosed, syscall.ECONNRESET, syscall.EPIPE} {
 		if errors.Is(err, cut) {
 			return true
 		}
@@ -156,4 +278,10 @@ func Away(err error) bool {
 func Violates(err error, constraint string) bool {
 	pe, ok := errors.AsType[*pgconn.PgError](err)
 	return ok && len(pe.Code) > 1 && pe.Code[:2] == "23" && pe.ConstraintName == constraint
+}
+
+// Taken reports whether err says that another row has what must be one row's alone.
+func Taken(err error) bool {
+	pe, ok := errors.AsType[*pgconn.PgError](err)
+	return ok && pe.Code == "23505"
 }

@@ -59,6 +59,44 @@ func TestMigrateTogether(t *testing.T) {
 	}
 }
 
+// A database of a development version is refused with what to do, and left as it is.
+func TestMigrateRefusesDevelopment(t *testing.T) {
+	t.Parallel()
+	ctx := t.Context()
+	db, err := pg.Open(ctx, pgtest.EmptyURL(t), pg.Options{MaxConns: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	if _, err := db.Exec(ctx,
+		`create table goose_db_version (version_id bigint not null); insert into goose_db_version values (0), (28)`); err != nil {
+		t.Fatal(err)
+	}
+	if at, err := db.SchemaVersion(ctx); !errors.Is(err, pg.ErrDevelopment) {
+		t.Errorf("schema %d, %v", at, err)
+	}
+	steps, err := db.Migrate(ctx)
+	if !errors.Is(err, pg.ErrDevelopment) || len(steps) > 0 || !errs.Is(err, errs.Unavailable) {
+		t.Errorf("migrated %q, %v", steps, err)
+	}
+	for _, word := range []string{"coffer export", "COFFER_DATABASE_URL", "coffer import"} {
+		if !strings.Contains(fmt.Sprint(err), word) {
+			t.Errorf("%q does not say %q", err, word)
+		}
+	}
+	if n, err := pg.Value[int](ctx, db, `select count(*) from pg_tables
+		where schemaname = 'public'`); err != nil || n != 1 {
+		t.Errorf("%d tables, %v", n, err)
+	}
+	// The control: without that table the database is empty and is migrated.
+	if _, err := db.Exec(ctx, `drop table goose_db_version`); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := db.Migrate(ctx); err != nil {
+		t.Error(err)
+	}
+}
+
 func TestInTxRunsAgainWhenAsked(t *testing.T) {
 	t.Parallel()
 	db := pgtest.New(t)
@@ -103,7 +141,8 @@ func TestTimesAreUTCWithMicroseconds(t *testing.T) {
 		At   pg.Time  `db:"at"`
 		None *pg.Time `db:"none"`
 	}
-	r, err := pg.One[row](t.Context(), db, `select '2026-02-03 04:05:06.7+02'::timestamptz as at, null::timestamptz as none`)
+	r, err := pg.One[row](t.Context(), db, `select '2026-02-03 04:05:06.7+02'::timestamptz as at,
+		null::timestamptz as none`)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -135,7 +174,8 @@ func TestWhere(t *testing.T) {
 				want = append(want, n)
 			}
 		}
-		got, err := pg.Values[int](ctx, db, `select n from generate_series(0, 49) n `+w.SQL()+` order by n`, w.Args()...)
+		got, err := pg.Values[int](ctx, db, `select n from generate_series(0,
+			49) n `+w.SQL()+` order by n`, w.Args()...)
 		if err != nil || fmt.Sprint(got) != fmt.Sprint(want) {
 			t.Fatalf("%s %v: got %v (%v), want %v", w.SQL(), w.Args(), got, err, want)
 		}
@@ -170,7 +210,10 @@ func TestCursors(t *testing.T) {
 	if at, err := p.Decode(good, 2); err != nil || at[0] != "2026-01-01" {
 		t.Fatalf("own cursor: %v %v", at, err)
 	}
-	for name, other := range map[string]pg.Pager{"other filters": page("things", map[string]int{"min": 2}), "other list": page("rules", map[string]int{"min": 1})} {
+	for name, other := range map[string]pg.Pager{
+		"other filters": page("things", map[string]int{"min": 2}),
+		"other list":    page("rules", map[string]int{"min": 1}),
+	} {
 		if _, err := other.Decode(good, 2); !errs.Is(err, errs.InvalidCursor) {
 			t.Errorf("%s accepted the cursor: %v", name, err)
 		}
@@ -244,7 +287,8 @@ func TestResealOnline(t *testing.T) {
 		}
 		rows[i] = []any{i, sealed}
 	}
-	if _, err := db.CopyFrom(ctx, pgx.Identifier{"credential"}, []string{"id", "sealed"}, pgx.CopyFromRows(rows)); err != nil {
+	if _, err := db.CopyFrom(ctx, pgx.Identifier{"credential"}, []string{"id", "sealed"},
+		pgx.CopyFromRows(rows)); err != nil {
 		t.Fatal(err)
 	}
 	stop := make(chan struct{})
@@ -295,7 +339,10 @@ func TestResealOnline(t *testing.T) {
 			t.Errorf("%d still opens with the old key", i)
 		}
 	}
-	if again, err := db.Reseal(ctx, both, pg.SealedColumn{Table: "credential", Column: "sealed", Key: "id"}); err != nil || again != 0 {
+	if again, err := db.Reseal(ctx, both, pg.SealedColumn{
+		Table: "credential", Column: "sealed",
+		Key: "id",
+	}); err != nil || again != 0 {
 		t.Errorf("a second run rewrapped %d: %v", again, err)
 	}
 }
@@ -311,7 +358,8 @@ func TestAway(t *testing.T) {
 	if !pg.Away(err) {
 		t.Errorf("an unreachable server is not recognised: %v", err)
 	}
-	for _, cut := range []error{syscall.ECONNRESET, syscall.EPIPE, io.ErrUnexpectedEOF} { // what a crash leaves of a connection
+	// what a crash leaves of a connection
+	for _, cut := range []error{syscall.ECONNRESET, syscall.EPIPE, io.ErrUnexpectedEOF} {
 		if !pg.Away(fmt.Errorf("exec: %w", &net.OpError{Op: "read", Err: os.NewSyscallError("read", cut)})) {
 			t.Errorf("a connection that was cut is not recognised: %v", cut)
 		}

@@ -8,10 +8,11 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// ErrNoRow is what One answers when the statement yields no row.
+// ErrNoRow is what One returns if the statement yields no row.
 var ErrNoRow = errors.New("no row")
 
-// All collects every row by column name into a T, whose fields carry `db` tags. It never returns nil without an error, so that JSON shows [].
+// All collects every row by column name into a T, whose fields carry `db` tags. It never returns
+// nil without an error, so that JSON shows [].
 func All[T any](ctx context.Context, q Querier, sql string, args ...any) ([]T, error) {
 	rows, err := q.Query(ctx, sql, args...)
 	if err != nil {
@@ -27,7 +28,7 @@ func All[T any](ctx context.Context, q Querier, sql string, args ...any) ([]T, e
 	return out, nil
 }
 
-// One collects the first row by column name, or answers ErrNoRow.
+// One collects the first row by column name, or returns ErrNoRow.
 func One[T any](ctx context.Context, q Querier, sql string, args ...any) (T, error) {
 	rows, err := q.Query(ctx, sql, args...)
 	if err != nil {
@@ -58,7 +59,7 @@ func Values[T any](ctx context.Context, q Querier, sql string, args ...any) ([]T
 	return out, nil
 }
 
-// Exec runs a statement and answers how many rows it touched.
+// Exec runs a statement and returns how many rows it changed.
 func Exec(ctx context.Context, q Querier, sql string, args ...any) (int64, error) {
 	tag, err := q.Exec(ctx, sql, args...)
 	if err != nil {

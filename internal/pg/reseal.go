@@ -8,17 +8,22 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// A SealedColumn is a bytea column whose values seal.Ring sealed under Place{Table, Column, the row's key as text}. NULL means nothing is sealed there.
+// A SealedColumn is a bytea column whose values seal.Ring sealed under Place{Table, Column, the
+// row's key as text}. NULL means nothing is sealed there.
 type SealedColumn struct{ Table, Column, Key string }
 
 const resealBatch = 500
 
-// Reseal wraps every value of the column with the ring's current key, in batches that lock only their own rows, and answers how many it rewrapped.
-// Reads go on meanwhile: they need the old key in their ring until the end. It can be stopped and run again.
+// Reseal rewraps every value of the column with the ring's current key, in batches that lock only
+// their own rows, and returns how many it rewrapped.
 func (db *DB) Reseal(ctx context.Context, ring *seal.Ring, c SealedColumn) (int, error) {
-	table, column, key := pgx.Identifier{c.Table}.Sanitize(), pgx.Identifier{c.Column}.Sanitize(), pgx.Identifier{c.Key}.Sanitize()
-	page := fmt.Sprintf(`select %[3]s::text, %[2]s from %[1]s where %[2]s is not null and %[3]s::text > $1 order by %[3]s::text limit %[4]d for update`, table, column, key, resealBatch)
-	write := fmt.Sprintf(`update %[1]s t set %[2]s = n.sealed from unnest($1::text[], $2::bytea[]) n (key, sealed) where t.%[3]s::text = n.key`, table, column, key)
+	table, column, key := pgx.Identifier{c.Table}.Sanitize(), pgx.Identifier{c.Column}.Sanitize(), pgx.Identifier{
+		c.Key,
+	}.Sanitize()
+	page := fmt.Sprintf(`select %[3]s::text, %[2]s from %[1]s where %[2]s is not null and %[3]s::text > $1
+		order by %[3]s::text limit %[4]d for update`, table, column, key, resealBatch)
+	write := fmt.Sprintf(`update %[1]s t set %[2]s = n.sealed from unnest($1::text[], $2::bytea[]) n (key, sealed)
+		where t.%[3]s::text = n.key`, table, column, key)
 	total, after := 0, ""
 	for {
 		var seen, changed int

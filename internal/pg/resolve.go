@@ -16,7 +16,8 @@ type Ref struct {
 	text string
 }
 
-// RefTo reads what a caller gave. By shape it is a UUID; anything else is a slug or a short id, and which of them the database says.
+// RefTo reads what a caller gave. By shape it is a UUID; anything else is a slug or a short id, and
+// which of them the database says.
 func RefTo(text string) Ref {
 	if u, err := id.Parse(text); err == nil {
 		return Ref{uuid: &u}
@@ -24,7 +25,8 @@ func RefTo(text string) Ref {
 	return Ref{text: text}
 }
 
-// Args are the three arguments of the condition (id = $1 or slug = $2 or short_id = $3). Order by (slug = $2) desc, because a slug may have the shape of a short id.
+// Args are the three arguments of the condition (id = $1 or slug = $2 or short_id = $3). Order by
+// (slug = $2) desc, because a slug may have the shape of a short id.
 func (r Ref) Args() []any {
 	if r.uuid != nil {
 		return []any{r.uuid, nil, nil}
@@ -32,7 +34,8 @@ func (r Ref) Args() []any {
 	return []any{nil, strings.ToLower(r.text), r.text}
 }
 
-// IDArgs are the two arguments of the condition (id = $1 or short_id = $2), for records that have no slug.
+// IDArgs are the two arguments of the condition (id = $1 or short_id = $2), for records that have
+// no slug.
 func (r Ref) IDArgs() []any {
 	if r.uuid != nil {
 		return []any{r.uuid, nil}
@@ -40,10 +43,11 @@ func (r Ref) IDArgs() []any {
 	return []any{nil, r.text}
 }
 
-// Found turns ErrNoRow into NOT_FOUND for the named kind of record; every other error passes.
+// Found turns ErrNoRow into NOT_FOUND for the named kind of record; every other error passes. The
+// hint names the op that lists such records, in braces: "{tag.list} lists them".
 func Found(err error, kind, hint string) error {
 	if errors.Is(err, ErrNoRow) {
-		return errs.New(errs.NotFound, "there is no such %s; %s", kind, hint)
+		return errs.Missing("", kind, hint)
 	}
 	return err
 }
@@ -51,14 +55,13 @@ func Found(err error, kind, hint string) error {
 // Named is Found for a name inside a body, which is INVALID_REFERENCE at that field.
 func Named(err error, field, kind, hint string) error {
 	if errors.Is(err, ErrNoRow) {
-		e := errs.New(errs.InvalidReference, "%s: there is no such %s; %s", field, kind, hint)
-		e.Details = []errs.Detail{{Field: field, Code: "reference", Message: "there is no such " + kind}}
-		return e
+		return errs.Missing(field, kind, hint)
 	}
 	return err
 }
 
-// Redraw runs insert, which draws ids, again when a short id that it drew is taken. Each try is a savepoint, so a collision leaves the transaction usable.
+// Redraw runs insert, which draws ids, again when a short id that it drew is taken. Each try is a
+// savepoint, so a collision leaves the transaction usable.
 func Redraw(ctx context.Context, tx Tx, constraint string, insert func(Tx) error) error {
 	var err error
 	for range 5 {
@@ -83,7 +86,9 @@ func Split(refs []string) (texts []string, uuids []id.ID) {
 	return texts, uuids
 }
 
-// Names finds what texts name, all in one query, and answers it under each text that was given. look takes UUIDs and texts and answers id, name and short_id; a name goes before a short id of the same shape.
+// Names resolves texts, all in one query, and returns the result under each given text. look takes
+// UUIDs and texts and returns id, name and short_id; a name takes precedence over a short id of the
+// same form.
 func Names(ctx context.Context, q Querier, refs []string, look string) (map[string]id.ID, error) {
 	type row struct {
 		ID    id.ID  `db:"id"`

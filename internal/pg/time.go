@@ -9,7 +9,8 @@ import (
 
 const wireTime = "2006-01-02T15:04:05.000000Z"
 
-// A Time is a timestamp as the contract prints it: RFC 3339, UTC, always six digits of fraction, so that text order is time order.
+// A Time is a timestamp as the contract prints it: RFC 3339, UTC, always six digits of fraction, so
+// that text order is time order.
 type Time struct{ t time.Time }
 
 // At is the Time of t, cut to microseconds as PostgreSQL stores it.
@@ -56,7 +57,7 @@ func (t *Time) UnmarshalText(b []byte) error {
 // ScanTimestamptz implements pgtype.TimestamptzScanner.
 func (t *Time) ScanTimestamptz(v pgtype.Timestamptz) error {
 	if !v.Valid || v.InfinityModifier != pgtype.Finite {
-		return errors.New("pg: no finite timestamp where one is required")
+		return errors.New("pg: infinite or NULL where a timestamp is required")
 	}
 	*t = Time{v.Time.UTC()}
 	return nil

@@ -22,13 +22,15 @@ func IsBinary(fields []pgconn.FieldDescription) bool {
 	return true
 }
 
-// A Wire is a row as PostgreSQL sends it: its binary form, column by column. Reading it so costs a fraction of what the driver's way into a struct does.
+// A Wire is a row as PostgreSQL sends it: its binary form, column by column. Reading it so costs a
+// fraction of what the driver's way into a struct does.
 type Wire struct {
 	Values [][]byte
 	Failed bool // a column was not what was read
 }
 
-// take is the next column, which must have that many bytes; less than 0 is any number. NULL fails: it is Optional's.
+// take is the next column, which must have that many bytes; less than 0 is any number. NULL fails:
+// it is Optional's.
 func (w *Wire) take(size int) []byte {
 	if len(w.Values) == 0 || w.Values[0] == nil || size >= 0 && len(w.Values[0]) != size {
 		w.Failed = true
@@ -93,7 +95,8 @@ func (w *Wire) Time() Time {
 	return At(time.Unix(epoch.Unix()+n/1e6, n%1e6*1000))
 }
 
-// Amount reads a numeric with two digits behind the point: groups of four digits, the first worth 10000 to the power of weight.
+// Amount reads a numeric with two digits behind the point: groups of four digits, the first worth
+// 10000 to the power of weight.
 func (w *Wire) Amount() money.Amount {
 	b := w.take(-1)
 	const head, positive, negative = 8, 0, 0x4000

@@ -11,11 +11,11 @@ import (
 	"coffer/internal/pg/pgtest"
 )
 
-// A report goes for good, so an agent deletes its own and nobody else's; people delete any.
+// An agent deletes its own and nobody else's; people delete any.
 func TestWhoDeletesReports(t *testing.T) {
 	t.Parallel()
 	db := pgtest.New(t)
-	r := New(nil)
+	r := New()
 	as := func(kind string) context.Context {
 		return op.WithActor(t.Context(), op.Actor{Type: kind, ID: id.New(), Name: kind, Scope: op.Full})
 	}
@@ -25,7 +25,10 @@ func TestWhoDeletesReports(t *testing.T) {
 		author, deletes context.Context //nolint:containedctx // who acts
 		refused         bool
 	}{
-		{"its own", agent, agent, false}, {"another agent's", other, agent, true}, {"a person's", person, agent, true}, {"an agent's, by a person", agent, person, false},
+		{"its own", agent, agent, false},
+		{"another agent's", other, agent, true},
+		{"a person's", person, agent, true},
+		{"an agent's, by a person", agent, person, false},
 	} {
 		err := db.InTx(t.Context(), func(tx pg.Tx) error {
 			made, err := r.Create(c.author, tx, CreateReport{Title: "x", Body: "x", Kind: "summary"})

@@ -15,7 +15,7 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// Limits bound what one caller may ask of one process. Zero values are the contract's.
+// Limits bound what one caller may ask of one process. Zero values mean the defaults of the API.
 type Limits struct {
 	PerMinute         int // requests of one key; 0 means 3,000
 	Burst             int // of these at once; 0 means 300
@@ -34,13 +34,15 @@ func (l *Limits) fill() {
 	}
 }
 
-// A gate stands before every route: size first, then who is calling, then how often, then whether they may.
+// A gate checks every request before its route: first the size, then who is calling, then how
+// often, then whether they may.
 type gate struct {
 	server   *Server
 	limits   Limits
 	foreign  *http.CrossOriginProtection
 	keys     buckets
 	failures buckets
+	bodies   *op.Share // bytes of large bodies
 }
 
 func newGate(s *Server) (*gate, error) {
@@ -52,24 +54,27 @@ func newGate(s *Server) (*gate, error) {
 			return nil, fmt.Errorf("COFFER_PUBLIC_URL: %w", err)
 		}
 	}
+	if s.Bodies == nil {
+		s.Bodies = bodyShare()
+	}
 	return &gate{
-		server: s, limits: l, foreign: foreign,
+		server: s, limits: l, foreign: foreign, bodies: s.Bodies,
 		keys:     buckets{every: time.Minute / time.Duration(l.PerMinute), burst: l.Burst},
 		failures: buckets{every: time.Minute / time.Duration(l.FailuresPerMinute), burst: l.FailuresPerMinute},
 	}, nil
 }
 
-// A demand is what a route asks of a request before it is read.
+// A demand is what a route requires of a request before it is read.
 type demand struct {
 	scope    op.Scope
 	limit    int64                // of the body
-	agents   bool                 // the key may come as a bearer token, and a session is no way in
+	agents   bool                 // the key may be a bearer token, and sessions do not count
 	tokens   bool                 // access tokens are the only way in
-	resource string               // what an access token must have been made for
+	resource string               // the resource that an access token must have been issued for
 	may      func(op.Actor) error // whether the one who calls may
 }
 
-// enter admits a request or says why not. An open route admits everyone; a key that is sent there is not looked at.
+// enter admits a request or returns an error. An open route admits everyone and ignores a key.
 func (g *gate) enter(w http.ResponseWriter, r *http.Request, d demand) (op.Actor, error) {
 	if r.ContentLength > d.limit {
 		return op.Actor{}, tooLarge(d.limit)
@@ -77,10 +82,13 @@ func (g *gate) enter(w http.ResponseWriter, r *http.Request, d demand) (op.Actor
 	if d.scope == op.Open {
 		return op.Actor{}, nil
 	}
-	actor, err := g.who(r, d)
+	actor, err := g.authenticate(r, d)
 	if err != nil {
-		if e := errs.Public(err, ""); e.Kind() == errs.KindUnauthenticated && !g.failures.take(auth.Network(address(r))) {
-			return op.Actor{}, errs.New(errs.RateLimited, "too many failed authentications from this address; wait a minute, and check the key").Later(time.Minute)
+		if e := errs.Public(err, ""); e.Kind() == errs.KindUnauthenticated &&
+			!g.failures.take(auth.Network(address(r))) {
+			return op.Actor{}, errs.New(errs.RateLimited,
+				"too many failed authentications from this address; check the key and try again in a minute").
+				Later(time.Minute).Limited("failures", g.limits.FailuresPerMinute, time.Minute)
 		}
 		return op.Actor{}, err
 	}
@@ -90,9 +98,10 @@ func (g *gate) enter(w http.ResponseWriter, r *http.Request, d demand) (op.Actor
 	return actor, d.may(actor)
 }
 
-// who says who calls: by the key, where none is sent by the access token, and else by the session. One that is no good is no reason to look further.
-// A browser sends the session along with whatever page asks it to, so what changes something must come from a page of ours.
-func (g *gate) who(r *http.Request, d demand) (op.Actor, error) {
+// authenticate identifies the caller by API key, else access token, else session. An invalid
+// credential is an error; it never falls back to the next one. A browser sends the session with any
+// page's request, so a request that changes something must come from one of our own pages.
+func (g *gate) authenticate(r *http.Request, d demand) (op.Actor, error) {
 	key := r.Header.Get("X-API-Key")
 	token := bearer(r)
 	if d.agents && key == "" {
@@ -106,21 +115,23 @@ func (g *gate) who(r *http.Request, d demand) (op.Actor, error) {
 		return g.server.Key(r.Context(), key)
 	}
 	if err := g.foreign.Check(r); err != nil {
-		return op.Actor{}, errs.Wrap(err, errs.Forbidden, "requests from pages of another site are refused")
+		return op.Actor{}, errs.Wrap(err, errs.Forbidden, "requests from pages of other sites are not allowed")
 	}
 	return g.server.Session(r.Context(), session.Value)
 }
 
-// addressed refuses requests that a foreign web page made a browser send: those with another site's Origin, and those to a host name that is not ours (DNS rebinding).
-// An address in numbers cannot be rebound, so it passes as a host.
+// addressed rejects requests that a foreign web page made a browser send: those with another site's
+// Origin, and those to a host name that is not ours (DNS rebinding). A numeric address cannot be
+// rebound, so it is accepted as a host.
 func (g *gate) addressed(r *http.Request) error {
 	if name := hostname(r.Host); net.ParseIP(name) == nil && !g.ours(name) {
-		return errs.New(errs.Forbidden, "this server does not answer here under that host name; its operator allows one with COFFER_PUBLIC_URL")
+		return errs.New(errs.Forbidden,
+			"this host name is not allowed here; the operator sets the server's own in COFFER_PUBLIC_URL")
 	}
 	if origin := r.Header.Get("Origin"); origin != "" {
 		u, err := url.Parse(origin)
 		if err != nil || u.Host == "" || u.Host != r.Host && !g.ours(u.Hostname()) {
-			return errs.New(errs.Forbidden, "requests from pages of another site are refused")
+			return errs.New(errs.Forbidden, "requests from pages of other sites are not allowed")
 		}
 	}
 	return nil
@@ -138,7 +149,7 @@ func hostname(host string) string {
 	return strings.Trim(host, "[]")
 }
 
-// bearer is the bearer token of a request, or "".
+// bearer returns the bearer token of a request, or "".
 func bearer(r *http.Request) string {
 	scheme, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
 	if !strings.EqualFold(scheme, "Bearer") {
@@ -157,7 +168,9 @@ func (g *gate) pace(w http.ResponseWriter, a op.Actor) error {
 		return nil
 	}
 	w.Header().Set("Retry-After", "1")
-	return errs.New(errs.RateLimited, "this key may make %d requests a minute, %d at once; wait a second and go on more slowly", g.limits.PerMinute, g.limits.Burst)
+	return errs.New(errs.RateLimited,
+		"this key may make %d requests a minute and %d at once; wait a second and slow down", g.limits.PerMinute,
+		g.limits.Burst)
 }
 
 func address(r *http.Request) string {
@@ -170,7 +183,8 @@ func address(r *http.Request) string {
 
 const manyBuckets = 10_000
 
-// buckets are one token bucket per name, kept in memory: they bound bursts on one process and decide nothing else.
+// buckets are one token bucket per name, kept in memory: they limit bursts on one process and
+// decide nothing else.
 type buckets struct {
 	every time.Duration
 	burst int
@@ -192,7 +206,8 @@ func (b *buckets) of(name string) *rate.Limiter {
 	return l
 }
 
-// busy are the buckets that are not full again. When a flood of addresses keeps all of them busy they are dropped: memory stays bounded, and the flood starts anew.
+// busy returns the buckets that are not full again. If a flood of addresses keeps all of them busy,
+// they are dropped: memory stays bounded, and counting starts again.
 func (b *buckets) busy() map[string]*rate.Limiter {
 	kept := map[string]*rate.Limiter{}
 	for name, l := range b.all {

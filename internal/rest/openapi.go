@@ -10,17 +10,16 @@ import (
 	"strconv"
 	"strings"
 
-	"coffer/internal/auth"
-	"coffer/internal/errs"
 	"coffer/internal/op"
 )
 
-// ContractVersion is the version of the interface that the document describes.
+// ContractVersion is the version of the API that the document describes.
 const ContractVersion = "1.0.0"
 
-// Document is the OpenAPI 3.1 description of ops and raw routes, the same for every build of the same menu. groups says what each noun is.
+// Document returns the OpenAPI 3.1 description of ops and raw routes, the same for every build of
+// the same menu. groups describes each noun.
 func Document(ops []*op.Op, raw []Raw, groups map[string]string) op.Tree {
-	d := &document{schemas: map[string]op.Tree{}, statuses: map[int]bool{}}
+	d := &document{schemas: map[string]op.Tree{}, shapes: map[string]string{}, statuses: map[int]bool{}}
 	paths := map[string]map[string]op.Tree{}
 	add := func(path, method string, t op.Tree) {
 		if paths[path] == nil {
@@ -53,11 +52,25 @@ func Document(ops []*op.Op, raw []Raw, groups map[string]string) op.Tree {
 			{Key: "title", Value: "coffer"},
 			{Key: "version", Value: ContractVersion},
 			{Key: "summary", Value: "A household's financial data, exact, private and reversible."},
-			{Key: "description", Value: "Amounts are exact decimals; positive is money out. Every record has a UUID `id` and an 8-character `short_id`; either names it wherever an id is asked for. Unknown fields and parameters are errors. In a PATCH an absent field stays, null clears."},
-			{Key: "license", Value: op.Tree{{Key: "name", Value: "Apache-2.0"}, {Key: "identifier", Value: "Apache-2.0"}}},
+			{
+				Key: "description",
+				Value: "Amounts are exact decimals; positive is money out. Every record has a UUID `id` and an " +
+					"8-character `short_id`; either is accepted wherever an id is expected. Unknown fields and " +
+					"parameters are errors. In a PATCH, omitted fields stay and null clears a field.",
+			},
+			{Key: "license", Value: op.Tree{
+				{Key: "name", Value: "Apache-2.0"},
+				{Key: "identifier", Value: "Apache-2.0"},
+			}},
 		}},
-		{Key: "servers", Value: []op.Tree{{{Key: "url", Value: "/"}, {Key: "description", Value: "The server that serves this document"}}}},
-		{Key: "security", Value: []op.Tree{{{Key: "apiKey", Value: []string{}}}, {{Key: "session", Value: []string{}}}}},
+		{Key: "servers", Value: []op.Tree{{
+			{Key: "url", Value: "/"},
+			{Key: "description", Value: "The server that serves this document"},
+		}}},
+		{Key: "security", Value: []op.Tree{
+			{{Key: "apiKey", Value: []string{}}},
+			{{Key: "session", Value: []string{}}},
+		}},
 		{Key: "tags", Value: tags},
 		{Key: "paths", Value: orderedPaths(paths)},
 		{Key: "components", Value: d.components()},
@@ -66,11 +79,20 @@ func Document(ops []*op.Op, raw []Raw, groups map[string]string) op.Tree {
 
 type document struct {
 	schemas  map[string]op.Tree
+	shapes   map[string]string // what each schema has, to notice two of one name
 	statuses map[int]bool
 }
 
 // ref names a struct's component and prints it on its first use.
 func (d *document) ref(s *op.Schema) string {
+	var shape strings.Builder
+	for _, p := range s.Props {
+		shape.WriteString(p.Name + " " + p.Type + " " + p.Schema.Name + "\n")
+	}
+	if prior, ok := d.shapes[s.Name]; ok && prior != shape.String() {
+		panic("rest: two shapes share the name " + s.Name)
+	}
+	d.shapes[s.Name] = shape.String()
 	if _, done := d.schemas[s.Name]; !done {
 		d.schemas[s.Name] = nil // a place-holder, so that a shape met again while it is printed is a reference
 		plain := *s
@@ -88,6 +110,7 @@ func (d *document) operation(o *op.Op) op.Tree {
 	}
 	t.Add("description", describe(o))
 	t.Add("x-scope", o.Scope.String())
+	t.Add("x-people", o.People.JSON())
 	t.Add("x-tool", o.Tool)
 	if o.Scope == op.Open {
 		t = append(t, op.Member{Key: "security", Value: []op.Tree{}})
@@ -104,14 +127,17 @@ func describe(o *op.Op) string {
 	text := o.Summary
 	switch o.Scope {
 	case op.Full:
-		text += " Needs a key with scope full_access."
+		text += " Requires a key with scope full_access."
 	case op.AnyKey:
-		text += " Any valid key will do."
+		text += " Requires any valid key."
 	case op.Open:
-		text += " Needs no key."
+		text += " Requires no key."
+	}
+	if rule := o.ForAgents(); rule != "" {
+		text += " " + strings.ToUpper(rule[:1]) + rule[1:] + ", unless their key may administer."
 	}
 	if o.Tool != "" {
-		text += fmt.Sprintf(" Agents have it as the tool `%s`.", o.Tool)
+		text += fmt.Sprintf(" Agents call it as the tool `%s`.", o.Tool)
 	}
 	return text
 }
@@ -163,7 +189,10 @@ func (d *document) body(o *op.Op) op.Tree {
 		if o.TakesFile() {
 			whole := *o.In
 			whole.Props = slices.DeleteFunc(slices.Clone(o.In.Props), func(p op.Prop) bool { return p.In == op.InPath })
-			content = append(content, op.Member{Key: jsonType, Value: op.Tree{{Key: "schema", Value: whole.Inside(d.ref, true)}}})
+			content = append(content, op.Member{
+				Key:   jsonType,
+				Value: op.Tree{{Key: "schema", Value: whole.Inside(d.ref, true)}},
+			})
 		}
 		return op.Tree{{Key: "required", Value: true}, {Key: "content", Value: content}}
 	}
@@ -172,7 +201,8 @@ func (d *document) body(o *op.Op) op.Tree {
 	if len(fields.Props) == 0 {
 		return nil
 	}
-	required := slices.ContainsFunc(fields.Props, func(p op.Prop) bool { return p.Required }) || o.Method == http.MethodPatch
+	required := slices.ContainsFunc(fields.Props, func(p op.Prop) bool { return p.Required }) ||
+		o.Method == http.MethodPatch
 	printed := fields.Inside(d.ref, true)
 	if o.Method == http.MethodPatch {
 		printed.Add("minProperties", 1)
@@ -182,7 +212,10 @@ func (d *document) body(o *op.Op) op.Tree {
 	}
 	d.schemas[fields.Name] = printed
 	ref := op.Tree{{Key: "$ref", Value: "#/components/schemas/" + fields.Name}}
-	return op.Tree{{Key: "required", Value: required}, {Key: "content", Value: op.Tree{{Key: "application/json", Value: op.Tree{{Key: "schema", Value: ref}}}}}}
+	return op.Tree{{Key: "required", Value: required}, {
+		Key:   "content",
+		Value: op.Tree{{Key: "application/json", Value: op.Tree{{Key: "schema", Value: ref}}}},
+	}}
 }
 
 func (d *document) responses(o *op.Op) op.Tree {
@@ -193,18 +226,25 @@ func (d *document) responses(o *op.Op) op.Tree {
 	switch {
 	case o.Status == http.StatusNoContent:
 	case o.TextOut != "":
-		ok.Add("content", op.Tree{{Key: o.TextOut, Value: op.Tree{{Key: "schema", Value: op.Tree{{Key: "type", Value: "string"}}}}}})
+		ok.Add("content", op.Tree{{
+			Key:   o.TextOut,
+			Value: op.Tree{{Key: "schema", Value: op.Tree{{Key: "type", Value: "string"}}}},
+		}})
 	default:
 		ok.Add("content", op.Tree{{Key: "application/json", Value: op.Tree{{Key: "schema", Value: d.answer(o.Out)}}}})
 	}
 	t := op.Tree{{Key: strconv.Itoa(o.Status), Value: ok}}
 	if o.Status == http.StatusAccepted {
-		t = op.Tree{{Key: "200", Value: ok}, {Key: "202", Value: append(op.Tree{{Key: "description", Value: "Taken on; it goes on after this answer"}}, ok[1:]...)}}
+		t = op.Tree{{Key: "200", Value: ok}, {
+			Key: "202",
+			Value: append(op.Tree{{Key: "description", Value: "Accepted; the job continues after this response"}},
+				ok[1:]...),
+		}}
 	}
 	return append(t, d.failures(failuresOf(o))...)
 }
 
-// answer prints what an op gives: open objects, so that a new field breaks no client.
+// answer prints an op's output: open objects, so that a new field breaks no client.
 func (d *document) answer(s *op.Schema) op.Tree {
 	if s.Name != "" {
 		return op.Tree{{Key: "$ref", Value: d.ref(s)}}
@@ -213,7 +253,10 @@ func (d *document) answer(s *op.Schema) op.Tree {
 }
 
 func failuresOf(o *op.Op) []int {
-	list := []int{http.StatusBadRequest, http.StatusNotAcceptable, http.StatusInternalServerError, http.StatusServiceUnavailable}
+	list := []int{
+		http.StatusBadRequest, http.StatusNotAcceptable, http.StatusInternalServerError,
+		http.StatusServiceUnavailable,
+	}
 	if o.Scope != op.Open {
 		list = append(list, http.StatusUnauthorized, http.StatusTooManyRequests)
 	}
@@ -254,7 +297,7 @@ func (d *document) failures(list []int) op.Tree {
 	return t
 }
 
-// called is a parameter's name in words, where nothing more is said of it.
+// called returns a parameter's name in words, for a parameter without a description.
 func called(name string) string {
 	return strings.ReplaceAll(strings.ToUpper(name[:1])+name[1:], "_", " ")
 }
@@ -271,7 +314,11 @@ func (d *document) raw(r Raw) op.Tree {
 	var parameters []op.Tree
 	for _, m := range pathVariable.FindAllStringSubmatch(r.Route, -1) {
 		parameters = append(parameters, op.Tree{
-			{Key: "name", Value: m[1]}, {Key: "in", Value: "path"}, {Key: "description", Value: called(m[1])}, {Key: "required", Value: true}, {Key: "schema", Value: op.Tree{{Key: "type", Value: "string"}}},
+			{Key: "name", Value: m[1]},
+			{Key: "in", Value: "path"},
+			{Key: "description", Value: called(m[1])},
+			{Key: "required", Value: true},
+			{Key: "schema", Value: op.Tree{{Key: "type", Value: "string"}}},
 		})
 	}
 	if r.In != nil {
@@ -279,7 +326,10 @@ func (d *document) raw(r Raw) op.Tree {
 		if r.Form {
 			kind = "application/x-www-form-urlencoded"
 		}
-		t.Add("requestBody", op.Tree{{Key: "required", Value: true}, {Key: "content", Value: op.Tree{{Key: kind, Value: op.Tree{{Key: "schema", Value: d.answer(r.In)}}}}}})
+		t.Add("requestBody", op.Tree{
+			{Key: "required", Value: true},
+			{Key: "content", Value: op.Tree{{Key: kind, Value: op.Tree{{Key: "schema", Value: d.answer(r.In)}}}}},
+		})
 	}
 	failures := append([]int{http.StatusBadRequest, http.StatusServiceUnavailable}, r.Refusals...)
 	if len(parameters) > 0 {
@@ -292,7 +342,8 @@ func (d *document) raw(r Raw) op.Tree {
 		failures = append(failures, http.StatusUnauthorized, http.StatusTooManyRequests)
 	}
 	if r.Out == nil && r.Type == "" {
-		t.Add("responses", append(op.Tree{{Key: "204", Value: op.Tree{{Key: "description", Value: "Done"}}}}, d.failures(failures)...))
+		t.Add("responses", append(op.Tree{{Key: "204", Value: op.Tree{{Key: "description", Value: "Done"}}}},
+			d.failures(failures)...))
 		return t
 	}
 	ok := op.Tree{{Key: "description", Value: "Done"}}
@@ -304,7 +355,10 @@ func (d *document) raw(r Raw) op.Tree {
 	responses := op.Tree{{Key: "200", Value: ok}}
 	for _, status := range failures {
 		if status == http.StatusServiceUnavailable && group == "health" {
-			responses.Add("503", op.Tree{{Key: "description", Value: "Not ready; the same shape says why"}, {Key: "content", Value: body}})
+			responses.Add("503", op.Tree{
+				{Key: "description", Value: "Not ready; the body says why"},
+				{Key: "content", Value: body},
+			})
 			continue
 		}
 		responses = append(responses, d.failures([]int{status})...)
@@ -317,54 +371,6 @@ var pathVariable = regexp.MustCompile(`\{(\w+)\}`)
 
 func responseName(status int) string {
 	return strings.ReplaceAll(http.StatusText(status), " ", "")
-}
-
-func (d *document) components() op.Tree {
-	envelope := d.answer(op.SchemaOf[errs.Face]())
-	var responses op.Tree
-	statuses := sorted(d.statuses)
-	for _, status := range statuses {
-		if status == http.StatusNotModified {
-			responses.Add(responseName(status), op.Tree{{Key: "description", Value: "The record is still the one with this ETag"}})
-			continue
-		}
-		var codes []string
-		for _, c := range errs.Codes() {
-			if c.Status() == status {
-				codes = append(codes, string(c))
-			}
-		}
-		responses.Add(responseName(status), op.Tree{
-			{Key: "description", Value: "One of: " + strings.Join(codes, ", ")},
-			{Key: "content", Value: op.Tree{{Key: "application/json", Value: op.Tree{
-				{Key: "schema", Value: envelope},
-				{Key: "example", Value: op.Tree{{Key: "error", Value: op.Tree{{Key: "code", Value: codes[0]}, {Key: "message", Value: "What went wrong and what to do about it."}}}}},
-			}}}},
-		})
-	}
-	var schemas op.Tree
-	for _, name := range sorted(keySet(d.schemas)) {
-		schemas.Add(name, d.schemas[name])
-	}
-	text := op.Tree{{Key: "type", Value: "string"}}
-	header := func(name, description string, schema op.Tree) op.Tree {
-		return op.Tree{{Key: "name", Value: name}, {Key: "in", Value: "header"}, {Key: "description", Value: description}, {Key: "schema", Value: schema}}
-	}
-	return op.Tree{
-		{Key: "securitySchemes", Value: op.Tree{{Key: "apiKey", Value: op.Tree{
-			{Key: "type", Value: "apiKey"}, {Key: "in", Value: "header"}, {Key: "name", Value: "X-API-Key"}, {Key: "description", Value: "coffer_ and 43 base62 characters; made with `coffer key create`"},
-		}}, {Key: "session", Value: op.Tree{
-			{Key: "type", Value: "apiKey"}, {Key: "in", Value: "cookie"}, {Key: "name", Value: auth.SessionCookie}, {Key: "description", Value: "What POST /auth/login gives a member's browser; a key that is sent beside it wins"},
-		}}}},
-		{Key: "parameters", Value: op.Tree{
-			{Key: "IdempotencyKey", Value: header("Idempotency-Key", "The same key with the same call within 24 hours gives the stored answer instead of a second effect.", op.Tree{{Key: "type", Value: "string"}, {Key: "maxLength", Value: op.MaxIdempotencyKey}})},
-			{Key: "IfMatch", Value: header("If-Match", "The ETag of the record you read; 412 if it has changed since.", text)},
-			{Key: "IfNoneMatch", Value: header("If-None-Match", "The ETag you have; 304 if it is still the one.", text)},
-		}},
-		{Key: "headers", Value: op.Tree{{Key: "ETag", Value: op.Tree{{Key: "description", Value: "Names this state of the record"}, {Key: "schema", Value: text}}}}},
-		{Key: "responses", Value: responses},
-		{Key: "schemas", Value: schemas},
-	}
 }
 
 func orderedPaths(paths map[string]map[string]op.Tree) op.Tree {
@@ -396,7 +402,8 @@ func sorted[K int | string](set map[K]bool) []K {
 	return list
 }
 
-// documents serves the contract and its readable form, to anyone and without any request elsewhere.
+// documents serves the OpenAPI document and the reference page to anyone, without requests to other
+// servers.
 func (s *Server) documents(mux *routes) error {
 	doc := Document(s.Ops, s.Raw, s.Groups)
 	asJSON, err := json.MarshalIndent(doc, "", "  ")

@@ -9,7 +9,8 @@ import (
 	"strings"
 )
 
-// proxies are the networks of reverse proxies that stand before the server. What they say of where a request came from is taken; from anyone else it could be made up to escape limits.
+// proxies are the networks of the reverse proxies in front of the server. Only they are trusted to
+// say where a request came from; others could invent an address to escape limits.
 type proxies []netip.Prefix
 
 func newProxies(networks []string) (proxies, error) {
@@ -24,7 +25,8 @@ func newProxies(networks []string) (proxies, error) {
 	return out, nil
 }
 
-// behind sets a request's address to that of the client: the last one in X-Forwarded-For that is no proxy of ours.
+// behind sets a request's address to the client's: the last one in X-Forwarded-For that is not one
+// of our proxies.
 func (p proxies) behind(next http.Handler) http.Handler {
 	if len(p) == 0 {
 		return next
@@ -56,5 +58,6 @@ func (p proxies) client(r *http.Request) string {
 
 func (p proxies) has(address string) bool {
 	ip, err := netip.ParseAddr(address)
-	return err == nil && slices.ContainsFunc(p, func(n netip.Prefix) bool { return n.Contains(ip.Unmap().WithZone("")) })
+	return err == nil && slices.ContainsFunc(p,
+		func(n netip.Prefix) bool { return n.Contains(ip.Unmap().WithZone("")) })
 }

@@ -21,7 +21,8 @@ var referenceHTML string
 var stylesheet []byte
 
 // pagePolicy lets the page load its own stylesheet and nothing else: no script, no foreign host.
-const pagePolicy = "default-src 'none'; style-src 'self'; img-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+const pagePolicy = "default-src 'none'; style-src 'self'; img-src 'self' data:; base-uri 'none'; form-action 'none'; " +
+	"frame-ancestors 'none'"
 
 type refGroup struct {
 	Name, About string
@@ -41,7 +42,8 @@ func (r refOp) Parameters() []op.Prop { return r.In.Props }
 // Command is the op as the command line has it.
 func (r refOp) Command() string { return strings.ReplaceAll(r.Name, ".", " ") }
 
-// reference is the API reference as one page without script, so that it reads the same offline, in a text browser and under the strictest policy.
+// reference returns the API reference as one page without script, so that it reads the same
+// offline, in a text browser and under the strictest policy.
 func (s *Server) reference() ([]byte, error) {
 	var groups []*refGroup
 	at := map[string]*refGroup{}
@@ -77,11 +79,14 @@ func (s *Server) reference() ([]byte, error) {
 		return nil, err
 	}
 	var b bytes.Buffer
-	err = t.Execute(&b, map[string]any{"Icon": page.Icon.Path, "Groups": groups, "Codes": codes, "Raw": s.Raw, "Contract": ContractVersion, "Version": s.Version})
+	err = t.Execute(&b, map[string]any{
+		"Icon": page.Icon.Path, "Groups": groups, "Codes": codes, "Raw": s.Raw,
+		"Contract": ContractVersion, "Version": s.Version,
+	})
 	return b.Bytes(), err
 }
 
-// curl is a call that a reader can copy.
+// curl returns a call that a reader can copy.
 func curl(o *op.Op) string {
 	path, query := Prefix+o.Path, []string{}
 	body := op.Tree{}
@@ -123,7 +128,7 @@ func curl(o *op.Op) string {
 	return b.String()
 }
 
-// sample is a plausible value of the schema.
+// sample returns a plausible value of the schema.
 func sample(s *op.Schema, name string) any {
 	switch {
 	case s.Example != nil:

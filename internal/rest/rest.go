@@ -1,17 +1,19 @@
-// Package rest serves ops over HTTP: it routes, says who is calling, binds, and writes what op.Call answers.
-// It knows no use case; everything it serves is in the list of ops or in the short list of raw routes.
+// Package rest serves ops over HTTP: it routes requests, authenticates the caller, binds the
+// arguments and writes the answer of op.Call. It knows no use case; everything it serves is in the
+// list of ops or in the short list of raw routes.
 package rest
 
 import (
 	"context"
 	"encoding/json"
 	"errors"
-	"io"
+	"fmt"
 	"log/slog"
 	"maps"
 	"math"
 	"mime"
 	"net/http"
+	"net/url"
 	"strconv"
 	"strings"
 
@@ -21,52 +23,67 @@ import (
 	"coffer/internal/page"
 )
 
-// Prefix is the path below which every op stands.
-const Prefix = "/api/v1"
+// Prefix is the path prefix of every op.
+const Prefix = op.Prefix
 
 const (
 	maxBody     = 1 << 20
 	maxTextBody = 32 << 20
 )
 
-// A Raw is a route that HTTP itself is the point of, and that is therefore no op.
+// A Raw is a route that is about HTTP itself and is therefore not an op.
 type Raw struct {
-	Route    string // "GET /health" as http.ServeMux writes it, from the root; without a method it takes all
-	Scope    op.Scope
-	Agents   bool                           // for agents: the key may come as a bearer token, and requests that a foreign web page could have made a browser send are refused
-	Resource string                         // for access tokens alone, those that were made for this address; "" for keys, sessions and tokens of the API
-	Refused  func(h http.Header, err error) // adds to the headers of a refusal; nil for none
+	// Route is a pattern of http.ServeMux, such as "GET /health", from the root; without a method
+	// it accepts all.
+	Route string
+	Scope op.Scope
+	// Agents: the key may be a bearer token, and requests that a foreign web page could have made a
+	// browser send are rejected.
+	Agents bool
+	// NoQuery: it takes no query parameters and rejects any.
+	NoQuery bool
+	// Resource: only access tokens issued for this address are accepted; "" accepts keys, sessions
+	// and tokens of the API.
+	Resource string
+	// Refused adds headers to an error response; nil for none.
+	Refused  func(h http.Header, err error)
 	MaxBody  int64
 	Name     string     // noun.verb, and
-	Summary  string     // a sentence, for the document; "" leaves the route out of it
+	Summary  string     // a sentence for the document; "" leaves the route out
 	Type     string     // of the answer; "" means JSON
 	In       *op.Schema // of the body, for the document; nil for none
 	Form     bool       // the body is a form, not JSON
 	Out      *op.Schema // nil for an empty answer
-	Refusals []int      // statuses that it refuses with, beside the usual
+	Refusals []int      // error statuses besides the usual ones
 	Handler  http.Handler
-	Serve    func(http.ResponseWriter, *http.Request) error // in place of Handler: what it returns before it has written anything is answered as every error
+	// Serve replaces Handler: an error returned before anything is written becomes the usual error
+	// response.
+	Serve func(http.ResponseWriter, *http.Request) error
 }
 
 // A Server is everything that the HTTP surface needs.
 type Server struct {
-	Ops     []*op.Op
-	Raw     []Raw
-	Groups  map[string]string // what each noun of the ops' names is, in a sentence
-	Runner  *op.Runner
-	Key     func(ctx context.Context, presented string) (op.Actor, error)           // who presents this API key
-	Session func(ctx context.Context, presented string) (op.Actor, error)           // who presents this session; nil where there are none
-	Token   func(ctx context.Context, presented, resource string) (op.Actor, error) // who presents this access token at that address; nil where there are none
-	API     string                                                                  // the address of what stands below Prefix, for which access tokens are made
+	Ops    []*op.Op
+	Raw    []Raw
+	Groups map[string]string // a sentence about each noun of the ops' names
+	Runner *op.Runner
+	Key    func(ctx context.Context, presented string) (op.Actor, error) // who presents this API key
+	// finds the actor of a session; nil if there are no sessions
+	Session func(ctx context.Context, presented string) (op.Actor, error)
+	// finds the actor of an access token at that address; nil if there are none
+	Token func(ctx context.Context, presented, resource string) (op.Actor, error)
+	// the address of the API, for which access tokens are issued
+	API     string
 	Limits  Limits
+	Bodies  *op.Share // bytes of large bodies at one time; nil means the default
 	Log     *slog.Logger
 	Version string
-	Host    string   // the name under which the world knows the server, if it has one
-	Origin  string   // the scheme and host of that, as browsers write it
-	Proxies []string // networks of reverse proxies whose word on where a request comes from is taken
+	Host    string   // the server's public name, if it has one
+	Origin  string   // its scheme and host, as browsers write them
+	Proxies []string // networks of trusted reverse proxies
 }
 
-// Handler is the whole surface.
+// Handler returns the whole surface.
 func (s *Server) Handler() (http.Handler, error) {
 	mux := newRoutes()
 	gate, err := newGate(s)
@@ -91,7 +108,8 @@ func (s *Server) Handler() (http.Handler, error) {
 	return proxies.behind(s.entrance(mux)), nil
 }
 
-// entrance gives every request its id and every answer its headers, and turns the mux's own plain refusals into the envelope.
+// entrance gives every request an id and every response its headers, and turns the mux's own plain
+// errors into the usual error body.
 func (s *Server) entrance(mux *routes) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		request := r.Header.Get("X-Request-Id")
@@ -103,7 +121,7 @@ func (s *Server) entrance(mux *routes) http.Handler {
 		h.Set("X-Content-Type-Options", "nosniff")
 		h.Set("Cache-Control", "no-store")
 		h.Set("Referrer-Policy", "no-referrer")
-		if strings.HasPrefix(s.Origin, "https://") { // whoever came by HTTPS once is not led astray later
+		if strings.HasPrefix(s.Origin, "https://") { // a browser that used HTTPS once keeps using it
 			h.Set("Strict-Transport-Security", "max-age=31536000")
 		}
 		r = r.WithContext(context.WithValue(r.Context(), requestKey{}, request))
@@ -114,6 +132,8 @@ func (s *Server) entrance(mux *routes) http.Handler {
 				s.survive(answer, r, p)
 			}
 		}()
+		body := r.Body
+		defer func() { answer.drain(r, body) }()
 		handler, found := mux.find(r)
 		if found {
 			handler.ServeHTTP(w, r)
@@ -125,9 +145,10 @@ func (s *Server) entrance(mux *routes) http.Handler {
 		case http.StatusMethodNotAllowed:
 			allow := refusal.header.Get("Allow")
 			h.Set("Allow", allow)
-			s.lost(w, r, errs.New(errs.MethodNotAllowed, "this address takes %s", allow))
+			s.notFound(w, r, errs.New(errs.MethodNotAllowed, "this address accepts %s", allow))
 		case http.StatusNotFound:
-			s.lost(w, r, errs.New(errs.NotFound, "there is nothing at this address; the API stands below %s and is described at /docs", Prefix))
+			s.notFound(w, r, errs.New(errs.NotFound,
+				"there is nothing at this address; the API is under %s and is documented at /docs", Prefix))
 		default: // a redirect to the clean form of the path
 			h.Set("Location", refusal.header.Get("Location"))
 			w.WriteHeader(refusal.status)
@@ -135,8 +156,9 @@ func (s *Server) entrance(mux *routes) http.Handler {
 	})
 }
 
-// lost answers who came to an address that is none: a person with a page, and a program as always.
-func (s *Server) lost(w http.ResponseWriter, r *http.Request, err error) {
+// notFound replies to a request for an unknown address: with an HTML page to browsers and with the
+// JSON error to everyone else.
+func (s *Server) notFound(w http.ResponseWriter, r *http.Request, err error) {
 	if strings.Contains(r.Header.Get("Accept"), "text/html") && !strings.HasPrefix(r.URL.Path, Prefix+"/") {
 		page.Fail(w, err, RequestID(r.Context()))
 		return
@@ -144,7 +166,7 @@ func (s *Server) lost(w http.ResponseWriter, r *http.Request, err error) {
 	s.fail(w, r, err)
 }
 
-// A verdict takes what the mux says to a request that no route matches.
+// A verdict captures the mux's reply to a request that no route matches.
 type verdict struct {
 	header http.Header
 	status int
@@ -156,7 +178,7 @@ func (v *verdict) WriteHeader(status int)      { v.status = status }
 
 type requestKey struct{}
 
-// RequestID is the id under which the log knows this request.
+// RequestID returns the id of this request in the log.
 func RequestID(ctx context.Context) string {
 	v, _ := ctx.Value(requestKey{}).(string)
 	return v
@@ -165,8 +187,9 @@ func RequestID(ctx context.Context) string {
 func (s *Server) serveOp(o *op.Op, gate *gate) http.Handler {
 	limit := int64(maxBody)
 	produces := "application/json"
+	cost := int64(costOfJSON)
 	if field, _ := o.TextBody(); field != "" {
-		limit = maxTextBody
+		limit, cost = maxTextBody, costOfFile
 	}
 	if o.TextOut != "" {
 		produces = o.TextOut
@@ -181,21 +204,36 @@ func (s *Server) serveOp(o *op.Op, gate *gate) http.Handler {
 			s.fail(w, r, err)
 			return
 		}
-		args, err := bind(w, r, o, limit)
+		release, err := gate.admitBody(w, r, actor, limit, cost)
+		if err != nil {
+			drain(w, r)
+			s.fail(w, r, err)
+			return
+		}
+		defer release()
+		args, err := bind(r, o, limit)
 		if err != nil {
 			s.fail(w, r, err)
 			return
 		}
-		call := op.Call{Actor: actor, Surface: op.REST, Args: args, RequestID: RequestID(r.Context()), IfMatch: r.Header.Get("If-Match")}
+		call := op.Call{
+			Actor: actor, Surface: op.REST, Args: args, RequestID: RequestID(r.Context()),
+			IfMatch: r.Header.Get("If-Match"), Words: reader(r),
+		}
 		if o.Replayable() {
 			call.IdempotencyKey = r.Header.Get("Idempotency-Key")
 		}
+		long := &longAnswer{w: w, kind: produces}
+		call.Out = long
 		answer, err := s.Runner.Call(r.Context(), o, call)
-		if err != nil {
+		switch {
+		case long.begun:
+			long.end(err)
+		case err != nil:
 			s.write(w, r, err)
-			return
+		default:
+			send(w, r, answer, produces)
 		}
-		send(w, r, answer, produces)
 	})
 }
 
@@ -225,7 +263,21 @@ func (s *Server) serveRaw(raw Raw, gate *gate) http.Handler {
 			s.fail(w, r, err)
 			return
 		}
-		r.Body = http.MaxBytesReader(w, r.Body, raw.MaxBody)
+		given, err := query(r)
+		if err == nil && raw.NoQuery && len(given) > 0 {
+			err = errs.New(errs.ValidationError, "this address takes no query parameters; omit them")
+		}
+		if err != nil {
+			s.notFound(w, r, err)
+			return
+		}
+		release, err := gate.admitBody(w, r, actor, raw.MaxBody, costOfJSON)
+		if err != nil {
+			drain(w, r)
+			s.fail(w, r, err)
+			return
+		}
+		defer release()
 		r = r.WithContext(op.WithActor(r.Context(), actor))
 		if raw.Serve == nil {
 			raw.Handler.ServeHTTP(w, r)
@@ -242,7 +294,8 @@ func send(w http.ResponseWriter, r *http.Request, a op.Answer, produces string) 
 	}
 	if a.ETag != "" {
 		h.Set("ETag", a.ETag)
-		if seen := r.Header.Get("If-None-Match"); r.Method == http.MethodGet && seen != "" && op.Matches(seen, a.ETag, false) {
+		if seen := r.Header.Get("If-None-Match"); r.Method == http.MethodGet && seen != "" &&
+			op.Matches(seen, a.ETag, false) {
 			w.WriteHeader(http.StatusNotModified)
 			return
 		}
@@ -260,37 +313,52 @@ func send(w http.ResponseWriter, r *http.Request, a op.Answer, produces string) 
 	_, _ = w.Write(a.Body) // a caller that has gone needs no answer
 }
 
-// fail writes an error that no op reported, and logs it.
+// fail writes and logs an error that no op reported.
 func (s *Server) fail(w http.ResponseWriter, r *http.Request, err error) {
 	face := errs.Public(err, RequestID(r.Context()))
 	if s.Log != nil {
 		level, text := slog.LevelInfo, ""
 		if face.Code.Status() >= http.StatusInternalServerError {
-			level, text = slog.LevelError, errs.Told(err)
+			level, text = slog.LevelError, errs.LogText(err)
 		}
-		s.Log.Log(r.Context(), level, "refused", "request", RequestID(r.Context()), "method", r.Method, "route", r.Pattern, "code", string(face.Code), "error", text)
+		s.Log.Log(r.Context(), level, "refused", "request", RequestID(r.Context()), "method", r.Method, "route",
+			r.Pattern, "code", string(face.Code), "error", text)
 	}
 	s.write(w, r, face)
 }
 
 func (s *Server) write(w http.ResponseWriter, r *http.Request, err error) {
-	face := errs.Public(err, RequestID(r.Context()))
+	face := errs.Public(s.Runner.Words.On(reader(r), err), RequestID(r.Context()))
 	body, merr := json.Marshal(face.Face())
 	if merr != nil {
 		panic(merr) // strings always encode
 	}
 	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Content-Length", strconv.Itoa(len(body))) // it is sent before what is left of the request is read
 	if face.Code == errs.Unavailable && w.Header().Get("Retry-After") == "" {
 		w.Header().Set("Retry-After", "1")
 	}
-	if face.After > 0 {
-		w.Header().Set("Retry-After", strconv.FormatInt(int64(math.Ceil(face.After.Seconds())), 10))
+	wait := int64(math.Ceil(face.After.Seconds()))
+	if wait > 0 {
+		w.Header().Set("Retry-After", strconv.FormatInt(wait, 10))
+	}
+	if l := face.Limit; l.Name != "" {
+		w.Header().Set("RateLimit-Policy", fmt.Sprintf(`"%s";q=%d;w=%d`, l.Name, l.Quota, int64(l.Window.Seconds())))
+		w.Header().Set("RateLimit", fmt.Sprintf(`"%s";r=0;t=%d`, l.Name, max(wait, 1)))
 	}
 	w.WriteHeader(face.Code.Status())
 	_, _ = w.Write(body)
 }
 
-// acceptable holds the Accept header against what the op produces.
+// reader returns the surface whose words errors use: the command line says so in a header.
+func reader(r *http.Request) op.Surface {
+	if r.Header.Get(op.SurfaceHeader) == string(op.Command) {
+		return op.Command
+	}
+	return op.REST
+}
+
+// acceptable compares the Accept header with what the op produces.
 func acceptable(r *http.Request, produces string) error {
 	accept := strings.Join(r.Header.Values("Accept"), ",")
 	if accept == "" {
@@ -303,25 +371,31 @@ func acceptable(r *http.Request, produces string) error {
 			return nil
 		}
 	}
-	return errs.New(errs.NotAcceptable, "this address answers %s; ask for that, or send no Accept header", produces)
+	return errs.New(errs.NotAcceptable, "this address returns %s; accept that, or send no Accept header", produces)
 }
 
-// bind gathers the call's arguments: path variables, then the query, then the body. A name can come from one of them only.
-func bind(w http.ResponseWriter, r *http.Request, o *op.Op, limit int64) (map[string]any, error) {
+// bind collects the call's arguments: path variables, then the query, then the body. A name can
+// come from only one of them.
+func bind(r *http.Request, o *op.Op, limit int64) (map[string]any, error) {
 	args := map[string]any{}
 	given := map[string][]string{}
-	for name, values := range r.URL.Query() {
+	parameters, err := query(r)
+	if err != nil {
+		return nil, err
+	}
+	for name, values := range parameters {
 		if p := o.In.Prop(name); p != nil && p.In != op.InQuery {
-			return nil, errs.Field(name, "place", "belongs into the %s, not into the query", p.In)
+			return nil, errs.Field(name, "place", "belongs in the %s, not in the query", p.In)
 		}
 		given[name] = values
 	}
-	if err := bindBody(w, r, o, limit, args); err != nil {
+	if err := bindBody(r, o, limit, args); err != nil {
 		return nil, err
 	}
 	for name := range args {
-		if p := o.In.Prop(name); p != nil && p.In != op.InBody && p.In != op.InText && (p.In != op.InQuery || !o.TakesFile()) {
-			return nil, errs.Field(name, "place", "belongs into the %s, not into the body", p.In)
+		if p := o.In.Prop(name); p != nil && p.In != op.InBody && p.In != op.InText &&
+			(p.In != op.InQuery || !o.TakesFile()) {
+			return nil, errs.Field(name, "place", "belongs in the %s, not in the body", p.In)
 		}
 	}
 	for _, p := range o.In.Props {
@@ -332,15 +406,26 @@ func bind(w http.ResponseWriter, r *http.Request, o *op.Op, limit int64) (map[st
 	return args, o.FromText(args, given)
 }
 
+// query parses the query string. [url.URL.Query] would silently drop pairs that it cannot parse,
+// and a dropped filter widens the result.
+func query(r *http.Request) (url.Values, error) {
+	values, err := url.ParseQuery(r.URL.RawQuery)
+	if err == nil {
+		return values, nil
+	}
+	if _, bad := errors.AsType[url.EscapeError](err); bad || strings.Contains(r.URL.RawQuery, ";") {
+		return nil, errs.Wrap(err, errs.ValidationError, "the query string is malformed; "+
+			"percent-encode the values: %% is %%25, ; is %%3B, & is %%26, + is %%2B, a space is %%20")
+	}
+	return nil, errs.Wrap(err, errs.ValidationError, "the query string has too many parameters")
+}
+
 const jsonType = "application/json"
 
-func bindBody(w http.ResponseWriter, r *http.Request, o *op.Op, limit int64, args map[string]any) error {
-	raw, err := io.ReadAll(http.MaxBytesReader(w, r.Body, limit))
-	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
-		return tooLarge(limit)
-	}
+func bindBody(r *http.Request, o *op.Op, limit int64, args map[string]any) error {
+	raw, err := readBody(r, limit)
 	if err != nil {
-		return errs.Wrap(err, errs.InvalidBody, "the body did not arrive whole; send it again")
+		return err
 	}
 	field, wanted := o.TextBody()
 	if field == "" {
@@ -352,10 +437,14 @@ func bindBody(w http.ResponseWriter, r *http.Request, o *op.Op, limit int64, arg
 		return errs.New(errs.UnsupportedMediaType, "send the body as %s (header Content-Type: %s)", wanted, wanted)
 	}
 	if !inJSON {
-		args[field] = o.FileText(raw)
+		args[field] = o.FromBody(raw)
 		return nil
 	}
-	body, err := op.ParseObject(raw)
+	parse := op.ParseObject
+	if o.TakesFile() {
+		parse = op.ParseFileObject
+	}
+	body, err := parse(raw)
 	if err != nil {
 		return err
 	}

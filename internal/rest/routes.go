@@ -5,8 +5,10 @@ import (
 	"regexp"
 )
 
-// routes are muxes that are asked one after another. Nearly every pattern stands in the first. One that http.ServeMux refuses to hold beside another, because
-// some path fits both and neither is narrower (/connections/{id}/status and /connections/link-session/{token}), stands in the next; at that path the earlier one answers.
+// routes are muxes that are tried one after another. Nearly every pattern is in the first. If
+// http.ServeMux refuses a pattern because some path matches it and another one and neither is more
+// specific (/connections/{id}/status and /connections/link-session/{token}), it goes into the next
+// mux; at such a path the earlier pattern wins.
 type routes struct {
 	muxes []*http.ServeMux
 	taken map[string]bool
@@ -16,7 +18,7 @@ func newRoutes() *routes { return &routes{taken: map[string]bool{}} }
 
 var variable = regexp.MustCompile(`\{\w+`)
 
-// Handle adds a route. The same one twice is a mistake in the menu, and panics.
+// Handle adds a route. It panics if the route already exists, which is a mistake in the menu.
 func (r *routes) Handle(pattern string, h http.Handler) {
 	shape := variable.ReplaceAllString(pattern, "{")
 	if r.taken[shape] {
@@ -33,14 +35,15 @@ func (r *routes) Handle(pattern string, h http.Handler) {
 	r.muxes = append(r.muxes, mux)
 }
 
-// fits adds the pattern to the mux, unless that holds one it conflicts with.
+// fits adds the pattern to the mux unless it conflicts with another one there.
 func fits(mux *http.ServeMux, pattern string, h http.Handler) (ok bool) {
 	defer func() { ok = recover() == nil }() // the mux has no other way to say so
 	mux.Handle(pattern, h)
 	return true
 }
 
-// find is the handler of a request. Where no route fits, it is what the mux says to that: a wrong method rather than nothing at all.
+// find returns the handler of a request. If no route matches, it is the mux's own reply, preferably
+// a wrong method.
 func (r *routes) find(req *http.Request) (http.Handler, bool) {
 	var refusal http.Handler
 	for _, mux := range r.muxes {

@@ -6,10 +6,14 @@ import (
 	"testing"
 )
 
-// Routes of which some path fits both are all served, a wrong method stays a wrong method, and the same route twice is a mistake.
+// Routes of which some path fits both are all served, a wrong method stays a wrong method, and the
+// same route twice is a mistake.
 func TestRoutesThatOverlap(t *testing.T) {
 	t.Parallel()
-	patterns := []string{"GET /c/{id}", "GET /c/{id}/status", "POST /c/{id}/sync", "GET /c/link/{token}", "DELETE /c/link/{token}"}
+	patterns := []string{
+		"GET /c/{id}", "GET /c/{id}/status", "POST /c/{id}/sync", "GET /c/link/{token}",
+		"DELETE /c/link/{token}",
+	}
 	r := newRoutes()
 	for _, p := range patterns {
 		r.Handle(p, http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {

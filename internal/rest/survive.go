@@ -2,12 +2,15 @@ package rest
 
 import (
 	"errors"
+	"io"
 	"net/http"
+	"time"
 
 	"coffer/internal/errs"
 )
 
-// survive makes an error of a panic in a handler that is no op: net/http would write what it panicked with into a log of its own. An answer that has begun is broken off.
+// survive turns a panic in a raw route's handler into an error, because net/http would log the
+// panic value itself. A response that has begun is cut off.
 func (s *Server) survive(w *begun, r *http.Request, p any) {
 	if err, ok := p.(error); ok && errors.Is(err, http.ErrAbortHandler) {
 		panic(p)
@@ -19,16 +22,18 @@ func (s *Server) survive(w *begun, r *http.Request, p any) {
 	}
 }
 
-// A begun knows whether the answer has begun.
+// A begun records whether the response has begun.
 type begun struct {
 	http.ResponseWriter
-	yes bool
+	yes    bool
+	status int
 }
 
 // WriteHeader implements http.ResponseWriter.
 func (b *begun) WriteHeader(status int) {
 	if !b.yes {
 		b.ResponseWriter.WriteHeader(status)
+		b.status = status
 	}
 	b.yes = b.yes || status >= http.StatusOK
 }
@@ -39,10 +44,31 @@ func (b *begun) Write(p []byte) (int, error) {
 	return b.ResponseWriter.Write(p)
 }
 
-// Flush implements http.Flusher, for who asks for that.
+// Flush implements http.Flusher.
 func (b *begun) Flush() {
 	b.yes = true
 	_ = http.NewResponseController(b.ResponseWriter).Flush() // where it cannot, all goes at the end
+}
+
+// How much of a refused body is read, and for how long.
+const (
+	drainBytes = 64 << 20
+	drainTime  = 10 * time.Second
+)
+
+// drain reads the rest of the body of a rejected request. Many clients write the whole body before
+// they read the response; if the connection were closed first, they would see a reset instead of
+// the error. A client that waits for permission to send its body sends none after an error, so
+// there is nothing to read.
+func (b *begun) drain(r *http.Request, body io.ReadCloser) {
+	if b.status < http.StatusBadRequest || r.ContentLength == 0 || r.Header.Get("Expect") != "" {
+		return
+	}
+	c := http.NewResponseController(b.ResponseWriter)
+	if c.Flush() != nil || c.SetReadDeadline(time.Now().Add(drainTime)) != nil {
+		return // not a connection of ours
+	}
+	_, _ = io.CopyN(io.Discard, body, drainBytes) // a client that breaks off needs no more
 }
 
 // Unwrap is for http.ResponseController.

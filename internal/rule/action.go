@@ -8,7 +8,8 @@ import (
 	"coffer/internal/text"
 )
 
-// An Action is what a rule does to a transaction that it matches. Which payload goes with which type is in the table of actions.
+// An Action is what a rule does to a transaction that it matches. Which payload goes with which
+// type is in the table of actions.
 type Action struct {
 	Type             string `json:"type"`
 	CategorySlug     string `json:"category_slug,omitempty"`
@@ -68,8 +69,8 @@ func (a *Action) member(key string) *string {
 	}
 }
 
-// ParseActions reads the actions of a rule and finds everything that is wrong with them; they are sound when there is no fault.
-// Whether the categories and counterparties exist is for the store to say.
+// ParseActions reads the actions of a rule and collects all their faults; they are valid if there
+// are none.
 func ParseActions(path string, raw []byte) ([]Action, []Fault) {
 	var f faults
 	v, ok := readJSON(raw)
@@ -184,9 +185,10 @@ func (f *faults) together(path string, actions []Action) {
 	}
 }
 
-const tagSlugHint = text.TagSlugHint + ", at most 64 characters, and no UUID"
+const tagSlugHint = text.TagSlugHint + ", at most 64 characters, and not a UUID"
 
-// isTagSlug tells slugs from ids: what is shaped like a UUID names a record elsewhere, so that no tag can be called so.
+// isTagSlug tells slugs from ids: what is shaped like a UUID names a record elsewhere, so that no
+// tag can be called so.
 func isTagSlug(s string) bool {
 	_, err := id.Parse(s)
 	return err != nil && len(s) <= text.MaxSlug && text.TagSlug.MatchString(s)

@@ -5,7 +5,7 @@ import "coffer/internal/text"
 // setCategory files the transaction; of several matches the last wins.
 var setCategory = effect{
 	name: SetCategory, payload: []string{"category_slug"}, once: true, sets: FieldCategory,
-	doc: "files the transaction under a category; of several matching rules the last wins",
+	doc: "sets the category; if several rules match, the last wins",
 	check: func(f *faults, path string, a *Action) {
 		f.storable(at(path, "category_slug"), a.CategorySlug, text.MaxSlug)
 	},

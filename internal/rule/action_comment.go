@@ -13,14 +13,14 @@ const MaxComment = 10_000
 // addComment leaves a comment, at sync only: a second application would say everything twice.
 var addComment = effect{
 	name: AddComment, payload: []string{"content"},
-	doc: "adds a comment, each time the rule matches at sync; a retroactive application adds none",
+	doc: "adds a comment each time the rule matches at sync, but not when it is applied to stored transactions",
 	check: func(f *faults, path string, a *Action) {
 		if utf8.RuneCountInString(a.Content) > MaxComment {
 			f.add(at(path, "content"), "length", "must have at most %d characters", MaxComment)
 			return
 		}
 		if a.Content = text.Prose(a.Content, math.MaxInt).Plain(); a.Content == "" {
-			f.add(at(path, "content"), "empty", "must have something to read in it")
+			f.add(at(path, "content"), "empty", "must contain visible text")
 		}
 	},
 	do: func(r *run, a *Action) {

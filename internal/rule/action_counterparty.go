@@ -10,10 +10,12 @@ import (
 // maxName is how many characters the name of a counterparty may have.
 const maxName = 200
 
-// assignCounterparty binds the transaction to its other side; of several matches the last wins, and what is bound stays.
+// assignCounterparty binds the transaction to its other side; of several matches the last wins, and
+// what is bound stays.
 var assignCounterparty = effect{
 	name: AssignCounterparty, payload: []string{"counterparty_id", "counterparty_name"}, once: true,
-	doc: "binds the transaction to a counterparty, by id or by name; of several matching rules the last wins; what was bound before stays",
+	doc: "links the transaction to a counterparty, by id or name; if several rules match, the last wins; a " +
+		"transaction that already has a counterparty keeps it",
 	check: func(f *faults, path string, a *Action) {
 		if a.CounterpartyID != "" {
 			if u, err := id.Parse(a.CounterpartyID); err == nil {
@@ -26,7 +28,8 @@ var assignCounterparty = effect{
 		case utf8.RuneCountInString(name) > maxName:
 			f.add(where, "length", "must have at most %d characters", maxName)
 		case text.Line(name, len(name)+1).Plain() != name:
-			f.add(where, "pattern", "must be one line of plain text, without invisible characters and without spaces around it")
+			f.add(where, "pattern",
+				"must be one line of plain text, without invisible characters and without spaces around it")
 		}
 	},
 	do: func(r *run, a *Action) {

@@ -7,14 +7,14 @@ import (
 
 var addTag = effect{
 	name: AddTag, payload: []string{"tag_slug"}, sets: FieldTags,
-	doc:   "puts a tag on the transaction; a slug that is new is registered when the rule is saved",
+	doc:   "adds a tag; an unknown slug is registered when the rule is saved",
 	check: checkTag,
 	do:    func(r *run, a *Action) { r.tag(a, false) },
 }
 
 var removeTag = effect{
 	name: RemoveTag, payload: []string{"tag_slug"},
-	doc:   "takes a tag off the transaction",
+	doc:   "removes a tag",
 	check: checkTag,
 	do:    func(r *run, a *Action) { r.tag(a, true) },
 }
@@ -26,7 +26,8 @@ func checkTag(f *faults, path string, a *Action) {
 	}
 }
 
-// tag puts a tag on the draft or takes it off. The draft's slice is the caller's until the first change.
+// tag puts a tag on the draft or takes it off. The draft's slice is the caller's until the first
+// change.
 func (r *run) tag(a *Action, remove bool) {
 	slug := a.TagSlug
 	place, there := slices.BinarySearch(r.draft.Tags, slug)

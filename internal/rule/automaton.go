@@ -5,11 +5,13 @@ import (
 	"unicode/utf8"
 )
 
-// An automaton finds every one of many literals in a text in one walk over its bytes (Aho and Corasick). Bytes that no literal
-// contains share a class, and both cases of an ASCII letter do, so that text in ASCII need not be folded first.
+// An automaton finds every one of many literals in a text in one walk over its bytes (Aho and
+// Corasick). Bytes that no literal contains share a class, and both cases of an ASCII letter do, so
+// that text in ASCII need not be folded first.
 //
-// States are numbered by their depth in the trie, the children of one in a row. The shallow ones, where a walk spends its time, know the
-// next state for every class; the many deep ones know their children, of which most have one, and where to go on without them.
+// States are numbered by their depth in the trie, the children of one in a row. The shallow ones,
+// where a walk spends its time, know the next state for every class; the many deep ones know their
+// children, of which most have one, and where to go on without them.
 type automaton struct {
 	class  [256]uint8
 	shift  uint     // a row of next is 1<<shift long
@@ -44,7 +46,8 @@ func newAutomaton(literals []string, posts [][]posting) *automaton {
 	return a
 }
 
-// classify numbers the bytes that occur; 0 is for all others. UTF-8 never uses 13 of the 256 bytes, so there is room.
+// classify numbers the bytes that occur; 0 is for all others. UTF-8 never uses 13 of the 256 bytes,
+// so there is room.
 func (a *automaton) classify(literals []string) int {
 	width := 1
 	for _, s := range literals {
@@ -61,7 +64,8 @@ func (a *automaton) classify(literals []string) int {
 	return width
 }
 
-// build makes the trie level by level and says how many states are shallow. The literals below a state are neighbours once sorted.
+// build makes the trie level by level and says how many states are shallow. The literals below a
+// state are neighbours once sorted.
 func (a *automaton) build(literals []string) int {
 	order := make([]int32, len(literals))
 	for i := range order {
@@ -137,7 +141,8 @@ func (a *automaton) link() {
 	}
 }
 
-// fill writes the rows of the shallow states: where a state has no child, its suffix says where to go.
+// fill writes the rows of the shallow states: where a state has no child, its suffix says where to
+// go.
 func (a *automaton) fill(rows int) {
 	a.next = make([]uint32, rows<<a.shift)
 	for n := range rows {

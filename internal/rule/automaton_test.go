@@ -11,7 +11,8 @@ import (
 	"coffer/internal/text"
 )
 
-// TestAutomatonIsContains compares the automaton with strings.Contains, on few letters so that literals overlap and end in each other.
+// TestAutomatonIsContains compares the automaton with strings.Contains, on few letters so that
+// literals overlap and end in each other.
 func TestAutomatonIsContains(t *testing.T) {
 	t.Parallel()
 	letters := rapid.StringOfN(rapid.RuneFrom([]rune("abABäÄ \u212ak")), 0, 8, -1)
@@ -22,7 +23,8 @@ func TestAutomatonIsContains(t *testing.T) {
 				literals = append(literals, s)
 			}
 		}
-		checkAutomaton(t, literals, rapid.StringOfN(rapid.RuneFrom([]rune("abABäÄ \u212akz€")), 0, 30, -1).Draw(t, "text"))
+		checkAutomaton(t, literals, rapid.StringOfN(rapid.RuneFrom([]rune("abABäÄ \u212akz€")), 0, 30, -1).Draw(t,
+			"text"))
 	})
 }
 
@@ -60,21 +62,32 @@ func TestAutomatonOfManyLiterals(t *testing.T) {
 	for i := range 3000 {
 		literals = append(literals, fmt.Sprintf("shop %d %c%c", i*7919%10_007, 'a'+i%26, 0x430+i%32))
 	}
-	for _, s := range []string{"", "SHOP 7919 bБ", "shop 1", "shopshop 5831 cв shop", "Shop " + strings.Repeat("7919 ", 50), strings.Repeat("ш", 100)} {
+	for _, s := range []string{
+		"", "SHOP 7919 bБ", "shop 1", "shopshop 5831 cв shop",
+		"Shop " + strings.Repeat("7919 ", 50), strings.Repeat("ш", 100),
+	} {
 		checkAutomaton(t, literals, s)
 	}
 	checkAutomaton(t, literals, strings.Join(literals[:500], "|"))
 	checkAutomaton(t, nil, "anything")
 }
 
-// TestRequiredLiterals matches texts made from an expression's own pieces: what matches has one of its literals.
+// TestRequiredLiterals matches texts made from an expression's own pieces: what matches has one of
+// its literals.
 func TestRequiredLiterals(t *testing.T) {
 	t.Parallel()
-	piece := rapid.SampledFrom([]string{"ab", "(?i:Ab)", "[aB]", "(b|ca)", "a?", "b*", "(ab)+", ".", `\b`, "^", "$", "(?i:k)", "x{2,3}", "(a|bb|)", "[^a]", "(?:ab|c){1,2}", "ä", `\d`, "[a-z]"})
-	scraps := rapid.SampledFrom([]string{"a", "b", "ab", "AB", "c", "ca", "k", "K", "\u212a", "xx", "x", "ä", "Ä", "1", " ", ""})
+	piece := rapid.SampledFrom([]string{
+		"ab", "(?i:Ab)", "[aB]", "(b|ca)", "a?", "b*", "(ab)+", ".", `\b`, "^", "$",
+		"(?i:k)", "x{2,3}", "(a|bb|)", "[^a]", "(?:ab|c){1,2}", "ä", `\d`, "[a-z]",
+	})
+	scraps := rapid.SampledFrom([]string{
+		"a", "b", "ab", "AB", "c", "ca", "k", "K", "\u212a", "xx", "x", "ä", "Ä", "1",
+		" ", "",
+	})
 	matched, narrowed := 0, 0
 	rapid.Check(t, func(t *rapid.T) {
-		pattern := strings.Join(rapid.SliceOfN(piece, 1, 5).Draw(t, "pattern"), rapid.SampledFrom([]string{"", "", "|"}).Draw(t, "between"))
+		pattern := strings.Join(rapid.SliceOfN(piece, 1, 5).Draw(t, "pattern"),
+			rapid.SampledFrom([]string{"", "", "|"}).Draw(t, "between"))
 		tree, faults := ParseTree("", []byte(fmt.Sprintf(`{"field":"name","op":"matches","value":%q}`, pattern)))
 		if len(faults) > 0 {
 			t.Fatalf("%s: %v", pattern, faults)
@@ -89,7 +102,8 @@ func TestRequiredLiterals(t *testing.T) {
 				continue
 			}
 			matched++
-			if literals != nil && !slices.ContainsFunc(literals, func(s string) bool { return strings.Contains(text.Fold(d.Name), s) }) {
+			if literals != nil && !slices.ContainsFunc(literals,
+				func(s string) bool { return strings.Contains(text.Fold(d.Name), s) }) {
 				t.Fatalf("%s matches %q without any of %q", pattern, d.Name, literals)
 			}
 		}
@@ -106,7 +120,8 @@ func TestTables(t *testing.T) {
 		if f.bit != 1<<i || f.doc == "" {
 			t.Errorf("%s: bit %b", f.name, f.bit)
 		}
-		if compared := f.kind == kindText || f.kind == kindCategory || f.kind == kindIdentity; compared != (f.text != nil) {
+		if compared := f.kind == kindText || f.kind == kindCategory ||
+			f.kind == kindIdentity; compared != (f.text != nil) {
 			t.Errorf("%s: a text to compare is there: %v", f.name, f.text != nil)
 		}
 		if kindWords[f.kind] == "" || len(operatorsFor(f.kind)) == 0 {

@@ -23,9 +23,12 @@ var drafts = sync.OnceValue(func() []rule.Draft {
 	for x := range h.Transactions() {
 		out = append(out, rule.Draft{
 			Facts: rule.Facts{
-				Name: x.Name.Plain(), MerchantName: x.MerchantName.Plain(), CategoryPrimary: x.RawPrimary.Plain(), CategoryDetailed: x.RawDetailed.Plain(),
-				Provider: h.Provider(x.AccountIndex), AccountName: h.Accounts[x.AccountIndex].Name.Plain(), UserName: "Kim",
-				AccountID: fmt.Sprintf("01890a5d-ac96-774b-bcce-b302099a8%03d", x.AccountIndex), Cents: x.Amount.Cents(), Pending: x.Pending,
+				Name: x.Name.Plain(), MerchantName: x.MerchantName.Plain(), CategoryPrimary: x.RawPrimary.Plain(),
+				CategoryDetailed: x.RawDetailed.Plain(),
+				Provider:         h.Provider(x.AccountIndex), AccountName: h.Accounts[x.AccountIndex].Name.Plain(),
+				UserName:  "Kim",
+				AccountID: fmt.Sprintf("01890a5d-ac96-774b-bcce-b302099a8%03d", x.AccountIndex),
+				Cents:     x.Amount.Cents(), Pending: x.Pending,
 			},
 			Tags: []string{"needs-review"},
 		})
@@ -34,7 +37,8 @@ var drafts = sync.OnceValue(func() []rule.Draft {
 	return out
 })
 
-// literals are n different wordings to look for, most of them found in the household: one to three words in a row, and made-up shops.
+// literals are n different wordings to look for, most of them found in the household: one to three
+// words in a row, and made-up shops.
 func literals(r *rand.Rand, n int) []string {
 	seen := map[string]bool{}
 	var out []string
@@ -53,7 +57,8 @@ func literals(r *rand.Rand, n int) []string {
 	return out
 }
 
-// mixed makes rules of the mix that the goals are set for: 70 % contains, 15 % regular expressions, 15 % amounts, tags and nested ones.
+// mixed makes rules of the mix that the goals are set for: 70 % contains, 15 % regular expressions,
+// 15 % amounts, tags and nested ones.
 func mixed(t testing.TB, n int) []rule.Rule {
 	t.Helper()
 	r := seeded(9)
@@ -70,7 +75,8 @@ func mixed(t testing.TB, n int) []rule.Rule {
 			}
 		case share < 17:
 			c = map[string]any{"field": "name", "op": "matches", "value": []string{
-				"(?i)" + regexp.QuoteMeta(word), "^" + regexp.QuoteMeta(word) + `\b`, "(?i)^" + regexp.QuoteMeta(word) + ".*(BERLIN|HAMBURG)",
+				"(?i)" + regexp.QuoteMeta(word), "^" + regexp.QuoteMeta(word) + `\b`,
+				"(?i)^" + regexp.QuoteMeta(word) + ".*(BERLIN|HAMBURG)",
 			}[share-14]}
 		case share == 17:
 			c = map[string]any{"and": []any{
@@ -84,7 +90,10 @@ func mixed(t testing.TB, n int) []rule.Rule {
 			}}
 		default:
 			c = map[string]any{"and": []any{
-				map[string]any{"or": []any{contains, map[string]any{"field": "merchant_name", "op": "eq", "value": word}}},
+				map[string]any{"or": []any{contains, map[string]any{
+					"field": "merchant_name", "op": "eq",
+					"value": word,
+				}}},
 				map[string]any{"not": map[string]any{"field": "amount", "op": "gt", "value": 100}},
 				map[string]any{"field": "pending", "op": "eq", "value": false},
 			}}
@@ -94,7 +103,7 @@ func mixed(t testing.TB, n int) []rule.Rule {
 			action = rule.Action{Type: "add_tag", TagSlug: fmt.Sprintf("tag-%d", r.IntN(200))}
 		}
 		rules[i] = rule.Rule{
-			ID: id.Numbered(id.Must("01890a5d-ac96-774b-bcce-b302099a8057"), int64(i)), Priority: 10, CreatedAt: time.Unix(int64(i), 0),
+			ID: id.Numbered(time.UnixMilli(1690000000000), int64(i)), Priority: 10, CreatedAt: time.Unix(int64(i), 0),
 			Trigger: rule.Always, Conditions: parsed(t, c), Actions: []rule.Action{action},
 		}
 	}
@@ -103,7 +112,8 @@ func mixed(t testing.TB, n int) []rule.Rule {
 
 var sizes = []int{200, 5_000, 10_000}
 
-// timed reports processor time beside the clock's, which says little where a machine is busy with other things.
+// timed reports processor time beside the clock's, which says little where a machine is busy with
+// other things.
 func timed(b *testing.B, once func(i int)) {
 	b.Helper()
 	b.ReportAllocs()
@@ -151,7 +161,8 @@ func BenchmarkMatch(b *testing.B) {
 	}
 }
 
-// BenchmarkInTurn is the same answer from evaluating each rule in turn, the text folded once for all: Match does so where a field is unknown.
+// BenchmarkInTurn is the same answer from evaluating each rule in turn, the text folded once for
+// all: Match does so where a field is unknown.
 func BenchmarkInTurn(b *testing.B) {
 	for _, n := range sizes {
 		set, all := rule.Compile(mixed(b, n)), drafts()

@@ -15,8 +15,8 @@ import (
 
 var update = flag.Bool("update", false, "write the goldens anew")
 
-// TestGoldenCases plays the files under testdata/cases. A line is a word and JSON; below it stands what comes of it, further in: the printed
-// form, or each fault with path, code and message.
+// TestGoldenCases plays the files under testdata/cases. A line is a word and JSON; below it stands
+// what comes of it, further in: the printed form, or each fault with path, code and message.
 func TestGoldenCases(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob("testdata/cases/*.txt")
@@ -139,11 +139,24 @@ func TestLimits(t *testing.T) {
 	list := func(item string, n int) string { return strings.TrimSuffix(strings.Repeat(item+",", n), ",") }
 	quoted := func(s string) string { return `{"field":"name","op":"matches","value":"` + s + `"}` }
 	for name, c := range map[string]struct{ fits, code, path, not string }{
-		"leaves":  {`{"or":[` + list(leaf, 500) + `]}`, "length", "conditions", `{"or":[` + list(leaf, 501) + `]}`},
-		"spread":  {`{"and":[{"or":[` + list(leaf, 250) + `]},{"or":[` + list(leaf, 250) + `]}]}`, "length", "conditions", `{"and":[{"or":[` + list(leaf, 400) + `]},{"or":[` + list(leaf, 400) + `]}]}`},
-		"values":  {`{"field":"name","op":"in","value":[` + list(`"x"`, 1000) + `]}`, "length", "conditions.value", `{"field":"name","op":"in","value":[` + list(`"x"`, 1001) + `]}`},
+		"leaves": {`{"or":[` + list(leaf, 500) + `]}`, "length", "conditions", `{"or":[` + list(leaf, 501) + `]}`},
+		"spread": {
+			`{"and":[{"or":[` + list(leaf, 250) + `]},{"or":[` + list(leaf, 250) + `]}]}`, "length",
+			"conditions", `{"and":[{"or":[` + list(leaf, 400) + `]},{"or":[` + list(leaf, 400) + `]}]}`,
+		},
+		"values": {
+			`{"field":"name","op":"in","value":[` + list(`"x"`, 1000) + `]}`, "length", "conditions.value",
+			`{"field":"name","op":"in","value":[` + list(`"x"`, 1001) + `]}`,
+		},
 		"pattern": {quoted(strings.Repeat("ü", 1000)), "length", "conditions.value", quoted(strings.Repeat("ü", 1001))},
-		"text":    {`{"field":"name","op":"eq","value":"` + strings.Repeat("ü", 1000) + `"}`, "length", "conditions.value", `{"field":"name","op":"eq","value":"` + strings.Repeat("ü", 1001) + `"}`},
+		"steps": {
+			`{"or":[` + list(quoted("(?:[a-z]?){999}"), 6) + `]}`, "length", "conditions",
+			`{"or":[` + list(quoted("(?:[a-z]?){999}"), 7) + `]}`,
+		},
+		"text": {
+			`{"field":"name","op":"eq","value":"` + strings.Repeat("ü", 1000) + `"}`, "length",
+			"conditions.value", `{"field":"name","op":"eq","value":"` + strings.Repeat("ü", 1001) + `"}`,
+		},
 	} {
 		if _, faults := rule.ParseTree("conditions", []byte(c.fits)); len(faults) > 0 {
 			t.Errorf("%s: the most is refused: %v", name, faults)
@@ -159,15 +172,31 @@ func TestLimits(t *testing.T) {
 	if _, faults := rule.ParseActions("actions", comment(rule.MaxComment)); len(faults) > 0 {
 		t.Error(faults)
 	}
-	if _, faults := rule.ParseActions("actions", comment(rule.MaxComment+1)); len(faults) != 1 || faults[0].Code != "length" {
+	if _, faults := rule.ParseActions("actions", comment(rule.MaxComment+1)); len(faults) != 1 ||
+		faults[0].Code != "length" {
 		t.Error(faults)
 	}
 	actions := func(n int) []byte { return []byte("[" + list(`{"type":"add_tag","tag_slug":"x"}`, n) + "]") }
 	if _, faults := rule.ParseActions("actions", actions(rule.MaxActions)); len(faults) > 0 {
 		t.Error(faults)
 	}
-	if _, faults := rule.ParseActions("actions", actions(rule.MaxActions+1)); len(faults) != 1 || faults[0].Code != "length" {
+	if _, faults := rule.ParseActions("actions", actions(rule.MaxActions+1)); len(faults) != 1 ||
+		faults[0].Code != "length" {
 		t.Error(faults)
+	}
+}
+
+// A rule that was stored with more steps than a new one may have can still be read.
+func TestStoredSteps(t *testing.T) {
+	t.Parallel()
+	leaf := `{"field":"name","op":"matches","value":"(?:[a-z]?){999}"}`
+	raw := `{"or":[` + strings.TrimSuffix(strings.Repeat(leaf+",", 30), ",") + `]}`
+	if _, faults := rule.ParseTree("conditions", []byte(raw)); len(faults) == 0 {
+		t.Error("a new rule of that size was accepted")
+	}
+	var stored rule.Tree
+	if err := stored.UnmarshalJSON([]byte(raw)); err != nil || stored.String() != raw {
+		t.Errorf("a stored rule: %v", err)
 	}
 }
 
@@ -176,10 +205,11 @@ func TestHostile(t *testing.T) {
 	t.Parallel()
 	const deep = 200_000
 	for name, raw := range map[string]string{
-		"arrays":     strings.Repeat("[", deep) + strings.Repeat("]", deep),
-		"nots":       strings.Repeat(`{"not":`, deep) + "{}" + strings.Repeat("}", deep),
-		"ands":       strings.Repeat(`{"and":[`, 9000/2) + "{}" + strings.Repeat("]}", 9000/2),
-		"value":      `{"field":"name","op":"eq","value":` + strings.Repeat("[", 9000) + strings.Repeat("]", 9000) + `}`,
+		"arrays": strings.Repeat("[", deep) + strings.Repeat("]", deep),
+		"nots":   strings.Repeat(`{"not":`, deep) + "{}" + strings.Repeat("}", deep),
+		"ands":   strings.Repeat(`{"and":[`, 9000/2) + "{}" + strings.Repeat("]}", 9000/2),
+		"value": `{"field":"name","op":"eq","value":` + strings.Repeat("[", 9000) + strings.Repeat("]",
+			9000) + `}`,
 		"wide":       `{"or":[` + strings.Repeat(`{},`, deep) + `{}]}`,
 		"numbers":    `{"or":[` + strings.Repeat(`5,`, deep) + `{}]}`,
 		"open":       strings.Repeat(`{"a":`, deep),

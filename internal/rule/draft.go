@@ -1,6 +1,7 @@
 package rule
 
-// Facts are what conditions read of a transaction and no rule can change. A missing value is the empty string.
+// Facts are what conditions read of a transaction and no rule can change. A missing value is the
+// empty string.
 type Facts struct {
 	Name, MerchantName                string
 	CategoryPrimary, CategoryDetailed string // as the provider wrote them

@@ -8,11 +8,13 @@ import (
 	"coffer/internal/text"
 )
 
-// A Verdict is what a condition says of a draft. What depends on a field that is not known is Unknown (Kleene's logic), so that a
-// verdict of True holds whatever the unknown fields turn out to be.
+// A Verdict is what a condition says of a draft. What depends on a field that is not known is
+// Unknown (Kleene's logic), so that a verdict of True holds whatever the unknown fields turn out to
+// be.
 type Verdict int8
 
-// The verdicts, in their order: `and` is the least of them, `or` the greatest, `not` turns them round.
+// The verdicts, in their order: `and` is the least of them, `or` the greatest, `not` turns them
+// round.
 const (
 	False Verdict = iota - 1
 	Unknown
@@ -40,7 +42,7 @@ type view struct {
 
 func (v *view) look(d *Draft) { v.Draft, v.done = d, 0 }
 
-// forget makes the view fold a field anew that has changed.
+// forget makes the view fold a changed field again.
 func (v *view) forget(f Fields) { v.done &^= f }
 
 // text is the folded text of a field, good until the view looks elsewhere.
@@ -112,5 +114,6 @@ func is[T string | []byte](l *leaf, s T) bool {
 		_, ok := l.many[string(s)]
 		return ok
 	}
-	return slices.ContainsFunc(l.keys, func(k string) bool { return k == string(s) }) // compares without making a string
+	// compares without making a string
+	return slices.ContainsFunc(l.keys, func(k string) bool { return k == string(s) })
 }

@@ -16,7 +16,8 @@ func Example() {
 		}
 		return rule.Rule{Conditions: tree, Actions: list}
 	}
-	work := parse(`{"field": "account_name", "op": "contains", "value": "company card"}`, `[{"type": "add_tag", "tag_slug": "work"}]`)
+	work := parse(`{"field": "account_name", "op": "contains", "value": "company card"}`,
+		`[{"type": "add_tag", "tag_slug": "work"}]`)
 	meals := parse(`{"and": [{"field": "tags", "op": "contains", "value": "work"}, {"field": "category", "op": "eq", "value": "restaurants"}]}`,
 		`[{"type": "set_category", "category_slug": "business-meals"}]`)
 	work.Priority, meals.Priority = 10, 50
@@ -33,7 +34,8 @@ func Example() {
 }
 
 func ExampleParseTree() {
-	_, faults := rule.ParseTree("conditions", []byte(`{"and": [{"field": "name", "op": "contains", "value": 5}, {"field": "amount", "op": "like", "value": 5}]}`))
+	_, faults := rule.ParseTree("conditions",
+		[]byte(`{"and": [{"field": "name", "op": "contains", "value": 5}, {"field": "amount", "op": "like", "value": 5}]}`))
 	for _, f := range faults {
 		fmt.Println(f.Path, f.Code, f.Message)
 	}
@@ -55,7 +57,8 @@ func ExampleSet_Run_held() {
 }
 
 func ExampleTree_Needs() {
-	tree, _ := rule.ParseTree("conditions", []byte(`{"and": [{"field": "name", "op": "matches", "value": "(?i)^(edeka|rewe)\\b"}, {"field": "amount", "op": "gt", "value": 50}]}`))
+	tree, _ := rule.ParseTree("conditions",
+		[]byte(`{"and": [{"field": "name", "op": "matches", "value": "(?i)^(edeka|rewe)\\b"}, {"field": "amount", "op": "gt", "value": 50}]}`))
 	need := tree.Needs()
 	for _, n := range need.Of[0].Of {
 		fmt.Println(n.Field, "contains", n.Literal)

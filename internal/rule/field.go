@@ -68,18 +68,39 @@ const fieldCount = 13
 // fields is the table. A field's place in it is its index everywhere, and the exponent of its bit.
 var fields = [fieldCount]field{
 	{"name", FieldName, kindText, func(d *Draft) string { return d.Name }, "the description as the bank wrote it"},
-	{"merchant_name", FieldMerchantName, kindText, func(d *Draft) string { return d.MerchantName }, "the merchant as the provider cleaned it up; often empty"},
+	{
+		"merchant_name", FieldMerchantName, kindText, func(d *Draft) string { return d.MerchantName },
+		"the merchant as the provider cleaned it up; often empty",
+	},
 	{"amount", FieldAmount, kindAmount, nil, "exact; positive is money out, negative is money in"},
-	{"category_primary", FieldCategoryPrimary, kindText, func(d *Draft) string { return d.CategoryPrimary }, "the provider's own coarse category, as delivered"},
-	{"category_detailed", FieldCategoryDetailed, kindText, func(d *Draft) string { return d.CategoryDetailed }, "the provider's own fine category, as delivered"},
-	{"category", FieldCategory, kindCategory, func(d *Draft) string { return d.Category }, "slug of the assigned category, live: earlier rules of the pass show; \"\" is uncategorised"},
-	{"pending", FieldPending, kindBool, nil, "whether the bank has yet to post it"},
-	{"provider", FieldProvider, kindText, func(d *Draft) string { return d.Provider }, "where it came from: plaid, teller, csv"},
-	{"account_id", FieldAccountID, kindIdentity, func(d *Draft) string { return d.AccountID }, "the account, by UUID or short id"},
+	{
+		"category_primary", FieldCategoryPrimary, kindText, func(d *Draft) string { return d.CategoryPrimary },
+		"the provider's own coarse category, unchanged",
+	},
+	{
+		"category_detailed", FieldCategoryDetailed, kindText, func(d *Draft) string { return d.CategoryDetailed },
+		"the provider's own fine category, unchanged",
+	},
+	{
+		"category", FieldCategory, kindCategory, func(d *Draft) string { return d.Category },
+		"slug of the assigned category, including what earlier rules of the pass set; \"\" is uncategorised",
+	},
+	{"pending", FieldPending, kindBool, nil, "true until the bank posts it"},
+	{
+		"provider", FieldProvider, kindText, func(d *Draft) string { return d.Provider },
+		"the provider that it came from; csv if it came from a file",
+	},
+	{
+		"account_id", FieldAccountID, kindIdentity, func(d *Draft) string { return d.AccountID },
+		"the account, by UUID or short id",
+	},
 	{"account_name", FieldAccountName, kindText, func(d *Draft) string { return d.AccountName }, "the account's name"},
-	{"user_id", FieldUserID, kindIdentity, func(d *Draft) string { return d.UserID }, "the member who owns the account, by UUID or short id; \"\" is nobody"},
+	{
+		"user_id", FieldUserID, kindIdentity, func(d *Draft) string { return d.UserID },
+		"the member who owns the account, by UUID or short id; \"\" is nobody",
+	},
 	{"user_name", FieldUserName, kindText, func(d *Draft) string { return d.UserName }, "that member's name"},
-	{"tags", FieldTags, kindTags, nil, "slugs of the tags, live: earlier rules of the pass show"},
+	{"tags", FieldTags, kindTags, nil, "slugs of the tags, including what earlier rules of the pass added or removed"},
 }
 
 func fieldNamed(name string) (int, bool) {

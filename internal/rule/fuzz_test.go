@@ -29,7 +29,8 @@ func corpus(f *testing.F, word string) {
 	}
 }
 
-// FuzzParseTree: any bytes are accepted or refused with a path, and what is accepted prints and reads back the same.
+// FuzzParseTree: any bytes are accepted or refused with a path, and what is accepted prints and
+// reads back the same.
 func FuzzParseTree(f *testing.F) {
 	corpus(f, "tree")
 	f.Fuzz(func(t *testing.T, raw []byte) {
@@ -97,17 +98,22 @@ func FuzzEvaluate(f *testing.F) {
 		f.Add(seed, "EDEKA 4111", "Straße", "k", "(?i)k|S", int64(1000))
 	}
 	f.Fuzz(func(t *testing.T, seed uint64, name, merchant, value, pattern string, cents int64) {
-		if !utf8.ValidString(name) || !utf8.ValidString(merchant) || !utf8.ValidString(value) || !utf8.ValidString(pattern) || len(name)+len(merchant) > 1000 {
+		if !utf8.ValidString(name) || !utf8.ValidString(merchant) || !utf8.ValidString(value) ||
+			!utf8.ValidString(pattern) || len(name)+len(merchant) > 1000 {
 			return
 		}
 		r := seeded(seed)
 		written := genSet(t, r, 5)
 		written = with(t, written, map[string]any{"field": "name", "op": "contains", "value": value})
 		written = with(t, written, map[string]any{"field": "merchant_name", "op": "eq", "value": value})
-		written = with(t, written, map[string]any{"or": []any{map[string]any{"field": "name", "op": "matches", "value": pattern}, genTree(r, 1)}})
+		written = with(t, written, map[string]any{"or": []any{map[string]any{
+			"field": "name", "op": "matches",
+			"value": pattern,
+		}, genTree(r, 1)}})
 		d := genDraft(r)
 		d.Name, d.MerchantName, d.Cents = name, merchant, cents
-		comparePass(t, written, shuffled(r, written), d, rule.Pass{Event: rule.Event(seed % 3), OverwriteManual: seed%5 == 0, Trace: true}, map[string]int{})
+		comparePass(t, written, shuffled(r, written), d,
+			rule.Pass{Event: rule.Event(seed % 3), OverwriteManual: seed%5 == 0, Trace: true}, map[string]int{})
 	})
 }
 

@@ -12,10 +12,18 @@ import (
 	"coffer/internal/rule/ruletest"
 )
 
-// Few words in many spellings, so that rules and drafts meet often: letters whose folds surprise (K, ſ, İ, ẞ, Σ) among them.
+// Few words in many spellings, so that rules and drafts meet often: letters whose folds surprise
+// (K, ſ, İ, ẞ, Σ) among them.
 var (
-	modelWords      = []string{"EDEKA", "edeka", "Rewe", "REWE", "Bücker", "BÜCKER", "\u212aaffee", "kaffee", "Straße", "STRAẞE", "ſpar", "SPAR", "İzmir", "izmir", "ΣΟΦΟΣ", "σοφος", "12", "4111", "a", "*", "REWE EDEKA", ""}
-	modelPatterns   = []string{"(?i)edeka", "^REWE", "(EDEKA|Rewe)", "(?i)^(rewe|spar) ", "[Kk]affee", `\d{2,4}`, "b.*r", "(?i)b[uü]cker", "", "K", "(?i)K", "(?i)stra(ß|ss)e", `\bEDEKA\b`, "(EDEKA)?$", "(?i)σοφοσ", "x{2,3}|4111", "(ab|cd)*EDEKA", "[a-z]+ 12", "(?i)(e|r)(d|e)(e|w)"}
+	modelWords = []string{
+		"EDEKA", "edeka", "Rewe", "REWE", "Bücker", "BÜCKER", "\u212aaffee", "kaffee", "Straße",
+		"STRAẞE", "ſpar", "SPAR", "İzmir", "izmir", "ΣΟΦΟΣ", "σοφος", "12", "4111", "a", "*", "REWE EDEKA", "",
+	}
+	modelPatterns = []string{
+		"(?i)edeka", "^REWE", "(EDEKA|Rewe)", "(?i)^(rewe|spar) ", "[Kk]affee", `\d{2,4}`,
+		"b.*r", "(?i)b[uü]cker", "", "K", "(?i)K", "(?i)stra(ß|ss)e", `\bEDEKA\b`, "(EDEKA)?$", "(?i)σοφοσ",
+		"x{2,3}|4111", "(ab|cd)*EDEKA", "[a-z]+ 12", "(?i)(e|r)(d|e)(e|w)",
+	}
 	modelCategories = []string{"", "groceries", "coffee", "travel"}
 	modelTags       = []string{"home", "needs-review", "trip:rome", "work"}
 	modelIDs        = []string{"", "01890a5d-ac96-774b-bcce-b302099a8057", "01890a5d-ac96-774b-bcce-b302099a8058"}
@@ -23,8 +31,12 @@ var (
 )
 
 var vocabulary = ruletest.Vocabulary{
-	Words: modelWords, Patterns: modelPatterns, Categories: modelCategories, Tags: modelTags, Accounts: modelIDs, Users: modelIDs, Parts: []string{"BCCE", "8057", "", "-", "x"},
-	Providers: modelProviders, Amounts: []string{"-100.00", "-0.01", "0.00", "0.01", "9.99", "10.00", "10.01", "9999999999.99"},
+	Words: modelWords, Patterns: modelPatterns, Categories: modelCategories, Tags: modelTags, Accounts: modelIDs,
+	Users: modelIDs, Parts: []string{"BCCE", "8057", "", "-", "x"},
+	Providers: modelProviders, Amounts: []string{
+		"-100.00", "-0.01", "0.00", "0.01", "9.99", "10.00", "10.01",
+		"9999999999.99",
+	},
 }
 
 func pick[T any](r *rand.Rand, list []T) T { return ruletest.Pick(r, list) }
@@ -44,8 +56,9 @@ func someTags(r *rand.Rand) []string {
 func genDraft(r *rand.Rand) rule.Draft {
 	return rule.Draft{
 		Facts: rule.Facts{
-			Name: phrase(r), MerchantName: phrase(r), CategoryPrimary: pick(r, modelWords), CategoryDetailed: pick(r, modelWords),
-			Provider: pick(r, modelProviders), AccountName: pick(r, modelWords), UserName: pick(r, modelWords),
+			Name: phrase(r), MerchantName: phrase(r), CategoryPrimary: pick(r, modelWords),
+			CategoryDetailed: pick(r, modelWords),
+			Provider:         pick(r, modelProviders), AccountName: pick(r, modelWords), UserName: pick(r, modelWords),
 			AccountID: pick(r, modelIDs[1:]), UserID: pick(r, modelIDs), Cents: genCents(r), Pending: r.IntN(2) == 0,
 		},
 		Category: pick(r, modelCategories), Tags: someTags(r), Counterparty: r.IntN(3) == 0,
@@ -92,8 +105,10 @@ func genSet(t testing.TB, r *rand.Rand, n int) []written {
 	for i := range set {
 		c := genTree(r, 3)
 		set[i] = written{rule.Rule{
-			ID: id.Numbered(id.Must("01890a5d-ac96-774b-bcce-b302099a8057"), int64(i)), Priority: i / 3, CreatedAt: time.Unix(int64(i/2), 0),
-			Trigger: pick(r, []rule.Trigger{rule.OnCreate, rule.OnChange, rule.Always, ""}), Conditions: parsed(t, c), Actions: genActions(r),
+			ID: id.Numbered(time.UnixMilli(1690000000000), int64(i)), Priority: i / 3,
+			CreatedAt: time.Unix(int64(i/2), 0),
+			Trigger:   pick(r, []rule.Trigger{rule.OnCreate, rule.OnChange, rule.Always, ""}), Conditions: parsed(t, c),
+			Actions: genActions(r),
 		}, c}
 	}
 	return set

@@ -5,7 +5,8 @@ import (
 	"slices"
 )
 
-// An atom is something cheap to find out about a draft. A rule is guarded by atoms of which at least one holds wherever the rule matches.
+// An atom is something cheap to find out about a draft. A rule is guarded by atoms of which at
+// least one holds wherever the rule matches.
 type atom struct {
 	kind      atomKind
 	field     int
@@ -33,7 +34,8 @@ type guard struct {
 // maxAtoms bounds the index that one rule may ask for.
 const maxAtoms = 4096
 
-// guard finds what must be so where the node holds, or where it fails if turned. Not every node has one.
+// guard finds what must be so where the node holds, or where it fails if turned. Not every node has
+// one.
 func (n *node) guard(turned bool) (guard, bool) {
 	if n == nil || n.kind == nodeTrue {
 		return guard{}, turned
@@ -50,7 +52,8 @@ func (n *node) guard(turned bool) (guard, bool) {
 	return n.every(turned)
 }
 
-// every is the guard of nodes that must all hold: the best of theirs. Bounds of the amount are taken together first.
+// every is the guard of nodes that must all hold: the best of theirs. Bounds of the amount are
+// taken together first.
 func (n *node) every(turned bool) (guard, bool) {
 	best, found := guard{}, false
 	low, high, spans := int64(math.MinInt64), int64(math.MaxInt64), 0

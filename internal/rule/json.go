@@ -7,7 +7,8 @@ import (
 	"unicode/utf8"
 )
 
-// A value is JSON as it was written: members in order, doubled ones too, and numbers as their digits.
+// A value is JSON as it was written: members in order, doubled ones too, and numbers as their
+// digits.
 type value struct {
 	kind    byte   // n null, t true, f false, 0 number, " string, [ array, { object
 	text    string // of a string, the digits of a number
@@ -20,7 +21,8 @@ type member struct {
 	value
 }
 
-// readJSON reads any bytes. What the standard library found to be JSON needs no second check, and its limit on nesting bounds the recursion.
+// readJSON reads any bytes. What the standard library found to be JSON needs no second check, and
+// its limit on nesting bounds the recursion.
 func readJSON(raw []byte) (value, bool) {
 	if !utf8.Valid(raw) || !json.Valid(raw) {
 		return value{}, false

@@ -34,7 +34,8 @@ func TestEveryFieldAndOperator(t *testing.T) {
 	}
 }
 
-// TestPipeline runs generated rules over generated drafts, 120,000 pairs, and holds all that comes out against the model.
+// TestPipeline runs generated rules over generated drafts, 120,000 pairs, and holds all that comes
+// out against the model.
 func TestPipeline(t *testing.T) {
 	t.Parallel()
 	pairs, tally := 0, map[string]int{}
@@ -49,7 +50,10 @@ func TestPipeline(t *testing.T) {
 			pairs += len(written)
 		}
 	}
-	for _, want := range []string{"hits", "category", "tags", "counterparty", "comments", string(rule.Applied), string(rule.AlreadySo), string(rule.Held), string(rule.Overridden)} {
+	for _, want := range []string{
+		"hits", "category", "tags", "counterparty", "comments", string(rule.Applied),
+		string(rule.AlreadySo), string(rule.Held), string(rule.Overridden),
+	} {
 		if tally[want] < 200 {
 			t.Errorf("%s happened only %d times", want, tally[want])
 		}
@@ -68,7 +72,8 @@ func comparePass(t *testing.T, written []written, set *rule.Set, d rule.Draft, p
 	if !sameOutcome(want, got) {
 		t.Fatalf("%s\n%s", show(t, before), cmp.Diff(want, got))
 	}
-	if d.Facts != end.Facts || d.Category != end.Category || !slices.Equal(d.Tags, end.Tags) || d.Counterparty != end.Counterparty {
+	if d.Facts != end.Facts || d.Category != end.Category || !slices.Equal(d.Tags, end.Tags) ||
+		d.Counterparty != end.Counterparty {
 		t.Fatalf("draft at the end: %s", cmp.Diff(end, d))
 	}
 	if !slices.Equal(given, before.Tags) {
@@ -99,7 +104,8 @@ func comparePass(t *testing.T, written []written, set *rule.Set, d rule.Draft, p
 
 func sameOutcome(a, b rule.Outcome) bool {
 	same := func(x, y *rule.Effect) bool { return x == nil && y == nil || x != nil && y != nil && *x == *y }
-	return slices.Equal(a.Hits, b.Hits) && same(a.Category, b.Category) && slices.Equal(a.Tags, b.Tags) && same(a.Counterparty, b.Counterparty) &&
+	return slices.Equal(a.Hits, b.Hits) && same(a.Category, b.Category) && slices.Equal(a.Tags, b.Tags) &&
+		same(a.Counterparty, b.Counterparty) &&
 		slices.Equal(a.Comments, b.Comments) && slices.Equal(a.Attempts, b.Attempts)
 }
 
@@ -119,7 +125,8 @@ func checkHeld(t *testing.T, before, after rule.Draft, out rule.Outcome) {
 	}
 }
 
-// TestMatchIsEvalInTurn compares the index with each rule's own evaluation and with the model, also where fields are unknown.
+// TestMatchIsEvalInTurn compares the index with each rule's own evaluation and with the model, also
+// where fields are unknown.
 func TestMatchIsEvalInTurn(t *testing.T) {
 	t.Parallel()
 	matched := 0
@@ -131,7 +138,10 @@ func TestMatchIsEvalInTurn(t *testing.T) {
 			d := genDraft(r)
 			known := rule.AllFields
 			if r.IntN(2) == 0 {
-				known = pick(r, []rule.Fields{rule.NameFields, 0, rule.AllFields &^ rule.FieldTags, rule.Fields(r.IntN(int(rule.AllFields) + 1))})
+				known = pick(r, []rule.Fields{
+					rule.NameFields, 0, rule.AllFields &^ rule.FieldTags,
+					rule.Fields(r.IntN(int(rule.AllFields) + 1)),
+				})
 			}
 			var want, turn []int
 			for i, w := range written {
@@ -221,11 +231,15 @@ func holds(t *testing.T, n rule.Need, d *rule.Draft) bool {
 		if len(n.Literal) < rule.MinLiteral || n.Literal != text.Fold(n.Literal) {
 			t.Fatalf("literal %q", n.Literal)
 		}
-		return strings.Contains(text.Fold(map[string]string{"name": d.Name, "merchant_name": d.MerchantName}[n.Field]), n.Literal)
+		return strings.Contains(text.Fold(map[string]string{"name": d.Name, "merchant_name": d.MerchantName}[n.Field]),
+			n.Literal)
 	case rule.NeedAmount:
 		return n.Low <= d.Cents && d.Cents <= n.High && (n.Low != math.MinInt64 || n.High != math.MaxInt64)
 	case rule.NeedOneOf:
-		s := map[string]string{"account_id": d.AccountID, "user_id": d.UserID, "provider": d.Provider, "category": d.Category}[n.Field]
+		s := map[string]string{
+			"account_id": d.AccountID, "user_id": d.UserID, "provider": d.Provider,
+			"category": d.Category,
+		}[n.Field]
 		return slices.Contains(n.Values, text.Fold(s))
 	case rule.NeedFlag:
 		return d.Pending == n.Flag

@@ -9,13 +9,15 @@ import (
 	"coffer/internal/text"
 )
 
-// The bounds of what is looked for in a regular expression: beyond them it is given up, never wrong.
+// The bounds of what is looked for in a regular expression: beyond them it is given up, never
+// wrong.
 const (
 	maxLiterals = 64 // alternatives
 	maxClass    = 12 // runes of a class that are spelled out
 )
 
-// requiredLiterals are folded texts of which at least one is in the fold of every text that the expression matches, or nil.
+// requiredLiterals are folded texts of which at least one is in the fold of every text that the
+// expression matches, or nil.
 func requiredLiterals(pattern string) []string {
 	re, err := syntax.Parse(pattern, syntax.Perl)
 	if err != nil {
@@ -41,7 +43,8 @@ func analyse(re *syntax.Regexp) wording {
 		return wording{exact: []string{text.Fold(string(re.Rune))}}
 	case syntax.OpCharClass:
 		return wording{exact: spelled(re.Rune)}
-	case syntax.OpEmptyMatch, syntax.OpBeginLine, syntax.OpEndLine, syntax.OpBeginText, syntax.OpEndText, syntax.OpWordBoundary, syntax.OpNoWordBoundary:
+	case syntax.OpEmptyMatch, syntax.OpBeginLine, syntax.OpEndLine, syntax.OpBeginText, syntax.OpEndText,
+		syntax.OpWordBoundary, syntax.OpNoWordBoundary:
 		return emptyWording
 	case syntax.OpCapture:
 		return analyse(re.Sub[0])

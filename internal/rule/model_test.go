@@ -14,8 +14,9 @@ import (
 	"coffer/internal/rule"
 )
 
-// The model says what a rule means in the plainest way: from the decoded JSON, one leaf at a time, with no index, no folding ahead and
-// nothing shared with the engine. It is slow and meant to be read beside the specification.
+// The model says what a rule means in the plainest way: from the decoded JSON, one leaf at a time,
+// with no index, no folding ahead and nothing shared with the engine. It is slow and meant to be
+// read beside the specification.
 
 // A verdict is nil where it depends on something unknown.
 type verdict = *bool
@@ -41,7 +42,8 @@ func modelEval(c map[string]any, d *rule.Draft, known []string) verdict {
 	return new(modelLeaf(c["field"].(string), c["op"].(string), c["value"], d))
 }
 
-// modelAll is true if all are true, false if one is false, else unknown; with want false all this upside down, which is `or`.
+// modelAll is true if all are true, false if one is false, else unknown; with want false all this
+// upside down, which is `or`.
 func modelAll(list []any, d *rule.Draft, known []string, want bool) verdict {
 	out := new(want)
 	for _, c := range list {
@@ -67,7 +69,10 @@ func modelLeaf(field, op string, value any, d *rule.Draft) bool {
 		if strings.HasPrefix(digits, "-") {
 			x = -x
 		}
-		return map[string]bool{"eq": d.Cents == x, "neq": d.Cents != x, "gt": d.Cents > x, "gte": d.Cents >= x, "lt": d.Cents < x, "lte": d.Cents <= x}[op]
+		return map[string]bool{
+			"eq": d.Cents == x, "neq": d.Cents != x, "gt": d.Cents > x, "gte": d.Cents >= x,
+			"lt": d.Cents < x, "lte": d.Cents <= x,
+		}[op]
 	case "pending":
 		return (d.Pending == value.(bool)) == (op == "eq")
 	case "tags":
@@ -78,8 +83,10 @@ func modelLeaf(field, op string, value any, d *rule.Draft) bool {
 		return has(value) == (op == "contains")
 	}
 	s := map[string]string{
-		"name": d.Name, "merchant_name": d.MerchantName, "category_primary": d.CategoryPrimary, "category_detailed": d.CategoryDetailed, "category": d.Category,
-		"provider": d.Provider, "account_id": d.AccountID, "account_name": d.AccountName, "user_id": d.UserID, "user_name": d.UserName,
+		"name": d.Name, "merchant_name": d.MerchantName, "category_primary": d.CategoryPrimary,
+		"category_detailed": d.CategoryDetailed, "category": d.Category,
+		"provider": d.Provider, "account_id": d.AccountID, "account_name": d.AccountName, "user_id": d.UserID,
+		"user_name": d.UserName,
 	}[field]
 	switch op {
 	case "eq":
@@ -128,7 +135,8 @@ func modelRun(set []written, d rule.Draft, p rule.Pass) (rule.Draft, rule.Outcom
 	last := map[string]rule.Effect{} // of category, counterparty and each tag
 	var attempts []rule.Attempt
 	for i, r := range set {
-		fires := p.Event == rule.Retroactive || r.Trigger == rule.Always || (r.Trigger == rule.OnChange) == (p.Event == rule.Changed)
+		fires := p.Event == rule.Retroactive || r.Trigger == rule.Always ||
+			(r.Trigger == rule.OnChange) == (p.Event == rule.Changed)
 		if v := modelEval(r.condition, &d, rule.AllFields.Names()); !fires || v == nil || !*v {
 			continue
 		}

@@ -20,8 +20,9 @@ const (
 	NeedFlag                   // pending is Flag
 )
 
-// A Need holds for every draft that a condition can match, and perhaps for others: a store looks for it first, and the evaluator decides.
-// One that names category is about the category as it is when the condition is evaluated.
+// A Need holds for every draft that a condition can match, and perhaps for others: a store looks
+// for it first, and the evaluator decides. One that names category is about the category as it is
+// when the condition is evaluated.
 type Need struct {
 	Kind      NeedKind
 	Of        []Need
@@ -32,13 +33,15 @@ type Need struct {
 	Flag      bool
 }
 
-// MinLiteral is how many bytes a literal of a Need has at least: less would not narrow a search by trigrams.
+// MinLiteral is how many bytes a literal of a Need has at least: less would not narrow a search by
+// trigrams.
 const MinLiteral = 3
 
 // Needs is what a draft must have for the tree to match it.
 func (t Tree) Needs() Need { return t.root.needs(false, AllFields) }
 
-// Needs is what a draft must have, at the start of a pass, for any rule of the set to match it in the course of the pass.
+// Needs is what a draft must have, at the start of a pass, for any rule of the set to match it in
+// the course of the pass.
 func (s *Set) Needs() Need {
 	usable := AllFields
 	for i := range s.rules {
@@ -104,7 +107,8 @@ func (l *leaf) needs(turned bool) Need {
 	return wanted(f.name, requiredLiterals(l.pattern.String()))
 }
 
-// outside is the need of an amount that is not between the leaf's bounds; one that is not a certain amount narrows nothing.
+// outside is the need of an amount that is not between the leaf's bounds; one that is not a certain
+// amount narrows nothing.
 func (l *leaf) outside() Need {
 	switch {
 	case l.low == math.MinInt64:
@@ -128,7 +132,8 @@ func (l *leaf) oneOf() Need {
 	return Need{}
 }
 
-// wanted is the need of one of the literals, and of nothing if one of them is too short to look for.
+// wanted is the need of one of the literals, and of nothing if one of them is too short to look
+// for.
 func wanted(field string, literals []string) Need {
 	if shortest(literals) < MinLiteral {
 		return Need{}

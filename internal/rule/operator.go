@@ -5,7 +5,8 @@ import (
 	"slices"
 )
 
-// A test is how a leaf compares. Several operators share one: neq is eq turned round, in is eq with several values.
+// A test is how a leaf compares. Several operators share one: neq is eq turned round, in is eq with
+// several values.
 type test uint8
 
 const (
@@ -48,25 +49,43 @@ var (
 
 // operators is the table. The same name may stand there once for each kind of field.
 var operators = []operator{
-	{"eq", textual, formText, testIn, false, nil, "is the text, whatever its case"},
-	{"neq", textual, formText, testIn, true, nil, "is another text"},
-	{"contains", textual, formText, testContains, false, nil, "has the text somewhere in it, whatever its case"},
-	{"not_contains", textual, formText, testContains, true, nil, "has the text nowhere in it"},
-	{"matches", textual, formPattern, testMatches, false, nil, "matches the RE2 regular expression somewhere; case counts unless it begins with (?i)"},
-	{"in", textual, formTexts, testIn, false, nil, "is one of the texts, whatever its case"},
+	{"eq", textual, formText, testIn, false, nil, "equals the text, ignoring case"},
+	{"neq", textual, formText, testIn, true, nil, "differs from the text, ignoring case"},
+	{"contains", textual, formText, testContains, false, nil, "contains the text, ignoring case"},
+	{"not_contains", textual, formText, testContains, true, nil, "does not contain the text, ignoring case"},
+	{
+		"matches", textual, formPattern, testMatches, false, nil,
+		"contains a match of the RE2 regular expression; case matters unless it begins with (?i)",
+	},
+	{"in", textual, formTexts, testIn, false, nil, "equals one of the texts, ignoring case"},
 
-	{"eq", numeric, formAmount, testRange, false, func(c int64) (int64, int64) { return c, c }, "is the amount"},
-	{"neq", numeric, formAmount, testRange, true, func(c int64) (int64, int64) { return c, c }, "is another amount"},
-	{"gt", numeric, formAmount, testRange, false, func(c int64) (int64, int64) { return c + 1, math.MaxInt64 }, "is more"},
-	{"gte", numeric, formAmount, testRange, false, func(c int64) (int64, int64) { return c, math.MaxInt64 }, "is as much or more"},
-	{"lt", numeric, formAmount, testRange, false, func(c int64) (int64, int64) { return math.MinInt64, c - 1 }, "is less"},
-	{"lte", numeric, formAmount, testRange, false, func(c int64) (int64, int64) { return math.MinInt64, c }, "is as much or less"},
+	{"eq", numeric, formAmount, testRange, false, func(c int64) (int64, int64) { return c, c }, "equals the amount"},
+	{
+		"neq", numeric, formAmount, testRange, true, func(c int64) (int64, int64) { return c, c },
+		"differs from the amount",
+	},
+	{
+		"gt", numeric, formAmount, testRange, false, func(c int64) (int64, int64) { return c + 1, math.MaxInt64 },
+		"is greater",
+	},
+	{
+		"gte", numeric, formAmount, testRange, false, func(c int64) (int64, int64) { return c, math.MaxInt64 },
+		"is greater or equal",
+	},
+	{
+		"lt", numeric, formAmount, testRange, false, func(c int64) (int64, int64) { return math.MinInt64, c - 1 },
+		"is less",
+	},
+	{
+		"lte", numeric, formAmount, testRange, false, func(c int64) (int64, int64) { return math.MinInt64, c },
+		"is less or equal",
+	},
 
-	{"eq", flag, formBool, testTruth, false, nil, "is so"},
-	{"neq", flag, formBool, testTruth, true, nil, "is not so"},
+	{"eq", flag, formBool, testTruth, false, nil, "equals the value"},
+	{"neq", flag, formBool, testTruth, true, nil, "differs from the value"},
 
 	{"contains", tagged, formText, testTags, false, nil, "has the tag"},
-	{"not_contains", tagged, formText, testTags, true, nil, "lacks the tag"},
+	{"not_contains", tagged, formText, testTags, true, nil, "does not have the tag"},
 	{"in", tagged, formTexts, testTags, false, nil, "has any of the tags"},
 }
 

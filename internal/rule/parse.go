@@ -20,13 +20,24 @@ const (
 	MaxValues  = 1000 // of `in`
 	MaxText    = 1000 // characters of a text to compare with
 
-	// maxProgram bounds what a short regular expression can unfold to ((…){1000}), and with it the time of a match.
+	// maxProgram bounds what a short regular expression can unfold to ((…){1000}), and with it the
+	// time of a match.
 	maxProgram = 4000
+
+	// maxPrograms bounds the sum of a tree's regular expressions, because each of them is tried on
+	// every text.
+	maxPrograms = 20_000
 )
 
-// ParseTree reads a condition and finds everything that is wrong with it. With a fault the Tree matches nothing. No bytes, and null, are {}.
-// Path stands before the paths of faults. It is safe on any bytes.
+// ParseTree reads a condition and finds everything that is wrong with it. With a fault the Tree
+// matches nothing. No bytes, and null, are {}. Path stands before the paths of faults. It is safe
+// on any bytes.
 func ParseTree(path string, raw []byte) (Tree, []Fault) {
+	return parseTree(path, raw, maxPrograms)
+}
+
+// parseTree is ParseTree with a bound on the steps of all regular expressions together.
+func parseTree(path string, raw []byte, steps int) (Tree, []Fault) {
 	if len(raw) == 0 {
 		return Tree{}, nil
 	}
@@ -41,6 +52,11 @@ func ParseTree(path string, raw []byte) (Tree, []Fault) {
 	root := p.node(path, v, 0)
 	if p.leaves > MaxLeaves {
 		p.add(path, "length", "must have at most %d comparisons; use `in`, or several rules", MaxLeaves)
+	}
+	if p.steps > steps {
+		p.add(path, "length",
+			"the regular expressions must not expand to more than %d steps in total; use smaller repetitions or "+
+				"several rules", steps)
 	}
 	if len(p.faults) > 0 {
 		return never, p.faults
@@ -57,11 +73,13 @@ var never = Tree{&node{kind: nodeNot, kids: []*node{{kind: nodeTrue}}}}
 type parser struct {
 	faults
 	leaves int
+	steps  int // of all regular expressions
 }
 
 const nodeHint = "a comparison {field, op, value}, one of {and: […]}, {or: […]}, {not: {…}}, or {} for everything"
 
-// node reads one node; depth is how many combinators lead to it. What it answers is of use only while there are no faults.
+// node reads one node; depth is how many combinators lead to it. Its result is valid only if there
+// are no faults.
 func (p *parser) node(path string, v value, depth int) *node {
 	if v.kind != '{' {
 		p.leaves++
@@ -80,7 +98,7 @@ func (p *parser) node(path string, v value, depth int) *node {
 	parts := len(given) - combinators
 	switch {
 	case combinators > 1:
-		p.add(path, "conflict", "must have one of and, or, not; put one into the other")
+		p.add(path, "conflict", "must have only one of and, or, not; nest them instead")
 	case combinators == 1 && parts > 0:
 		p.add(path, "conflict", "must be a comparison or a combinator, not both; join them with and")
 	}
@@ -98,7 +116,7 @@ func (f *faults) members(path string, v value, known ...string) map[string]value
 	given := make(map[string]value, len(v.members))
 	for _, m := range v.members {
 		if !slices.Contains(known, m.key) {
-			f.add(at(path, printable(m.key)), "unknown", "is not known here; %s are", strings.Join(known, ", "))
+			f.add(at(path, printable(m.key)), "unknown", "is not known here; known are: %s", strings.Join(known, ", "))
 			continue
 		}
 		if _, twice := given[m.key]; twice {
@@ -112,7 +130,7 @@ func (f *faults) members(path string, v value, known ...string) map[string]value
 func (p *parser) combinator(path, key string, v value, depth int) *node {
 	path = at(path, key)
 	if depth > MaxDepth {
-		p.add(path, "range", "must nest at most %d combinators", MaxDepth)
+		p.add(path, "range", "must not nest more than %d combinators", MaxDepth)
 		return nil
 	}
 	if key == "not" {
@@ -126,7 +144,7 @@ func (p *parser) combinator(path, key string, v value, depth int) *node {
 	case v.kind != '[':
 		p.add(path, "type", "must be an array of conditions")
 	case len(v.items) == 0:
-		p.add(path, "empty", "must have at least one condition; for everything write {}")
+		p.add(path, "empty", "must have at least one condition; to match everything use {}")
 	}
 	for i, item := range v.items {
 		out.kids = append(out.kids, p.node(nth(path, i), item, depth))
@@ -151,7 +169,8 @@ func (p *parser) leaf(path string, given map[string]value) *leaf {
 	if ok && l.field >= 0 {
 		k := fields[l.field].kind
 		if l.op = operatorOf(name, k); l.op == nil {
-			p.add(at(path, "op"), "enum", "must be one of these for %s: %s", fields[l.field].name, strings.Join(operatorsFor(k), ", "))
+			p.add(at(path, "op"), "enum", "must be one of these for %s: %s", fields[l.field].name,
+				strings.Join(operatorsFor(k), ", "))
 		}
 	}
 	if ok && l.field < 0 && !slices.ContainsFunc(operators, func(o operator) bool { return o.name == name }) {
@@ -251,13 +270,15 @@ func (p *parser) text(path string, v value, l *leaf) (string, bool) {
 	return v.text, true
 }
 
-// storable refuses what is too long, and what no stored text has: a rule that asks for it would be silently false, and show readers what they cannot see.
+// storable refuses what is too long, and what no stored text has: a rule that asks for it would be
+// silently false, and show readers what they cannot see.
 func (f *faults) storable(path, s string, limit int) bool {
 	switch {
 	case utf8.RuneCountInString(s) > limit:
 		f.add(path, "length", "must have at most %d characters", limit)
 	case !text.Seen(s):
-		f.add(path, "pattern", "must not have control or invisible characters: stored text has none, so nothing would match")
+		f.add(path, "pattern",
+			"must not contain control or invisible characters: stored text has none, so nothing would match")
 	default:
 		return true
 	}
@@ -271,7 +292,8 @@ func (p *parser) amount(path string, v value, l *leaf) {
 	}
 	a, err := money.Parse(v.text)
 	if err != nil {
-		p.add(path, "pattern", "must be a plain number with at most two decimals and ten digits before them, such as -12.50")
+		p.add(path, "pattern",
+			"must be a plain number with at most two decimals and ten digits before them, such as -12.50")
 		return
 	}
 	l.cents = a.Cents()
@@ -288,16 +310,18 @@ func (p *parser) pattern(path string, v value, l *leaf) {
 	}
 	tree, err := syntax.Parse(v.text, syntax.Perl)
 	if err != nil {
-		p.add(path, "pattern", "must be a regular expression of RE2: %s", wrong(err))
+		p.add(path, "pattern", "must be an RE2 regular expression: %s", wrong(err))
 		return
 	}
-	if unfolded(tree) > maxProgram {
-		p.add(path, "length", "must not unfold to more than %d steps; repeat less", maxProgram)
+	steps := unfolded(tree)
+	p.steps += steps
+	if steps > maxProgram {
+		p.add(path, "length", "must not expand to more than %d steps; use smaller repetitions", maxProgram)
 		return
 	}
 	pattern, err := regexp.Compile(v.text)
 	if err != nil {
-		p.add(path, "pattern", "must be a regular expression of RE2")
+		p.add(path, "pattern", "must be an RE2 regular expression")
 		return
 	}
 	l.pattern, l.values = pattern, []string{v.text}

@@ -5,23 +5,24 @@ import (
 	"strings"
 )
 
-// Reference is the rule language for those who write rules, agents first, as Markdown. What it lists comes from the tables that the
-// engine works by.
+// Reference is the rule language for those who write rules, agents first, as Markdown. What it
+// lists comes from the tables that the engine works by.
 func Reference() string {
 	var b strings.Builder
 	b.WriteString(referenceOpening)
-	b.WriteString("\n## Fields\n\n| field | kind | what it holds |\n|---|---|---|\n")
+	b.WriteString("\n## Fields\n\n| field | kind | value |\n|---|---|---|\n")
 	for i := range fields {
 		fmt.Fprintf(&b, "| `%s` | %s | %s |\n", fields[i].name, kindWords[fields[i].kind], fields[i].doc)
 	}
-	b.WriteString("\nA missing value is the empty string: `{\"field\": \"category\", \"op\": \"eq\", \"value\": \"\"}` is \"uncategorised\".\n")
-	b.WriteString("\n## Operators\n\n| fields | op | value | holds when the field |\n|---|---|---|---|\n")
+	b.WriteString("\nA missing value is the empty string: `{\"field\": \"category\", \"op\": \"eq\", \"value\": " +
+		"\"\"}` is \"uncategorised\".\n")
+	b.WriteString("\n## Operators\n\n| fields | op | value | true if the field |\n|---|---|---|---|\n")
 	for i := range operators {
 		o := &operators[i]
 		fmt.Fprintf(&b, "| %s | `%s` | %s | %s |\n", kindsOf(o), o.name, formWords[o.form], o.doc)
 	}
 	b.WriteString(referenceValues)
-	b.WriteString("\n## Actions\n\n| type | beside it | what it does |\n|---|---|---|\n")
+	b.WriteString("\n## Actions\n\n| type | with | effect |\n|---|---|---|\n")
 	for _, e := range effects {
 		fmt.Fprintf(&b, "| `%s` | `%s` | %s |\n", e.name, strings.Join(e.payload, "` or `"), e.doc)
 	}
@@ -62,7 +63,7 @@ func kindsOf(o *operator) string {
 
 const referenceOpening = `# Rules
 
-A rule is a condition and a list of actions. It runs when transactions are synced, and on those already stored when it is applied.
+A rule is a condition and a list of actions. It runs when transactions are synced. You can also apply it to stored transactions.
 
 ## Conditions
 
@@ -70,32 +71,34 @@ A rule is a condition and a list of actions. It runs when transactions are synce
 - A combinator: ` + "`{\"and\": [condition, …]}`, `{\"or\": [condition, …]}`, `{\"not\": condition}`" + `
 - ` + "`{}`" + ` matches every transaction.
 
-Combinators nest up to 10 deep; a condition has at most 500 comparisons. A mistake anywhere is refused when the rule is saved or previewed,
-each with its path (` + "`conditions.and[1].value`" + `); nothing is silently false later.
+Combinators nest up to 10 deep; a condition has at most 500 comparisons. Every mistake is reported with its path (` +
+	"`conditions.and[1].value`" + `)
+when the rule is saved or previewed, so no comparison is silently false later.
 `
 
 const referenceValues = `
-- Text is compared whatever its case and otherwise exactly: no trimming, accents count.
-- ` + "`matches`" + ` is RE2 (no look-around, no back-references), at most 1,000 characters, finds its match anywhere: anchor with ^ and $ if you must.
+- Text comparison ignores case and is otherwise exact: nothing is trimmed, and accents matter.
+- ` + "`matches`" + ` is RE2 (no look-around, no back-references), at most 1,000 characters and, with repetitions expanded, 4,000 steps (20,000 per condition). It matches anywhere in the text; anchor it with ^ and $ if needed.
 - ` + "`in`" + ` takes 1 to 1,000 values.
-- Amounts are exact decimals: a number, or a numeric string, with at most two decimals. Spending is positive: a purchase over 50 is ` + "`{\"field\": \"amount\", \"op\": \"gt\", \"value\": 50}`" + `, money that came in is ` + "`{\"field\": \"amount\", \"op\": \"lt\", \"value\": 0}`" + `.
-- ` + "`account_id` and `user_id`" + ` with eq, neq, in take a UUID or a short id; contains, not_contains and matches look at the UUID's text.
+- Amounts are exact decimals: a number, or a numeric string, with at most two decimals. Spending is positive: a purchase over 50 is ` + "`{\"field\": \"amount\", \"op\": \"gt\", \"value\": 50}`" + `, money in is ` + "`{\"field\": \"amount\", \"op\": \"lt\", \"value\": 0}`" + `.
+- ` + "`account_id` and `user_id`" + ` with eq, neq, in take a UUID or a short id; contains, not_contains and matches work on the UUID's text.
 - ` + "`category`" + ` with eq, neq, in takes slugs of categories that exist, or "".
 `
 
 const referenceActions = `
-A rule has at least one action, at most one set_category and one assign_counterparty, and does not add and remove the same tag.
+A rule has at least one action, at most one set_category and one assign_counterparty, and must not add and remove the same tag.
 `
 
 const referenceOrder = `
-Rules run by priority (0 to 1000), then the older first. Each sees what earlier ones did to ` + "`category` and `tags`" + ` in the same pass; all other fields are as stored.
-The last matching set_category wins, tags take their net effect, and what ends as it began is not written.
+Rules run by priority (0 to 1000), lowest first; at the same priority the older rule runs first. Each rule sees the ` +
+	"`category` and `tags`" + ` that earlier rules of the pass set; all other fields are as stored.
+The last matching set_category wins, tag changes are combined, and fields that end with their original value are not written.
 
-What a person set is held: the rule still matches, and the field stays. Only an application with overwrite_manual changes it.
+A field that a person set is held: the rule still matches, but the field stays. Only applying rules with overwrite_manual changes it.
 `
 
 const referenceExamples = `
-An application to stored transactions ignores triggers and adds no comments.
+Applying rules to stored transactions ignores triggers and adds no comments.
 
 ## Examples
 
@@ -111,7 +114,7 @@ One of two streaming services, but not the yearly gift card:
        {"not": {"field": "amount", "op": "gte", "value": 100}}]},
      "actions": [{"type": "set_category", "category_slug": "streaming"}, {"type": "add_tag", "tag_slug": "subscription"}]}
 
-A chain of two. The first tags, in stage standard; the second, in stage refinement, sees that tag:
+A chain of two rules. The first, in stage standard, adds a tag; the second, in stage refinement, sees it:
 
     {"stage": "standard", "conditions": {"field": "account_name", "op": "contains", "value": "company card"},
      "actions": [{"type": "add_tag", "tag_slug": "work"}]}
@@ -119,7 +122,7 @@ A chain of two. The first tags, in stage standard; the second, in stage refineme
        {"field": "tags", "op": "contains", "value": "work"}, {"field": "category", "op": "in", "value": ["restaurants", "coffee"]}]},
      "actions": [{"type": "set_category", "category_slug": "business-meals"}, {"type": "remove_tag", "tag_slug": "needs-review"}]}
 
-A default for what nothing else filed, before all other rules:
+A default for uncategorised money in, before all other rules:
 
     {"stage": "baseline", "conditions": {"and": [{"field": "category", "op": "eq", "value": ""}, {"field": "amount", "op": "lt", "value": 0}]},
      "actions": [{"type": "set_category", "category_slug": "income"}]}

@@ -41,7 +41,8 @@ type Effect struct {
 	CounterpartyName string
 }
 
-// An Outcome is what a pass makes of a transaction: the difference between the draft at its end and at its start.
+// An Outcome is what a pass makes of a transaction: the difference between the draft at its end and
+// at its start.
 type Outcome struct {
 	Hits         []int     // rules that matched, in order
 	Category     *Effect   // nil where it is as it was

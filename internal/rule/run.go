@@ -6,8 +6,9 @@ import (
 	"strings"
 )
 
-// Run takes the draft through the pipeline: each rule sees what earlier ones did. Afterwards the draft's category and tags are as the
-// rules left them; its other fields, and the slice of tags that the caller gave, are as they were.
+// Run takes the draft through the pipeline: each rule sees what earlier ones did. Afterwards the
+// draft's category and tags are as the rules left them; its other fields, and the slice of tags
+// that the caller gave, are as they were.
 func (s *Set) Run(d *Draft, p Pass) Outcome {
 	sc := s.scratch(d)
 	r := &sc.run
@@ -16,7 +17,7 @@ func (s *Set) Run(d *Draft, p Pass) Outcome {
 	for w := range sc.maybe {
 		ahead := ^uint64(0)
 		for {
-			word := sc.maybe[w] & fires[w] & ahead // read anew: a rule may have woken later ones
+			word := sc.maybe[w] & fires[w] & ahead // read again: a rule may have woken later ones
 			if word == 0 {
 				break
 			}
@@ -73,7 +74,8 @@ func (r *run) begin(d *Draft, p Pass) {
 	r.hits, r.tags, r.comments, r.attempts = r.hits[:0], r.tags[:0], r.comments[:0], nil
 }
 
-// wake looks again at later rules that wait for a live field to take the value that the action gave it.
+// wake looks again at later rules that wait for a live field to take the value that the action gave
+// it.
 func (r *run) wake(f Fields) {
 	r.scratch.forget(f)
 	for _, p := range r.wakes {

@@ -8,7 +8,8 @@ import (
 // An object is a part of a JSON Schema.
 type object = map[string]any
 
-// Schema is the JSON Schema of conditions and actions: its $defs hold condition, which refers to itself, and action.
+// Schema is the JSON Schema of conditions and actions: its $defs hold condition, which refers to
+// itself, and action.
 func Schema() []byte {
 	return marshal(object{"$defs": object{
 		"condition": conditionSchema(object{"$ref": "#/$defs/condition"}),
@@ -16,11 +17,11 @@ func Schema() []byte {
 	}})
 }
 
-// ConditionSchema is a schema of conditions that does not refer to itself, for readers that follow no references: what stands inside
-// and, or, not is described in words.
+// ConditionSchema is a schema of conditions that does not refer to itself, for readers that follow
+// no references: what stands inside and, or, not is described in words.
 func ConditionSchema() []byte {
 	inner := conditionSchema(object{"type": "object"})
-	inner["description"] = "A condition again: a comparison or a combinator"
+	inner["description"] = "A nested condition: a comparison or a combinator"
 	return marshal(conditionSchema(inner))
 }
 
@@ -45,13 +46,18 @@ func conditionSchema(inner object) object {
 	list := object{"type": "array", "minItems": 1, "items": inner}
 	return object{
 		"type": "object",
-		"description": "A comparison {field, op, value}, or one of {and: […]}, {or: […]}, {not: {…}}, nested at most 10 deep; {} matches everything. " +
+		"description": "A comparison {field, op, value}, or one of {and: […]}, {or: […]}, {not: {…}}, nested at most " +
+			"10 deep; {} matches everything. " +
 			`Example: {"and": [{"field": "name", "op": "contains", "value": "edeka"}, {"field": "amount", "op": "gt", "value": 50}]}`,
 		"properties": object{
-			"field": object{"type": "string", "enum": AllFields.Names(), "description": "What to look at"},
-			"op":    object{"type": "string", "enum": names, "description": "How to compare; text ignores case except for matches"},
-			"value": object{"description": "A string; for amount a number; for pending true or false; for in an array of strings"},
-			"and":   list, "or": list, "not": inner,
+			"field": object{"type": "string", "enum": AllFields.Names(), "description": "The field to compare"},
+			"op": object{
+				"type": "string", "enum": names,
+				"description": "How to compare; text ignores case except for matches",
+			},
+			"value": object{"description": "A string; for amount a number; for pending true or false; for in an " +
+				"array of strings"},
+			"and": list, "or": list, "not": inner,
 		},
 		"additionalProperties": false,
 	}

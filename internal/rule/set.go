@@ -8,8 +8,9 @@ import (
 	"coffer/internal/text"
 )
 
-// A Set is rules in the order of the pipeline, compiled so that a transaction meets only those that could match it. It is safe for
-// concurrent use, and its answers are those of evaluating each rule in turn.
+// A Set is rules in the order of the pipeline, compiled so that a transaction meets only those that
+// could match it. It is safe for concurrent use, and its answers are those of evaluating each rule
+// in turn.
 type Set struct {
 	rules  []Rule
 	steps  [][]step
@@ -60,7 +61,8 @@ type scratch struct {
 	run         run
 }
 
-// Compile sorts rules into the order of the pipeline (priority, then age, then id) and makes them ready to run.
+// Compile sorts rules into the order of the pipeline (priority, then age, then id) and makes them
+// ready to run.
 func Compile(rules []Rule) *Set {
 	s := &Set{rules: slices.Clone(rules), keyed: map[key][]posting{}}
 	slices.SortStableFunc(s.rules, before)
@@ -112,7 +114,8 @@ func (s *Set) prepare() {
 // Rules are the rules in the order of the pipeline: what indexes in outcomes refer to.
 func (s *Set) Rules() []Rule { return s.rules }
 
-// Match appends to into the indexes of the rules that are certainly true of the draft as it is, each alone: no triggers, no chaining.
+// Match appends to into the indexes of the rules that are certainly true of the draft as it is,
+// each alone: no triggers, no chaining.
 func (s *Set) Match(d *Draft, known Fields, into []int) []int {
 	if !known.Has(AllFields) {
 		return s.inTurn(d, known, into)
@@ -131,7 +134,8 @@ func (s *Set) Match(d *Draft, known Fields, into []int) []int {
 	return into
 }
 
-// inTurn is Match without any index: what the index answers for is only sound when all fields are known.
+// inTurn is Match without any index: what the index answers for is only sound when all fields are
+// known.
 func (s *Set) inTurn(d *Draft, known Fields, into []int) []int {
 	var v view
 	v.look(d)

@@ -63,12 +63,14 @@ func (l *leaf) setValues(values []string) {
 	}
 }
 
-// MarshalJSON prints the tree in its one form: a leaf is field, op, value in this order, an amount has two decimals.
+// MarshalJSON prints the tree in its one form: a leaf is field, op, value in this order, an amount
+// has two decimals.
 func (t Tree) MarshalJSON() ([]byte, error) { return t.root.print(nil), nil }
 
-// UnmarshalJSON reads what MarshalJSON printed.
+// UnmarshalJSON reads what MarshalJSON printed. Rules that were stored before all expressions
+// together had a bound can still be read.
 func (t *Tree) UnmarshalJSON(raw []byte) error {
-	tree, faults := ParseTree("conditions", raw)
+	tree, faults := parseTree("conditions", raw, MaxLeaves*maxProgram)
 	if len(faults) > 0 {
 		return errors.New("stored " + faults[0].Path + ": " + faults[0].Message)
 	}
@@ -162,7 +164,8 @@ func (k nodeKind) word() string {
 // MatchesAll reports whether the tree holds for every transaction whatever it is, as {} does.
 func (t Tree) MatchesAll() bool { return t.root.constant() == True }
 
-// constant is the verdict of a node that reads nothing, and Unknown for one that depends on what it reads.
+// constant is the verdict of a node that reads nothing, and Unknown for one that depends on what it
+// reads.
 func (n *node) constant() Verdict { return n.eval(nil, 0) }
 
 // Reads is the set of fields that the tree reads.
@@ -193,8 +196,8 @@ func (l *leaf) ref(path string, i int) Ref {
 	return Ref{path, fields[l.field].name, l.values[i]}
 }
 
-// Refs lists what the store must look up: accounts, members and categories that are compared for identity. The empty value, which is
-// none, is not among them.
+// Refs lists what the store must look up: accounts, members and categories that are compared for
+// identity. The empty value, which is none, is not among them.
 func (t Tree) Refs() []Ref {
 	var out []Ref
 	t.root.leaves("", func(path string, l *leaf) {

@@ -51,7 +51,8 @@ func TestRefs(t *testing.T) {
 	if diff := cmp.Diff(want, asked); diff != "" {
 		t.Error(diff)
 	}
-	if got := resolved.String(); got != strings.NewReplacer("Ab3dE6gH", account, "Groceries", "groceries").Replace(before) {
+	if got := resolved.String(); got != strings.NewReplacer("Ab3dE6gH", account, "Groceries",
+		"groceries").Replace(before) {
 		t.Error(got)
 	}
 	if c.String() != before {
@@ -59,7 +60,8 @@ func TestRefs(t *testing.T) {
 	}
 	d := rule.Draft{Facts: rule.Facts{AccountID: account}}
 	eq := tree(t, `{"field":"account_id","op":"eq","value":"Ab3dE6gH"}`)
-	if eq.Eval(&d, rule.AllFields) != rule.False || eq.Resolved(func(rule.Ref) string { return account }).Eval(&d, rule.AllFields) != rule.True {
+	if eq.Eval(&d, rule.AllFields) != rule.False || eq.Resolved(func(rule.Ref) string { return account }).Eval(&d,
+		rule.AllFields) != rule.True {
 		t.Error("what was resolved is what is compared")
 	}
 	if (rule.Tree{}).Refs() != nil || (rule.Tree{}).Resolved(nil).String() != "{}" {
@@ -76,10 +78,18 @@ func TestReadsAndMatchesAll(t *testing.T) {
 		``:                                {"", true},
 		`{"and":[{},{"not":{"not":{}}}]}`: {"", true},
 		`{"not":{}}`:                      {"", false},
-		`{"or":[{},{"field":"name","op":"eq","value":"x"}]}`:                                                     {"name", true},
-		`{"and":[{},{"field":"name","op":"eq","value":"x"}]}`:                                                    {"name", false},
-		`{"or":[{"field":"amount","op":"gt","value":1},{"not":{"field":"tags","op":"contains","value":"x"}}]}`:   {"amount,tags", false},
-		`{"and":[{"field":"user_id","op":"eq","value":""},{"field":"merchant_name","op":"matches","value":""}]}`: {"merchant_name,user_id", false},
+		`{"or":[{},{"field":"name","op":"eq","value":"x"}]}`: {
+			"name", true,
+		},
+		`{"and":[{},{"field":"name","op":"eq","value":"x"}]}`: {
+			"name", false,
+		},
+		`{"or":[{"field":"amount","op":"gt","value":1},{"not":{"field":"tags","op":"contains","value":"x"}}]}`: {
+			"amount,tags", false,
+		},
+		`{"and":[{"field":"user_id","op":"eq","value":""},{"field":"merchant_name","op":"matches","value":""}]}`: {
+			"merchant_name,user_id", false,
+		},
 	} {
 		c0 := tree(t, raw)
 		if got := strings.Join(c0.Reads().Names(), ","); got != c.reads {
@@ -91,7 +101,8 @@ func TestReadsAndMatchesAll(t *testing.T) {
 	}
 }
 
-// TestUnknown has the example of the specification: of a merchant's text alone nothing follows about amounts.
+// TestUnknown has the example of the specification: of a merchant's text alone nothing follows
+// about amounts.
 func TestUnknown(t *testing.T) {
 	t.Parallel()
 	d := rule.Draft{Facts: rule.Facts{Name: "EDEKA", MerchantName: "EDEKA"}}
@@ -114,7 +125,10 @@ func TestUnknown(t *testing.T) {
 
 func TestTriggersAndStages(t *testing.T) {
 	t.Parallel()
-	for name, want := range map[string]rule.Trigger{"on_create": rule.OnCreate, "on_change": rule.OnChange, "always": rule.Always, "on_update": rule.OnChange} {
+	for name, want := range map[string]rule.Trigger{
+		"on_create": rule.OnCreate, "on_change": rule.OnChange,
+		"always": rule.Always, "on_update": rule.OnChange,
+	} {
 		if got, ok := rule.ParseTrigger(name); !ok || got != want {
 			t.Errorf("%s is %s", name, got)
 		}
@@ -140,7 +154,8 @@ func TestTriggersAndStages(t *testing.T) {
 	}
 }
 
-// TestConcurrentUse runs one set from several goroutines, for the race detector to watch, and compares their answers.
+// TestConcurrentUse runs one set from several goroutines, for the race detector to watch, and
+// compares their answers.
 func TestConcurrentUse(t *testing.T) {
 	t.Parallel()
 	r := seeded(5)

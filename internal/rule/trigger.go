@@ -19,8 +19,8 @@ var triggers = []struct {
 	doc     string
 }{
 	{"on_create", OnCreate, "when a transaction is first synced (the default)"},
-	{"on_change", OnChange, "when the bank changes one that is there already; a pending one that posts is such a change"},
-	{"always", Always, "at both"},
+	{"on_change", OnChange, "when the bank changes a stored transaction, for example posts a pending one"},
+	{"always", Always, "in both cases"},
 	{"on_update", OnChange, "old name of on_change"},
 }
 
@@ -45,7 +45,8 @@ const (
 	events
 )
 
-// fires reports whether a rule with that trigger takes part. A rule without one is of the default kind.
+// fires reports whether a rule with that trigger takes part. A rule without one is of the default
+// kind.
 func (t Trigger) fires(e Event) bool {
 	switch e {
 	case Created:
@@ -72,8 +73,8 @@ const DefaultStage = "standard"
 var stages = []Stage{
 	{"baseline", 0, "broad defaults"},
 	{DefaultStage, 10, "most categorisation (the default)"},
-	{"refinement", 50, "rules that react to tags or categories of earlier ones"},
-	{"override", 100, "rules that win set_category over earlier stages"},
+	{"refinement", 50, "rules that react to tags or categories set by earlier rules"},
+	{"override", 100, "rules whose set_category wins over earlier stages"},
 }
 
 // Stages lists the stages, first to run first.

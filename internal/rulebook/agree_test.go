@@ -29,7 +29,8 @@ func (m matches) differ(other matches, conditions []map[string]any) []string {
 	for i := range m {
 		for n := range both(m[i], other[i]) {
 			if m[i][n] != other[i][n] && len(out) < 5 {
-				out = append(out, fmt.Sprintf("rule %d %v, transaction %d: want %v, got %v", i, conditions[i], n, m[i][n], other[i][n]))
+				out = append(out, fmt.Sprintf("rule %d %v, transaction %d: want %v, got %v", i, conditions[i], n,
+					m[i][n], other[i][n]))
 			}
 		}
 	}
@@ -67,8 +68,10 @@ func everyLeaf(r *rand.Rand, v ruletest.Vocabulary, n int) []map[string]any {
 	return out
 }
 
-// TestFiveWaysAgree holds sync, preview, match, apply and explain against each rule's own evaluation on what the test itself knows of the transactions: 100 rules, each alone, on 1,000 transactions.
-// Each rule puts on a tag of its own, which no condition reads, so that all of them can run together and none disturbs another.
+// TestFiveWaysAgree holds sync, preview, match, apply and explain against each rule's own
+// evaluation on what the test itself knows of the transactions: 100 rules, each alone, on 1,000
+// transactions. Each rule puts on a tag of its own, which no condition reads, so that all of them
+// can run together and none disturbs another.
 func TestFiveWaysAgree(t *testing.T) {
 	t.Parallel()
 	sets := 1
@@ -85,9 +88,15 @@ func TestFiveWaysAgree(t *testing.T) {
 			conditions := everyLeaf(r, w.words, 100)
 			specs := make([]ruleSpec, len(conditions))
 			for i, c := range conditions {
-				specs[i] = ruleSpec{Name: fmt.Sprint(i), Conditions: c, Actions: []rule.Action{{Type: rule.AddTag, TagSlug: fmt.Sprintf("hit-%d", i)}}, Trigger: "always"}
+				specs[i] = ruleSpec{
+					Name: fmt.Sprint(i), Conditions: c,
+					Actions: []rule.Action{{Type: rule.AddTag, TagSlug: fmt.Sprintf("hit-%d", i)}}, Trigger: "always",
+				}
 			}
-			a := &agreement{world: w, ids: w.create(specs...), conditions: conditions, place: map[id.ID]int{}, want: noMatches(len(specs))}
+			a := &agreement{
+				world: w, ids: w.create(specs...), conditions: conditions, place: map[id.ID]int{},
+				want: noMatches(len(specs)),
+			}
 			for i, u := range a.ids {
 				a.place[u] = i
 				tree := w.tree(conditions[i])
@@ -101,13 +110,21 @@ func TestFiveWaysAgree(t *testing.T) {
 			for _, way := range []struct {
 				name string
 				find func() matches
-			}{{"sync", a.sync}, {"preview", a.preview}, {"match", a.match}, {"explain", a.explain}, {"apply", a.apply}, {"apply one", a.applyEach}} {
+			}{
+				{"sync", a.sync},
+				{"preview", a.preview},
+				{"match", a.match},
+				{"explain", a.explain},
+				{"apply", a.apply},
+				{"apply one", a.applyEach},
+			} {
 				began := time.Now()
 				got := way.find()
 				for _, d := range a.want.differ(got, conditions) {
 					t.Errorf("%s: %s", way.name, d)
 				}
-				t.Logf("%s: %d matches of %d pairs in %v", way.name, a.sum, len(a.ids)*len(w.rows), time.Since(began).Round(time.Millisecond))
+				t.Logf("%s: %d matches of %d pairs in %v", way.name, a.sum, len(a.ids)*len(w.rows),
+					time.Since(began).Round(time.Millisecond))
 			}
 			if a.sum < len(a.ids)*len(w.rows)/20 || a.sum > len(a.ids)*len(w.rows)*19/20 {
 				t.Errorf("%d matches: one-sided", a.sum)
@@ -143,7 +160,8 @@ func (a *agreement) noted(q pg.Querier, change *id.ID, into matches) {
 	if change == nil {
 		return
 	}
-	rows, err := pg.All[entry](a.ctx, q, `select subject_id, rule_id from entry where change_id = $1 and field = 'tag' and after is not null`, change)
+	rows, err := pg.All[entry](a.ctx, q, `select subject_id, rule_id from entry
+		where change_id = $1 and field = 'tag' and after is not null`, change)
 	if err != nil {
 		a.Fatal(err)
 	}
@@ -152,7 +170,8 @@ func (a *agreement) noted(q pg.Querier, change *id.ID, into matches) {
 	}
 }
 
-// sync passes the transactions as a page, half of them new and half changed, and holds the counted hits against the matches.
+// sync passes the transactions as a page, half of them new and half changed, and holds the counted
+// hits against the matches.
 func (a *agreement) sync() matches {
 	a.Helper()
 	out := noMatches(len(a.ids))
@@ -203,7 +222,10 @@ func (a *agreement) preview() matches {
 	a.Helper()
 	out := noMatches(len(a.ids))
 	for i, c := range a.conditions {
-		p, err := a.rules.Preview(a.ctx, a.db, rulebook.PreviewRule{Conditions: a.world.conditions(c), SampleSize: len(a.rows)})
+		p, err := a.rules.Preview(a.ctx, a.db, rulebook.PreviewRule{
+			Conditions: a.world.conditions(c),
+			SampleSize: len(a.rows),
+		})
 		if err != nil {
 			a.Fatal(err)
 		}
@@ -264,7 +286,8 @@ func (a *agreement) apply() matches {
 	return out
 }
 
-// applyEach applies each rule alone, so that its needs alone decide what is looked at. One in five also writes: all of them have written together.
+// applyEach applies each rule alone, so that its needs alone decide what is looked at. One in five
+// also writes: all of them have written together.
 func (a *agreement) applyEach() matches {
 	a.Helper()
 	out := noMatches(len(a.ids))

@@ -4,15 +4,16 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	"coffer/internal/errs"
 	"coffer/internal/id"
 	"coffer/internal/job"
 	"coffer/internal/journal"
 	"coffer/internal/ledger"
-	"coffer/internal/lens"
 	"coffer/internal/pg"
 	"coffer/internal/rule"
+	"coffer/internal/ruleview"
 )
 
 // ApplyKind is the job that applies rules to stored transactions.
@@ -25,25 +26,25 @@ func (b *Rulebook) Kinds() []job.Kind {
 
 // ApplyRules is the input of Apply.
 type ApplyRules struct {
-	RuleIDs         []string       `json:"rule_ids,omitempty" minItems:"1" maxItems:"100" minLength:"1" doc:"Only these rules, in the order in which they run: UUIDs or short ids; without it all that are enabled, but for the service's own"`
-	Filter          *ledger.Filter `json:"filter,omitempty" doc:"Only these transactions: the filters of the list of transactions"`
-	DryRun          bool           `json:"dry_run,omitempty" doc:"Say what would change and write nothing"`
+	RuleIDs         []string       `json:"rule_ids,omitempty" minItems:"1" maxItems:"100" minLength:"1" doc:"Only these rules, in execution order: UUIDs or short ids; if omitted, all enabled rules except the built-in one"`
+	Filter          *ledger.Filter `json:"filter,omitempty" doc:"Only these transactions: the filters of the transaction list"`
+	DryRun          bool           `json:"dry_run,omitempty" doc:"Report what would change and write nothing"`
 	OverwriteManual bool           `json:"overwrite_manual,omitempty" doc:"Also change what a person set"`
 }
 
 // ApplyRule is the input of ApplyOne.
 type ApplyRule struct {
 	ID              string         `json:"id" minLength:"1" doc:"The rule's UUID or short id"`
-	Filter          *ledger.Filter `json:"filter,omitempty" doc:"Only these transactions: the filters of the list of transactions"`
-	DryRun          bool           `json:"dry_run,omitempty" doc:"Say what would change and write nothing"`
+	Filter          *ledger.Filter `json:"filter,omitempty" doc:"Only these transactions: the filters of the transaction list"`
+	DryRun          bool           `json:"dry_run,omitempty" doc:"Report what would change and write nothing"`
 	OverwriteManual bool           `json:"overwrite_manual,omitempty" doc:"Also change what a person set"`
 }
 
 // ApplyAsAgent is the input of the tool apply_rules, which never overrules a person.
 type ApplyAsAgent struct {
-	RuleIDs []string       `json:"rule_ids,omitempty" minItems:"1" maxItems:"100" minLength:"1" doc:"Only these rules, in the order in which they run; without it all that are enabled, but for the service's own"`
+	RuleIDs []string       `json:"rule_ids,omitempty" minItems:"1" maxItems:"100" minLength:"1" doc:"Only these rules, in execution order; if omitted, all enabled rules except the built-in one"`
 	Filter  *ledger.Filter `json:"filter,omitempty" doc:"Only these transactions: the filters of query_transactions"`
-	DryRun  bool           `json:"dry_run,omitempty" doc:"Say what would change and write nothing"`
+	DryRun  bool           `json:"dry_run,omitempty" doc:"Report what would change and write nothing"`
 }
 
 // Apply takes on the job that applies rules to stored transactions.
@@ -52,7 +53,10 @@ func (b *Rulebook) Apply(ctx context.Context, tx pg.Tx, in ApplyRules) (job.Job,
 	if err != nil {
 		return job.Job{}, err
 	}
-	return b.enqueue(ctx, tx, application{Rules: rules, Filter: in.Filter, DryRun: in.DryRun, Overwrite: in.OverwriteManual})
+	return b.enqueue(ctx, tx, application{
+		Rules: rules, Filter: in.Filter, DryRun: in.DryRun,
+		Overwrite: in.OverwriteManual,
+	})
 }
 
 // ApplyOne is Apply for one rule.
@@ -61,7 +65,10 @@ func (b *Rulebook) ApplyOne(ctx context.Context, tx pg.Tx, in ApplyRule) (job.Jo
 	if err != nil {
 		return job.Job{}, err
 	}
-	return b.Apply(ctx, tx, ApplyRules{RuleIDs: []string{r.ID.String()}, Filter: in.Filter, DryRun: in.DryRun, OverwriteManual: in.OverwriteManual})
+	return b.Apply(ctx, tx, ApplyRules{
+		RuleIDs: []string{r.ID.String()}, Filter: in.Filter, DryRun: in.DryRun,
+		OverwriteManual: in.OverwriteManual,
+	})
 }
 
 // ApplyAsAgent is Apply for agents.
@@ -69,7 +76,8 @@ func (b *Rulebook) ApplyAsAgent(ctx context.Context, tx pg.Tx, in ApplyAsAgent) 
 	return b.Apply(ctx, tx, ApplyRules{RuleIDs: in.RuleIDs, Filter: in.Filter, DryRun: in.DryRun})
 }
 
-// An application is rules to be applied as they were when it was asked for: whoever edits them meanwhile changes the next one, and no transaction meets half of a pipeline.
+// An application is rules to apply, as they were when it was requested: editing them changes the
+// next application, and no transaction meets half of a pipeline.
 type application struct {
 	Rules     []frozen       `json:"rules"`
 	Filter    *ledger.Filter `json:"filter,omitempty"`
@@ -95,7 +103,10 @@ const frozenRows = `
 func (a application) pipeline() (*pipeline, error) {
 	rules, names := make([]rule.Rule, len(a.Rules)), make(map[id.ID]string, len(a.Rules))
 	for i, f := range a.Rules {
-		r, err := loaded{ID: f.ID, Conditions: f.Conditions, Actions: f.Actions, Trigger: f.Trigger, Priority: f.Priority, CreatedAt: f.CreatedAt}.rule()
+		r, err := loaded{
+			ID: f.ID, Conditions: f.Conditions, Actions: f.Actions, Trigger: f.Trigger,
+			Priority: f.Priority, CreatedAt: f.CreatedAt,
+		}.rule()
 		if err != nil {
 			return nil, err
 		}
@@ -104,12 +115,14 @@ func (a application) pipeline() (*pipeline, error) {
 	return compile(rules, names), nil
 }
 
-// toApply are the rules that a caller named, or all that are enabled but the service's own: with those, every review would open again.
+// toApply are the rules that a caller named, or all that are enabled but the service's own: with
+// those, every review would open again.
 func (b *Rulebook) toApply(ctx context.Context, q pg.Querier, refs []string) ([]frozen, error) {
 	if len(refs) == 0 {
 		return pg.All[frozen](ctx, q, frozenRows+` and not r.is_system`)
 	}
-	found, err := pg.Names(ctx, q, refs, `select id, id::text as name, short_id from rule where deleted_at is null and (id = any($1::uuid[]) or short_id = any($2))`)
+	found, err := pg.Names(ctx, q, refs, `select id, id::text as name, short_id from rule
+		where deleted_at is null and (id = any($1::uuid[]) or short_id = any($2))`)
 	if err != nil {
 		return nil, err
 	}
@@ -126,7 +139,8 @@ func (b *Rulebook) toApply(ctx context.Context, q pg.Querier, refs []string) ([]
 	}
 	rules, err := pg.All[frozen](ctx, q, frozenRows+` and r.id = any($1)`, list)
 	if err == nil && len(rules) < len(list) {
-		return nil, errs.New(errs.Conflict, "a rule that is disabled or has expired takes no part; enable it first (enabled: true)")
+		return nil, errs.New(errs.Conflict,
+			"disabled and expired rules are not applied; enable the rule first (enabled: true)")
 	}
 	return rules, err
 }
@@ -142,10 +156,11 @@ func (b *Rulebook) enqueue(ctx context.Context, tx pg.Tx, a application) (job.Jo
 
 // Applied is the result of an application.
 type Applied struct {
-	Scanned  int64  `json:"scanned" doc:"How many transactions were meant"`
-	Matched  int64  `json:"matched" doc:"How many of them a rule matched"`
-	Changed  int64  `json:"changed" doc:"How many of them changed"`
-	ChangeID *id.ID `json:"change_id" doc:"The change that a revert undoes; null when nothing changed"`
+	Scanned   int64   `json:"scanned" doc:"Transactions checked"`
+	Matched   int64   `json:"matched" doc:"Of these, transactions that a rule matched"`
+	Changed   int64   `json:"changed" doc:"Of these, transactions that changed"`
+	ChangeID  *id.ID  `json:"change_id" doc:"The change to revert to undo this; null if nothing changed"`
+	ChangeIDs []id.ID `json:"change_ids" doc:"Every change it made: more than one if others wrote to the same transactions or reverted part of it while it ran"`
 }
 
 // A position is how far an application is.
@@ -156,7 +171,8 @@ type position struct {
 	Ended bool  `json:"ended"`
 }
 
-// work is the job: batches of transactions in the order of their ids, each looked at once, all of them one change.
+// work is the job: batches of transactions in the order of their ids, each looked at once, all of
+// them one change.
 func (b *Rulebook) work(ctx context.Context, run *job.Run) (any, error) {
 	var a application
 	if err := run.Args(&a); err != nil {
@@ -169,7 +185,7 @@ func (b *Rulebook) work(ctx context.Context, run *job.Run) (any, error) {
 	if a.DryRun {
 		return b.rehearse(ctx, run, p, a)
 	}
-	var at position
+	at := position{Applied: Applied{ChangeIDs: []id.ID{}}}
 	if _, err := run.Position(&at); err != nil {
 		return nil, err
 	}
@@ -189,7 +205,8 @@ func (b *Rulebook) work(ctx context.Context, run *job.Run) (any, error) {
 	return at.Applied, nil
 }
 
-// batchSize is how many transactions are looked at in one database transaction: some tenths of a second when all of them change.
+// batchSize is how many transactions are looked at in one database transaction: some tenths of a
+// second when all of them change.
 const batchSize = 5000
 
 // batch looks at the next transactions and writes what the rules make of them.
@@ -218,13 +235,24 @@ func (b *Rulebook) batch(ctx context.Context, tx pg.Tx, p *pipeline, a applicati
 		at.After = last
 	}
 	step.Done = int64(n)
-	changed, entries, err := b.settle(ctx, tx, p, hits, a.Overwrite)
+	changed, entries, err := b.applyToLocked(ctx, tx, p, hits, a.Overwrite)
 	if err != nil {
 		return job.Step{}, err
 	}
 	at.Changed += int64(changed)
-	at.ChangeID, err = journal.Extend(ctx, tx, at.ChangeID, journal.Note{Cause: journal.Rule, Summary: summary(a)}, entries)
+	var beside *id.ID
+	at.ChangeID, beside, err = journal.Extend(ctx, tx, at.ChangeID,
+		journal.Note{Cause: journal.Rule, Summary: summary(a)}, entries)
+	at.made(at.ChangeID)
+	at.made(beside)
 	return step, err
+}
+
+// made notes a change.
+func (a *Applied) made(change *id.ID) {
+	if change != nil && !slices.ContainsFunc(a.ChangeIDs, change.Equal) {
+		a.ChangeIDs = append(a.ChangeIDs, *change)
+	}
 }
 
 func summary(a application) string {
@@ -234,18 +262,22 @@ func summary(a application) string {
 	return fmt.Sprintf("Applied %d rules", len(a.Rules))
 }
 
-// settle decides for transactions that a rule matched, and writes. What would change is locked and looked at again: between the first look and the lock someone may have edited it.
-func (b *Rulebook) settle(ctx context.Context, tx pg.Tx, p *pipeline, ids []id.ID, overwrite bool) (int, []journal.Entry, error) {
+// applyToLocked decides for transactions that a rule matched, and writes. What would change is
+// locked and looked at again: between the first look and the lock someone may have edited it.
+func (b *Rulebook) applyToLocked(ctx context.Context, tx pg.Tx, p *pipeline, ids []id.ID, overwrite bool) (int,
+	[]journal.Entry, error,
+) {
 	if len(ids) == 0 {
 		return 0, nil, nil
 	}
-	l, err := lens.New(ctx, tx, p.reads(), true)
+	l, err := ruleview.New(ctx, tx, p.reads(), true)
 	if err != nil {
 		return 0, nil, err
 	}
 	pass := rule.Pass{Event: rule.Retroactive, OverwriteManual: overwrite}
 	read := func(ids []id.ID) (verdicts []verdict, changing []id.ID, err error) {
-		err = l.Read(ctx, tx, `where t.id = any($1) and t.deleted_at is null order by t.id`, []any{ids}, func(s *lens.Stored) error {
+		err = l.Read(ctx, tx, `where t.id = any($1) and t.deleted_at is null
+			order by t.id`, []any{ids}, func(s *ruleview.Stored) error {
 			if v := (verdict{s.ID, p.set.Run(&s.Draft, pass)}); v.changes() {
 				verdicts, changing = append(verdicts, v), append(changing, v.id)
 			}
@@ -277,16 +309,17 @@ type scope struct {
 	meant pg.Where // of the filter
 	could pg.Where // and of what the rules need
 	reads rule.Fields
-	lens  *lens.Lens
+	lens  *ruleview.Lens
 	none  bool
 	size  int // of a batch
 }
 
-// manyNeeds is beyond how many conditions a superset is not asked for: reading is then cheaper than choosing.
+// manyNeeds is beyond how many conditions a superset is not asked for: reading is then cheaper than
+// choosing.
 const manyNeeds = 200
 
 func (b *Rulebook) scope(ctx context.Context, q pg.Querier, p *pipeline, a application) (*scope, error) {
-	l, err := lens.New(ctx, q, p.reads(), false)
+	l, err := ruleview.New(ctx, q, p.reads(), false)
 	if err != nil {
 		return nil, err
 	}
@@ -322,27 +355,32 @@ func (s *scope) count(ctx context.Context, q pg.Querier) (meant, could int64, er
 	if s.none {
 		return 0, 0, nil
 	}
-	if meant, err = pg.Value[int64](ctx, q, `select count(*) from transaction t `+s.meant.SQL(), s.meant.Args()...); err != nil {
+	if meant, err = pg.Value[int64](ctx, q, `select count(*) from transaction t `+s.meant.SQL(),
+		s.meant.Args()...); err != nil {
 		return 0, 0, err
 	}
 	could, err = pg.Value[int64](ctx, q, `select count(*) from transaction t `+s.could.SQL(), s.could.Args()...)
 	return meant, could, err
 }
 
-// next reads the transactions behind one, and answers those that a rule matches, the last one, and how many there were.
-func (s *scope) next(ctx context.Context, q pg.Querier, p *pipeline, after id.ID) (hits []id.ID, last id.ID, n int, err error) {
+// next reads the transactions after one, and returns those that a rule matches, the last one read,
+// and how many there were.
+func (s *scope) next(ctx context.Context, q pg.Querier, p *pipeline, after id.ID) (hits []id.ID, last id.ID, n int,
+	err error,
+) {
 	if s.none {
 		return nil, last, 0, nil
 	}
 	w := s.could.Clone()
 	w.And("t.id > $?", after)
-	err = s.lens.Read(ctx, q, fmt.Sprintf(`%s order by t.id limit %d`, w.SQL(), s.size), w.Args(), func(t *lens.Stored) error {
-		n++
-		last = t.ID
-		if out := p.set.Run(&t.Draft, rule.Pass{Event: rule.Retroactive}); len(out.Hits) > 0 {
-			hits = append(hits, t.ID)
-		}
-		return nil
-	})
+	err = s.lens.Read(ctx, q, fmt.Sprintf(`%s order by t.id limit %d`, w.SQL(), s.size), w.Args(),
+		func(t *ruleview.Stored) error {
+			n++
+			last = t.ID
+			if out := p.set.Run(&t.Draft, rule.Pass{Event: rule.Retroactive}); len(out.Hits) > 0 {
+				hits = append(hits, t.ID)
+			}
+			return nil
+		})
 	return hits, last, n, err
 }

@@ -57,14 +57,18 @@ func (w *world) result(j job.Job, into any) {
 	}
 }
 
-// TestRevertOfARunningApplication takes back what an application has done so far, while it goes on: the rest is a change of its own, and with it all can be taken back.
+// TestRevertOfARunningApplication takes back what an application has done so far, while it goes on:
+// the rest is a change of its own, and with it all can be taken back.
 func TestRevertOfARunningApplication(t *testing.T) {
 	t.Parallel()
 	w := small(t, 3000)
 	w.rules.Batches(20)
 	w.create(
 		ruleSpec{Name: "tagged", Conditions: all, Actions: tagging("seen")},
-		ruleSpec{Name: "bound", Conditions: all, Actions: []rule.Action{{Type: rule.AssignCounterparty, CounterpartyName: "New Shop"}}})
+		ruleSpec{Name: "bound", Conditions: all, Actions: []rule.Action{{
+			Type:             rule.AssignCounterparty,
+			CounterpartyName: "New Shop",
+		}}})
 	start := w.canonical(w.db)
 	w.work()
 	j := w.applying(rulebook.ApplyRules{})
@@ -86,12 +90,16 @@ func TestRevertOfARunningApplication(t *testing.T) {
 	}
 }
 
-// TestRehearsalBeginsAgain stops a server in the middle of a dry run: another one begins it anew, and tells no progress twice.
+// TestRehearsalBeginsAgain stops a server in the middle of a dry run: another one begins it anew,
+// and tells no progress twice.
 func TestRehearsalBeginsAgain(t *testing.T) {
 	t.Parallel()
 	w := small(t, 2000)
 	w.rules.Batches(10)
-	w.create(ruleSpec{Name: "tagged", Conditions: map[string]any{"field": "pending", "op": "eq", "value": true}, Actions: tagging("seen")})
+	w.create(ruleSpec{
+		Name: "tagged", Conditions: map[string]any{"field": "pending", "op": "eq", "value": true},
+		Actions: tagging("seen"),
+	})
 	stop := w.work()
 	j := w.applying(rulebook.ApplyRules{DryRun: true})
 	await(t, "it has begun", func() bool { return value[int](w, `select done::int from job`) > 50 })
@@ -109,12 +117,15 @@ func TestRehearsalBeginsAgain(t *testing.T) {
 			want++
 		}
 	}
-	if said.Scanned != 2000 || int(said.Matched) != want || int(said.Counts.Changes) != want || len(said.Changes) != 200 {
-		t.Errorf("%d scanned, %d matched, %+v, %d shown; want %d", said.Scanned, said.Matched, said.Counts, len(said.Changes), want)
+	if said.Scanned != 2000 || int(said.Matched) != want || int(said.Counts.Changes) != want ||
+		len(said.Changes) != 200 {
+		t.Errorf("%d scanned, %d matched, %+v, %d shown; want %d", said.Scanned, said.Matched, said.Counts,
+			len(said.Changes), want)
 	}
 }
 
-// TestRehearsalIsTheApplication holds what a dry run says against what the application then does, and makes sure that it wrote nothing.
+// TestRehearsalIsTheApplication holds what a dry run says against what the application then does,
+// and makes sure that it wrote nothing.
 func TestRehearsalIsTheApplication(t *testing.T) {
 	t.Parallel()
 	w := lawWorld(t, 31, 100)
@@ -133,7 +144,8 @@ func TestRehearsalIsTheApplication(t *testing.T) {
 		}
 		var said rulebook.Rehearsal
 		w.result(w.applying(in), &said)
-		if w.canonical(w.db) != start || value[int](w, `select count(*)::int from change`) != changes || w.get(ids[0]).HitCount != 0 {
+		if w.canonical(w.db) != start || value[int](w, `select count(*)::int from change`) != changes ||
+			w.get(ids[0]).HitCount != 0 {
 			t.Fatal("a dry run wrote something")
 		}
 		w.tried(func(tx pg.Tx) error {
@@ -142,7 +154,8 @@ func TestRehearsalIsTheApplication(t *testing.T) {
 				return err
 			}
 			if said.Scanned != done.Scanned || said.Matched != done.Matched || said.Changed != done.Changed {
-				t.Errorf("said %d scanned, %d matched, %d changed; did %+v", said.Scanned, said.Matched, said.Changed, done)
+				t.Errorf("said %d scanned, %d matched, %d changed; did %+v", said.Scanned, said.Matched, said.Changed,
+					done)
 			}
 			w.compareEntries(tx, said, done)
 			return nil
@@ -158,7 +171,8 @@ func TestRehearsalIsTheApplication(t *testing.T) {
 	}
 }
 
-// compareEntries holds the changes that were announced, as far as they are shown, against the entries that were written.
+// compareEntries holds the changes that were announced, as far as they are shown, against the
+// entries that were written.
 func (w *world) compareEntries(tx pg.Tx, said rulebook.Rehearsal, done rulebook.Applied) {
 	w.Helper()
 	type entry struct {
@@ -166,9 +180,12 @@ func (w *world) compareEntries(tx pg.Tx, said rulebook.Rehearsal, done rulebook.
 		After string `db:"after"`
 	}
 	rows, err := pg.All[entry](w.ctx, tx, `
-		select concat_ws(' ', e.subject_id, e.field, e.rule_id, case when e.field = 'tag' then coalesce(g.slug, '') end) as key,
-			case e.field when 'tag' then case when e.after is null then '' else g.slug end when 'category' then c.slug else p.name end as after
-		from entry e left join tag g on g.id = e.ref left join category c on e.field = 'category' and c.id::text = e.after left join counterparty p on e.field = 'counterparty' and p.id::text = e.after
+		select concat_ws(' ', e.subject_id, e.field, e.rule_id, case
+			when e.field = 'tag' then coalesce(g.slug, '') end) as key,
+			case e.field when 'tag' then case when e.after is null then '' else g.slug end
+				when 'category' then c.slug else p.name end as after
+		from entry e left join tag g on g.id = e.ref left join category c on e.field = 'category'
+			and c.id::text = e.after left join counterparty p on e.field = 'counterparty' and p.id::text = e.after
 		where e.change_id = $1 and e.subject = 'transaction'`, done.ChangeID)
 	if err != nil {
 		w.Fatal(err)
@@ -206,7 +223,8 @@ func (w *world) compareEntries(tx pg.Tx, said rulebook.Rehearsal, done rulebook.
 	}
 }
 
-// TestRevertOfALargeApplication takes back a change of many entries while the database has no statistics about them: it takes seconds, not a second for each thousand squared.
+// TestRevertOfALargeApplication takes back a change of many entries while the database has no
+// statistics about them: it takes seconds, not a second for each thousand squared.
 func TestRevertOfALargeApplication(t *testing.T) {
 	t.Parallel()
 	n := 5_000
@@ -216,7 +234,10 @@ func TestRevertOfALargeApplication(t *testing.T) {
 	w := small(t, n)
 	w.create(
 		ruleSpec{Name: "tagged", Conditions: all, Actions: append(tagging("seen"), tagging("twice")...)},
-		ruleSpec{Name: "bound", Conditions: all, Actions: []rule.Action{{Type: rule.AssignCounterparty, CounterpartyName: "New Shop"}}})
+		ruleSpec{Name: "bound", Conditions: all, Actions: []rule.Action{{
+			Type:             rule.AssignCounterparty,
+			CounterpartyName: "New Shop",
+		}}})
 	start := w.canonical(w.db)
 	var done rulebook.Applied
 	w.in(func(tx pg.Tx) (err error) {

@@ -15,7 +15,8 @@ import (
 	"coffer/internal/rulebook"
 )
 
-// TestNothingPointsAtARetiredCategory retires a category while something is being pointed at it, whichever comes first: afterwards nothing live names what is gone.
+// TestNothingPointsAtARetiredCategory retires a category while something is being pointed at it,
+// whichever comes first: afterwards nothing live names what is gone.
 func TestNothingPointsAtARetiredCategory(t *testing.T) {
 	t.Parallel()
 	sets := []rule.Action{{Type: rule.SetCategory, CategorySlug: "hobby"}}
@@ -25,15 +26,23 @@ func TestNothingPointsAtARetiredCategory(t *testing.T) {
 			return err
 		},
 		"transactions are filed": func(w *world, tx pg.Tx) error {
-			_, err := w.books.BatchCategorize(w.ctx, tx, ledger.BatchCategorize{TransactionIDs: refs(w.ids(0, 5)), CategoryID: "hobby"})
+			_, err := w.books.BatchCategorize(w.ctx, tx,
+				ledger.BatchCategorize{TransactionIDs: refs(w.ids(0, 5)), CategoryID: "hobby"})
 			return err
 		},
 		"a transaction is changed": func(w *world, tx pg.Tx) error {
-			_, err := w.books.PatchTransaction(w.ctx, tx, ledger.PatchTransaction{TransactionID: w.rows[0].id.String(), Category: op.Null[string]{Set: true, Value: new("hobby")}})
+			_, err := w.books.PatchTransaction(w.ctx, tx,
+				ledger.PatchTransaction{
+					TransactionID: w.rows[0].id.String(),
+					Category:      op.Null[string]{Set: true, Value: new("hobby")},
+				})
 			return err
 		},
 		"a counterparty is made": func(w *world, tx pg.Tx) error {
-			_, err := w.others.Create(w.ctx, tx, counterparty.CreateCounterparty{Name: "Shop", CategoryID: new("hobby")})
+			_, err := w.others.Create(w.ctx, tx, counterparty.CreateCounterparty{
+				Name:       "Shop",
+				CategoryID: new("hobby"),
+			})
 			return err
 		},
 		"a page is passed": func(w *world, tx pg.Tx) error {
@@ -68,8 +77,11 @@ func TestNothingPointsAtARetiredCategory(t *testing.T) {
 				if err := fresh.race(first, second); err != nil {
 					t.Errorf("%s, category %s, retired first %v: %v", use, how, retiredFirst, err)
 				}
-				if n := value[int](w, `select count(*)::int from transaction t join category c on c.id = t.category_id where c.slug = 'travel'`); use == "a page is passed" && how == "merged" && n != 5 {
-					t.Errorf("%d of 5 transactions of a page are filed under what took over, retired first %v", n, retiredFirst)
+				if n := value[int](w, `select count(*)::int from transaction t
+					join category c on c.id = t.category_id
+					where c.slug = 'travel'`); use == "a page is passed" && how == "merged" && n != 5 {
+					t.Errorf("%d of 5 transactions of a page are filed under what took over, retired first %v", n,
+						retiredFirst)
 				}
 			}
 		}
@@ -99,7 +111,8 @@ func (r rivals) prepare(rules bool, sets []rule.Action) {
 	}
 }
 
-// race lets the second start before the first has committed, and answers what is wrong afterwards. Either may be refused.
+// race lets the second start before the first has committed, and answers what is wrong afterwards.
+// Either may be refused.
 func (r rivals) race(first, second func(*world, pg.Tx) error) error {
 	r.Helper()
 	done := make(chan error, 1)
@@ -109,7 +122,8 @@ func (r rivals) race(first, second func(*world, pg.Tx) error) error {
 		}
 		go func() { done <- r.db.InTx(r.ctx, func(tx pg.Tx) error { return second(r.world, tx) }) }()
 		await(r, "the second waits or ends", func() bool {
-			return len(done) > 0 || value[bool](r.world, `select exists (select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock')`)
+			return len(done) > 0 || value[bool](r.world, `select exists (select from pg_stat_activity
+				where datname = current_database() and wait_event_type = 'Lock')`)
 		})
 		return nil
 	})
@@ -123,9 +137,13 @@ func (r rivals) race(first, second func(*world, pg.Tx) error) error {
 	}
 	lost := value[string](r.world, `
 		select concat_ws(', ',
-			(select 'transactions: ' || count(*) from transaction t join category c on c.id = t.category_id where c.deleted_at is not null having count(*) > 0),
-			(select 'counterparties: ' || count(*) from counterparty p join category c on c.id = p.category_id where c.deleted_at is not null and p.deleted_at is null having count(*) > 0),
-			(select 'rules: ' || count(*) from rule r where r.deleted_at is null and r.actions::text like '%hobby%' and not exists (select from category where slug = 'hobby' and deleted_at is null) having count(*) > 0))`)
+			(select 'transactions: ' || count(*) from transaction t join category c on c.id = t.category_id
+				where c.deleted_at is not null having count(*) > 0),
+			(select 'counterparties: ' || count(*) from counterparty p join category c on c.id = p.category_id
+				where c.deleted_at is not null and p.deleted_at is null having count(*) > 0),
+			(select 'rules: ' || count(*) from rule r where r.deleted_at is null and r.actions::text like '%hobby%'
+				and not exists (select from category where slug = 'hobby'
+				and deleted_at is null) having count(*) > 0))`)
 	if lost != "" {
 		return errors.New("what is gone is still named by " + lost)
 	}

@@ -17,20 +17,20 @@ import (
 
 // A RuleSpec is a rule to be made.
 type RuleSpec struct {
-	Name               string     `json:"name" minLength:"1" maxLength:"200" format:"line" doc:"By convention: what is matched, an arrow, the category" example:"name contains corner bakery → food_and_drink_groceries"`
-	Conditions         Conditions `json:"conditions,omitempty" doc:"A leaf {field, op, value}, or {and: […]}, {or: […]}, {not: {…}}; left out or {} matches every transaction"`
-	Actions            []Action   `json:"actions,omitempty" maxItems:"50" doc:"What happens on a match; give actions, category_slug or both"`
+	Name               string     `json:"name" minLength:"1" maxLength:"200" format:"line" doc:"By convention the matched text, an arrow and the category" example:"name contains corner bakery → food_and_drink_groceries"`
+	Conditions         Conditions `json:"conditions,omitempty" doc:"A leaf {field, op, value}, or {and: […]}, {or: […]}, {not: {…}}; omitted or {} matches every transaction"`
+	Actions            []Action   `json:"actions,omitempty" maxItems:"50" doc:"What to do on a match; give actions, category_slug or both"`
 	CategorySlug       *string    `json:"category_slug,omitempty" minLength:"1" maxLength:"64" doc:"Short for one set_category action"`
-	Trigger            string     `json:"trigger,omitempty" enum:"on_create,on_change,on_update,always" default:"on_create" doc:"on_create: new transactions; on_change (on_update): those that the bank changed; always: both"`
-	Stage              *string    `json:"stage,omitempty" enum:"baseline,standard,refinement,override" doc:"Priority by name: 0, 10, 50, 100"`
-	Priority           *int       `json:"priority,omitempty" minimum:"0" maximum:"1000" doc:"Lower runs first; 10 without it; wins over stage"`
-	ExpiresIn          *string    `json:"expires_in,omitempty" pattern:"^[1-9][0-9]{0,4}[mhdw]$" hint:"be a duration such as 24h, 30d or 1w" doc:"Disables itself after this time"`
-	ApplyRetroactively bool       `json:"apply_retroactively,omitempty" doc:"Also apply it to stored transactions (comments are left out)"`
+	Trigger            string     `json:"trigger,omitempty" enum:"on_create,on_change,on_update,always" default:"on_create" doc:"on_create: new transactions; on_change (or on_update): transactions that the bank changed; always: both"`
+	Stage              *string    `json:"stage,omitempty" enum:"baseline,standard,refinement,override" doc:"Priority by name: baseline 0, standard 10, refinement 50, override 100"`
+	Priority           *int       `json:"priority,omitempty" minimum:"0" maximum:"1000" doc:"Lower runs first; 10 if omitted; takes precedence over stage"`
+	ExpiresIn          *string    `json:"expires_in,omitempty" pattern:"^[1-9][0-9]{0,4}[mhdw]$" hint:"be a duration such as 24h, 30d or 1w" doc:"The rule stops running after this time"`
+	ApplyRetroactively bool       `json:"apply_retroactively,omitempty" doc:"Also apply it to stored transactions (without adding comments)"`
 }
 
 // CreateRules is the input of Create.
 type CreateRules struct {
-	Rules []op.Loose[RuleSpec] `json:"rules" minItems:"1" maxItems:"100" doc:"A single rule is a list of one"`
+	Rules []op.Deferred[RuleSpec] `json:"rules" minItems:"1" maxItems:"100" doc:"For a single rule, give a list of one"`
 }
 
 // A MadeRule is a rule that was just made.
@@ -39,30 +39,30 @@ type MadeRule struct {
 	ShortID            string  `json:"short_id,omitempty" required:"true"`
 	Name               string  `json:"name"`
 	Priority           int     `json:"priority"`
-	RetroactiveMatches *int64  `json:"retroactive_matches,omitempty" doc:"With apply_retroactively: how many stored transactions it matches"`
-	RetroactiveJobID   *id.ID  `json:"retroactive_job_id,omitempty" doc:"The job that applies it, when that goes on after this call"`
-	RetroactiveError   *string `json:"retroactive_error,omitempty" doc:"Why it was made but not applied"`
+	RetroactiveMatches *int64  `json:"retroactive_matches,omitempty" doc:"With apply_retroactively: the number of stored transactions it matches"`
+	RetroactiveJobID   *id.ID  `json:"retroactive_job_id,omitempty" doc:"The job that applies it, if it is still running"`
+	RetroactiveError   *string `json:"retroactive_error,omitempty" doc:"Why the rule was created but not applied"`
 }
 
 // A SpecError is why a rule was not made.
 type SpecError struct {
-	Index   int           `json:"index" doc:"Its place in rules"`
+	Index   int           `json:"index" doc:"Index in rules, from 0"`
 	Name    string        `json:"name"`
 	Code    errs.Code     `json:"code"`
 	Message string        `json:"message"`
-	Path    string        `json:"path,omitempty" doc:"Where in the rule the first fault is"`
+	Path    string        `json:"path,omitempty" doc:"Path of the first fault in the rule"`
 	Details []errs.Detail `json:"details,omitempty" doc:"Every fault"`
 }
 
-// Made is the answer of Create.
+// Made is the result of Create.
 type Made struct {
 	Created int         `json:"created"`
 	Failed  int         `json:"failed"`
 	Rules   []MadeRule  `json:"rules"`
-	Errors  []SpecError `json:"errors" doc:"One for each rule that was not made"`
+	Errors  []SpecError `json:"errors" doc:"One for each rule that was not created"`
 }
 
-// MaxRules is how many rules a household may have.
+// MaxRules is the maximum number of rules of a household.
 const MaxRules = 10_000
 
 // newRule is a spec that may become a rule.
@@ -75,7 +75,8 @@ type newRule struct {
 	lasts    *int64 // seconds until it disables itself
 }
 
-// Create makes rules: each that is sound, with an error for each that is not. Over REST, when none is sound nothing is created and the call fails.
+// Create creates every valid rule and returns an error for each invalid one. Over REST, if no rule
+// is valid, nothing is created and the call fails.
 func (b *Rulebook) Create(ctx context.Context, tx pg.Tx, in CreateRules) (Made, error) {
 	if err := changing(ctx, tx); err != nil {
 		return Made{}, err
@@ -97,7 +98,8 @@ func (b *Rulebook) Create(ctx context.Context, tx pg.Tx, in CreateRules) (Made, 
 		return Made{}, err
 	}
 	if now+len(rules) > MaxRules {
-		return Made{}, errs.New(errs.Conflict, "there can be %d rules and there are %d; delete or merge some first", MaxRules, now)
+		return Made{}, errs.New(errs.Conflict,
+			"the limit is %d rules and there are already %d; delete or merge some first", MaxRules, now)
 	}
 	if err := b.insert(ctx, tx, rules); err != nil {
 		return Made{}, err
@@ -108,7 +110,7 @@ func (b *Rulebook) Create(ctx context.Context, tx pg.Tx, in CreateRules) (Made, 
 	return out, b.backfill(ctx, tx, rules, out.Rules)
 }
 
-// sound reads the specs, answers those that are fit to be rules, and lists the others in out.
+// sound reads the specs, returns the valid ones, and lists the others in out.
 func (b *Rulebook) sound(ctx context.Context, tx pg.Tx, in CreateRules, out *Made) ([]*newRule, error) {
 	var all []*newRule
 	for i, part := range in.Rules {
@@ -138,8 +140,11 @@ func (b *Rulebook) sound(ctx context.Context, tx pg.Tx, in CreateRules, out *Mad
 			fit = append(fit, n)
 			continue
 		}
-		e := errs.Public(errs.Faults(n.faults), "")
-		out.Errors = append(out.Errors, SpecError{Index: n.index, Name: n.Name, Code: e.Code, Message: e.Message, Path: n.faults[0].Field, Details: e.Details})
+		e := op.Public(ctx, errs.Faults(n.faults))
+		out.Errors = append(out.Errors, SpecError{
+			Index: n.index, Name: n.Name, Code: e.Code, Message: e.Message,
+			Path: n.faults[0].Field, Details: e.Details,
+		})
 	}
 	return fit, nil
 }
@@ -147,7 +152,7 @@ func (b *Rulebook) sound(ctx context.Context, tx pg.Tx, in CreateRules, out *Mad
 // read parses a spec that has the right shape.
 func (n *newRule) read() error {
 	if n.CategorySlug == nil && n.Actions == nil {
-		n.fault("actions", "required", "is required, or category_slug")
+		n.fault("actions", "required", "is required unless category_slug is given")
 		return nil
 	}
 	if n.Conditions == nil {
@@ -158,7 +163,8 @@ func (n *newRule) read() error {
 	}
 	for _, a := range n.actions {
 		if a.CategorySlug != "" && n.CategorySlug != nil && a.CategorySlug != *n.CategorySlug {
-			n.fault("category_slug", "conflict", "is short for a set_category action, and actions has one already; give one of them")
+			n.fault("category_slug", "conflict",
+				"stands for a set_category action, but actions already has one; give only one of them")
 		}
 	}
 	if n.CategorySlug != nil {
@@ -170,18 +176,22 @@ func (n *newRule) read() error {
 		n.priority = *p
 	}
 	if n.ExpiresIn != nil {
-		n.lasts = new(int64(span(*n.ExpiresIn).Seconds())) // the database counts from its own clock, by which it also ends
+		// the database counts from its own clock, by which it also ends
+		n.lasts = new(int64(span(*n.ExpiresIn).Seconds()))
 	}
 	return nil
 }
 
 var spanShape = regexp.MustCompile(`^([0-9]+)([mhdw])$`)
 
-// span reads a duration such as 24h, 30d or 1w, whose shape the schema has checked.
+// span reads a duration such as 24h, 30d or 1w, whose format the schema has checked.
 func span(s string) time.Duration {
 	m := spanShape.FindStringSubmatch(s)
 	n, _ := strconv.Atoi(m[1])
-	unit := map[string]time.Duration{"m": time.Minute, "h": time.Hour, "d": 24 * time.Hour, "w": 7 * 24 * time.Hour}[m[2]]
+	unit := map[string]time.Duration{
+		"m": time.Minute, "h": time.Hour, "d": 24 * time.Hour,
+		"w": 7 * 24 * time.Hour,
+	}[m[2]]
 	return time.Duration(n) * unit
 }
 
@@ -200,7 +210,8 @@ func (out Made) refusal() error {
 	return errs.Faults(faults)
 }
 
-// insert stores the rules, registers the tags that they add, and records both as one change. They were written in an order, and keep it: created_at differs by their place.
+// insert stores the rules, registers the tags that they add, and records both as one change. They
+// were written in an order, and keep it: created_at differs by their place.
 func (b *Rulebook) insert(ctx context.Context, tx pg.Tx, rules []*newRule) error {
 	actor := op.ActorOf(ctx)
 	var tags []string
@@ -212,7 +223,8 @@ func (b *Rulebook) insert(ctx context.Context, tx pg.Tx, rules []*newRule) error
 		return err
 	}
 	n := len(rules)
-	ids, shorts, labels, conditions, actions := make([]id.ID, n), make([]string, n), make([]string, n), make([]string, n), make([]string, n)
+	ids, shorts, labels, conditions, actions := make([]id.ID, n), make([]string, n), make([]string, n), make([]string,
+		n), make([]string, n)
 	triggers, priorities, lasts := make([]string, n), make([]int, n), make([]*int64, n)
 	err = pg.Redraw(ctx, tx, "rule_short_id", func(tx pg.Tx) error {
 		for i, r := range rules {
@@ -221,16 +233,22 @@ func (b *Rulebook) insert(ctx context.Context, tx pg.Tx, rules []*newRule) error
 			if err != nil {
 				return err
 			}
-			ids[i], shorts[i], labels[i], conditions[i], actions[i] = r.id, r.id.Short(), r.Name, string(tree), string(acts)
+			ids[i], shorts[i], labels[i], conditions[i], actions[i] = r.id, r.id.Short(), r.Name, string(tree), string(
+				acts)
 			triggers[i], priorities[i], lasts[i] = r.Trigger, r.priority, r.lasts
 		}
 		_, err := pg.Exec(ctx, tx, `
-			insert into rule (id, short_id, name, conditions, actions, trigger, priority, expires_at, created_by_type, created_by_id, created_by_name, created_at, updated_at)
-			select v.id, v.short_id, v.name, v.conditions::jsonb, v.actions::jsonb, v.trigger, v.priority, clock_timestamp() + v.lasts * interval '1 second', @type, @actor, @actor_name,
-				statement_timestamp() + v.place * interval '1 microsecond', statement_timestamp() + v.place * interval '1 microsecond'
-			from unnest(@ids::uuid[], @shorts::text[], @names::text[], @conditions::text[], @actions::text[], @triggers::text[], @priorities::int[], @lasts::bigint[])
+			insert into rule (id, short_id, name, conditions, actions, trigger, priority, expires_at, created_by_type,
+				created_by_id, created_by_name, created_at, updated_at)
+			select v.id, v.short_id, v.name, v.conditions::jsonb, v.actions::jsonb, v.trigger, v.priority,
+				clock_timestamp() + v.lasts * interval '1 second', @type, @actor, @actor_name,
+				statement_timestamp() + v.place * interval '1 microsecond',
+					statement_timestamp() + v.place * interval '1 microsecond'
+			from unnest(@ids::uuid[], @shorts::text[], @names::text[], @conditions::text[], @actions::text[],
+				@triggers::text[], @priorities::int[], @lasts::bigint[])
 				with ordinality v (id, short_id, name, conditions, actions, trigger, priority, lasts, place)`, pg.Args{
-			"ids": ids, "shorts": shorts, "names": labels, "conditions": conditions, "actions": actions, "triggers": triggers, "priorities": priorities, "lasts": lasts,
+			"ids": ids, "shorts": shorts, "names": labels, "conditions": conditions, "actions": actions,
+			"triggers": triggers, "priorities": priorities, "lasts": lasts,
 			"type": actor.Type, "actor": present(actor.ID), "actor_name": actor.Name,
 		})
 		return err
@@ -244,9 +262,16 @@ func (b *Rulebook) insert(ctx context.Context, tx pg.Tx, rules []*newRule) error
 	}
 	source := journal.Source(actor)
 	for _, u := range ids {
-		made = append(made, journal.Entry{Subject: journal.RuleSubject, SubjectID: u, Field: journal.FieldRecord, After: records[u], AfterSource: &source})
+		made = append(made, journal.Entry{
+			Subject: journal.RuleSubject, SubjectID: u, Field: journal.FieldRecord,
+			After: records[u], AfterSource: &source,
+		})
 	}
-	_, err = journal.Record(ctx, tx, journal.Note{Summary: fmt.Sprintf("Made %d rules", n)}, made)
+	summary := "Made rule " + shorts[0]
+	if n > 1 {
+		summary = fmt.Sprintf("Made %d rules", n)
+	}
+	_, err = journal.Record(ctx, tx, journal.Note{Summary: summary}, made)
 	return err
 }
 

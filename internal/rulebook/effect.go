@@ -25,7 +25,8 @@ func (v verdict) changes() bool {
 	return o.Category != nil || len(o.Tags) > 0 || o.Counterparty != nil || len(o.Comments) > 0
 }
 
-// service is who rules act as: the holds of people bind it, whoever asked for the rules to be applied.
+// service is the actor of rules: fields that people hold bind it, whoever asked for the rules to be
+// applied.
 var service = op.Actor{Type: op.System, Name: "coffer"}
 
 // targets are what effects lead to, by the words that rules use.
@@ -35,7 +36,8 @@ type targets struct {
 	made   []journal.Entry // tags that were registered again
 }
 
-// categories finds those that the verdicts lead to, which stay in use until the transaction ends, and says whether one of them is gone.
+// categories finds those that the verdicts lead to, which stay in use until the transaction ends,
+// and says whether one of them is gone.
 func categories(ctx context.Context, tx pg.Tx, verdicts []verdict) (found map[string]id.ID, gone bool, err error) {
 	var slugs set
 	for _, v := range verdicts {
@@ -43,11 +45,13 @@ func categories(ctx context.Context, tx pg.Tx, verdicts []verdict) (found map[st
 			slugs.add(e.Value)
 		}
 	}
-	found, err = bySlug(ctx, tx, `select id, slug from category where slug = any($1) and deleted_at is null order by id for share`, slugs.list)
+	found, err = bySlug(ctx, tx, `select id, slug from category where slug = any($1) and deleted_at is null
+		order by id for share`, slugs.list)
 	return found, len(found) < len(slugs.list), err
 }
 
-// write makes the verdicts' effects, in a few statements whatever their number, and answers the entries that its caller records. The transactions are locked.
+// write writes the verdicts' effects, in a few statements whatever their number, and returns the
+// entries, which its caller records. The transactions are locked.
 func (b *Rulebook) write(ctx context.Context, tx pg.Tx, j judged, overwrite bool) ([]journal.Entry, error) {
 	acting := op.Acting(ctx, service)
 	edits, comments, made, err := b.effects(acting, tx, j)
@@ -62,8 +66,11 @@ func (b *Rulebook) write(ctx context.Context, tx pg.Tx, j judged, overwrite bool
 	return slices.Concat(made, entries, said), err
 }
 
-// effects are what the verdicts ask for: edits and comments. What had to be made for them is made, and its entries answered.
-func (b *Rulebook) effects(ctx context.Context, tx pg.Tx, j judged) (edits []ledger.Edit, comments []journal.Draft, made []journal.Entry, err error) {
+// effects returns the edits and comments that the verdicts ask for. It creates what they need, and
+// returns the entries for that.
+func (b *Rulebook) effects(ctx context.Context, tx pg.Tx, j judged) (edits []ledger.Edit, comments []journal.Draft,
+	made []journal.Entry, err error,
+) {
 	if len(j.verdicts) == 0 {
 		return nil, nil, nil, nil
 	}
@@ -75,7 +82,10 @@ func (b *Rulebook) effects(ctx context.Context, tx pg.Tx, j judged) (edits []led
 	source := "rule"
 	for _, v := range j.verdicts {
 		edit := func(e rule.Effect, field string, value *string, tag *id.ID) {
-			edits = append(edits, ledger.Edit{Transaction: v.id, Field: field, Value: value, Tag: tag, Source: &source, Rule: &rules[e.Rule].ID, Fill: field == journal.FieldCounterparty})
+			edits = append(edits, ledger.Edit{
+				Transaction: v.id, Field: field, Value: value, Tag: tag, Source: &source,
+				Rule: &rules[e.Rule].ID, Fill: field == journal.FieldCounterparty,
+			})
 		}
 		if e := v.outcome.Category; e != nil {
 			if u, ok := j.categories[e.Value]; ok {
@@ -117,7 +127,8 @@ func (t targets) counterparty(e rule.Effect) (id.ID, bool) {
 	return u, ok
 }
 
-// targets finds all that the verdicts lead to, with one query for each kind. A tag that was deleted since the rule was saved is registered again.
+// targets finds all that the verdicts lead to, with one query for each kind. A tag that was deleted
+// since the rule was saved is registered again.
 func (b *Rulebook) targets(ctx context.Context, tx pg.Tx, verdicts []verdict) (targets, error) {
 	var add, tags, names set
 	var ids []id.ID
@@ -141,7 +152,8 @@ func (b *Rulebook) targets(ctx context.Context, tx pg.Tx, verdicts []verdict) (t
 	if t.made, err = b.filing.Register(ctx, tx, add.list); err != nil {
 		return t, err
 	}
-	if t.tags, err = bySlug(ctx, tx, `select id, slug from tag where slug = any($1) and deleted_at is null order by id for share`, tags.list); err != nil {
+	if t.tags, err = bySlug(ctx, tx, `select id, slug from tag where slug = any($1) and deleted_at is null
+		order by id for share`, tags.list); err != nil {
 		return t, err
 	}
 	if len(ids)+len(names.list) > 0 {
@@ -165,7 +177,7 @@ func (s *set) add(v string) {
 	}
 }
 
-// bySlug runs a query that takes slugs and answers id and slug.
+// bySlug runs a query that takes slugs and returns ids and slugs.
 func bySlug(ctx context.Context, tx pg.Tx, sql string, slugs []string) (map[string]id.ID, error) {
 	if len(slugs) == 0 {
 		return map[string]id.ID{}, nil

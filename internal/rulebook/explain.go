@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"coffer/internal/id"
+	"coffer/internal/journal"
 	"coffer/internal/ledger"
 	"coffer/internal/pg"
 	"coffer/internal/rule"
@@ -14,22 +15,22 @@ import (
 // An Explanation is why a transaction is as it is, and what the rules would make of it now.
 type Explanation struct {
 	TransactionID id.ID            `json:"transaction_id"`
-	Fields        []ExplainedField `json:"fields" doc:"Its category, counterparty and tags: who or what set each"`
-	Rules         []ExplainedRule  `json:"rules" doc:"The enabled rules that match now, in the order in which they run, each seeing what those before it did"`
+	Fields        []ExplainedField `json:"fields" doc:"Its category, counterparty and tags, and who or what set each"`
+	Rules         []ExplainedRule  `json:"rules" doc:"The enabled rules that match now, in execution order; each sees the effects of the ones before it"`
 }
 
 // An ExplainedField is a field of the transaction, and where its value comes from.
 type ExplainedField struct {
 	Field     string          `json:"field" enum:"category,counterparty,tag"`
 	Value     *text.Untrusted `json:"value" doc:"Slug of a category or tag, name of a counterparty; null for none"`
-	Removed   bool            `json:"removed" doc:"Of a tag: it was taken off, and stays so"`
-	Source    *string         `json:"source" enum:"rule,user,agent,provider" doc:"Whose it is"`
-	Held      bool            `json:"held" doc:"A person set it: rules leave it, and agents must not force it unasked"`
+	Removed   bool            `json:"removed" doc:"Of a tag: it was removed, and rules do not add it again"`
+	Source    *string         `json:"source" enum:"rule,user,agent,provider" doc:"What set the value"`
+	Held      bool            `json:"held" doc:"A person set it: rules leave it, and agents must not force it unless asked"`
 	RuleID    *id.ID          `json:"rule_id" doc:"The rule that set it"`
 	RuleName  *string         `json:"rule_name"`
-	ActorType *string         `json:"actor_type" enum:"user,agent,system" doc:"Who set it; null when it came with the transaction"`
+	ActorType *string         `json:"actor_type" enum:"user,agent,system" doc:"Who set it; null if it came with the transaction"`
 	ActorName *string         `json:"actor_name"`
-	Cause     *string         `json:"cause" doc:"Of the change that set it"`
+	Cause     *string         `json:"cause" doc:"Cause of the change that set it"`
 	ChangeID  *id.ID          `json:"change_id" doc:"The change that set it; revert_change undoes it"`
 	Note      *string         `json:"note"`
 	SetAt     *pg.Time        `json:"set_at"`
@@ -42,18 +43,26 @@ type ExplainedRule struct {
 	Name     string    `json:"name"`
 	Priority int       `json:"priority"`
 	Trigger  string    `json:"trigger" enum:"on_create,on_change,always"`
-	Effects  []Attempt `json:"effects" doc:"What it would do if the rules ran now, whatever their triggers"`
+	Effects  []Attempt `json:"effects" doc:"What the rule would do if all rules ran now, ignoring triggers"`
 }
 
 // An Attempt is what a rule wants of one field, and what would come of it.
 type Attempt struct {
 	Field   string          `json:"field" enum:"category,counterparty,tag,comment"`
 	Value   *text.Untrusted `json:"value" doc:"Slug, name or id, or the comment's text"`
-	Removes bool            `json:"removes" doc:"Of a tag: it is taken off"`
-	Outcome string          `json:"outcome" enum:"applied,already_so,held,overridden" doc:"applied: it prevails; already_so: it is so; held: a person decided otherwise; overridden: a later rule prevails"`
+	Removes bool            `json:"removes" doc:"Of a tag: the rule removes it"`
+	Outcome string          `json:"outcome" enum:"applied,already_so,held,overridden" doc:"applied: it takes effect; already_so: the field already has the value; held: a person decided otherwise; overridden: a later rule wins"`
 }
 
-// Explain says why a transaction is as it is.
+// Lean makes the id of a counterparty short.
+func (a *Attempt) Lean() {
+	if a.Field == journal.FieldCounterparty && a.Value != nil {
+		a.Value = new(text.Name(leanText(a.Value.Plain())))
+	}
+}
+
+// Explain returns why a transaction has its category, counterparty and tags, and what rules would
+// do now.
 func (b *Rulebook) Explain(ctx context.Context, q pg.Querier, in ledger.TransactionRef) (Explanation, error) {
 	s, err := b.one(ctx, q, in.TransactionID)
 	if err != nil {
@@ -73,7 +82,10 @@ func (b *Rulebook) Explain(ctx context.Context, q pg.Querier, in ledger.Transact
 	rules := p.set.Rules()
 	for _, hit := range outcome.Hits {
 		r := rules[hit]
-		e := ExplainedRule{ID: r.ID, ShortID: r.ID.Short(), Name: p.names[r.ID], Priority: r.Priority, Trigger: string(r.Trigger), Effects: []Attempt{}}
+		e := ExplainedRule{
+			ID: r.ID, ShortID: r.ID.Short(), Name: p.names[r.ID], Priority: r.Priority,
+			Trigger: string(r.Trigger), Effects: []Attempt{},
+		}
 		for _, a := range outcome.Attempts {
 			if a.Rule == hit {
 				e.Effects = append(e.Effects, attempt(a))
@@ -96,7 +108,8 @@ func attempt(a rule.Attempt) Attempt {
 	return out
 }
 
-// origins are the transaction's category, counterparty and tags, each with the last entry of the journal about it, if that is where the value comes from.
+// origins returns the transaction's category, counterparty and tags, each with the last journal
+// entry about it, if the value comes from that entry.
 func origins(ctx context.Context, q pg.Querier, t id.ID) ([]ExplainedField, error) {
 	type origin struct {
 		Field     string   `db:"field"`
@@ -114,19 +127,23 @@ func origins(ctx context.Context, q pg.Querier, t id.ID) ([]ExplainedField, erro
 	}
 	rows, err := pg.All[origin](ctx, q, `
 		with field as (
-			select 1 as place, 'category' as field, null::uuid as ref, c.slug as value, false as removed, t.category_source as source
+			select 1 as place, 'category' as field, null::uuid as ref, c.slug as value, false as removed,
+				t.category_source as source
 			from transaction t left join category c on c.id = t.category_id where t.id = $1
 			union all
 			select 2, 'counterparty', null, p.name, false, t.counterparty_source
 			from transaction t left join counterparty p on p.id = t.counterparty_id where t.id = $1
 			union all
 			select 3, 'tag', tt.tag_id, g.slug, not tt.present, tt.source
-			from transaction_tag tt join tag g on g.id = tt.tag_id and g.deleted_at is null where tt.transaction_id = $1)
-		select f.field, f.value, f.removed, f.source, e.rule_id, r.name as rule_name, ch.actor_type, ch.actor_name, ch.cause, ch.id as change_id, e.note, ch.created_at as set_at
+			from transaction_tag tt join tag g on g.id = tt.tag_id and g.deleted_at is null
+				where tt.transaction_id = $1)
+		select f.field, f.value, f.removed, f.source, e.rule_id, r.name as rule_name, ch.actor_type, ch.actor_name,
+			ch.cause, ch.id as change_id, e.note, ch.created_at as set_at
 		from field f
 		left join lateral (
 			select e.change_id, e.rule_id, e.note from entry e
-			where e.subject_id = $1 and e.field = f.field and e.ref is not distinct from f.ref order by e.id desc limit 1) e on true
+			where e.subject_id = $1 and e.field = f.field and e.ref is not distinct from f.ref
+				order by e.id desc limit 1) e on true
 		left join change ch on ch.id = e.change_id
 		left join rule r on r.id = e.rule_id
 		order by f.place, f.value collate "C"`, t)
@@ -136,8 +153,10 @@ func origins(ctx context.Context, q pg.Querier, t id.ID) ([]ExplainedField, erro
 	out := make([]ExplainedField, len(rows))
 	for i, r := range rows {
 		out[i] = ExplainedField{
-			Field: r.Field, Removed: r.Removed, Source: r.Source, Held: r.Source != nil && *r.Source == "user", RuleID: r.RuleID, RuleName: r.RuleName,
-			ActorType: r.ActorType, ActorName: r.ActorName, Cause: r.Cause, ChangeID: r.ChangeID, Note: r.Note, SetAt: r.SetAt,
+			Field: r.Field, Removed: r.Removed, Source: r.Source, Held: r.Source != nil && *r.Source == "user",
+			RuleID: r.RuleID, RuleName: r.RuleName,
+			ActorType: r.ActorType, ActorName: r.ActorName, Cause: r.Cause, ChangeID: r.ChangeID, Note: r.Note,
+			SetAt: r.SetAt,
 		}
 		if r.Value != nil {
 			out[i].Value = new(text.Prose(*r.Value, rule.MaxComment))

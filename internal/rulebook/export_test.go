@@ -29,7 +29,8 @@ func (b *Rulebook) ApplyWithin(ctx context.Context, tx pg.Tx, in ApplyRules) (Ap
 	return at.Applied, err
 }
 
-// Reach answers which transactions an application of stored rules finds, how many it looks at for that, and writes nothing.
+// Reach answers which transactions an application of stored rules finds, how many it looks at for
+// that, and writes nothing.
 func (b *Rulebook) Reach(ctx context.Context, q pg.Querier, refs ...string) (hits []id.ID, looked int, err error) {
 	rules, err := b.toApply(ctx, q, refs)
 	if err != nil {
@@ -48,7 +49,8 @@ func (b *Rulebook) Reach(ctx context.Context, q pg.Querier, refs ...string) (hit
 	return hits, looked, err
 }
 
-// ForgetfulKind is the application as it must not be: a batch commits without its position, so whoever resumes begins again. Tests of crashes must notice.
+// ForgetfulKind is the application as it must not be: a batch commits without its position, so
+// whoever resumes begins again. Tests of crashes must notice.
 func (b *Rulebook) ForgetfulKind() job.Kind {
 	k := b.Kinds()[0]
 	k.Work = func(ctx context.Context, run *job.Run) (any, error) {
@@ -62,7 +64,11 @@ func (b *Rulebook) ForgetfulKind() job.Kind {
 		}
 		var at position
 		for !at.Ended {
-			err := run.Batch(ctx, func(ctx context.Context, tx pg.Tx) (job.Step, error) { return b.batch(ctx, tx, p, a, &at) })
+			err := run.Batch(ctx, func(ctx context.Context, tx pg.Tx) (job.Step,
+				error,
+			) {
+				return b.batch(ctx, tx, p, a, &at)
+			})
 			if err != nil {
 				return nil, err
 			}

@@ -47,7 +47,8 @@ func fieldsNamed(list string) (fieldSet, error) {
 		default:
 			more := bits(name)
 			if more == 0 {
-				return 0, errs.Field("fields", "enum", "names a field that rules do not have; use summary, all, or names of the record")
+				return 0, errs.Field("fields", "enum",
+					"names a field that rules do not have; use summary, all or field names of a rule")
 			}
 			set |= more
 		}
@@ -64,7 +65,8 @@ func bits(names ...string) (set fieldSet) {
 	return set
 }
 
-// MarshalJSON implements json.Marshaler: the chosen fields. Where the interface types a field as plain string, nothing is the empty string.
+// MarshalJSON implements json.Marshaler: the chosen fields. Where the interface types a field as
+// plain string, nothing is the empty string.
 func (r Rule) MarshalJSON() ([]byte, error) {
 	b := []byte{'{'}
 	v := reflect.ValueOf(r)

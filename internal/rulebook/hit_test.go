@@ -88,7 +88,8 @@ func (w *world) matching(n int) []id.ID {
 // tagged is how many transactions have the tag.
 func (w *world) tagged(slug string) int {
 	w.Helper()
-	return value[int](w, `select count(*)::int from transaction_tag tt join tag g on g.id = tt.tag_id where g.slug = $1 and tt.present`, slug)
+	return value[int](w, `select count(*)::int from transaction_tag tt join tag g on g.id = tt.tag_id
+		where g.slug = $1 and tt.present`, slug)
 }
 
 func TestHitsAreCountedWithThePage(t *testing.T) {
@@ -111,7 +112,10 @@ func TestHitsAreCountedWithThePage(t *testing.T) {
 	if _, err := w.rules.Explain(w.ctx, w.db, ledger.TransactionRef{TransactionID: w.rows[0].id.String()}); err != nil {
 		t.Error(err)
 	}
-	if _, err := w.rules.Preview(w.ctx, w.db, rulebook.PreviewRule{Conditions: rulebook.Conditions{}, SampleSize: 1}); err != nil {
+	if _, err := w.rules.Preview(w.ctx, w.db, rulebook.PreviewRule{
+		Conditions: rulebook.Conditions{},
+		SampleSize: 1,
+	}); err != nil {
 		t.Error(err)
 	}
 	w.in(func(tx pg.Tx) error {
@@ -123,7 +127,8 @@ func TestHitsAreCountedWithThePage(t *testing.T) {
 	}
 }
 
-// TestRunsSideBySide passes pages of two runs at once: neither waits for the other, and all hits are counted.
+// TestRunsSideBySide passes pages of two runs at once: neither waits for the other, and all hits
+// are counted.
 func TestRunsSideBySide(t *testing.T) {
 	t.Parallel()
 	w := small(t, 20)
@@ -135,7 +140,10 @@ func TestRunsSideBySide(t *testing.T) {
 		}
 		ctx, cancel := context.WithTimeout(w.ctx, patience)
 		defer cancel()
-		for _, page := range []rulebook.Page{{Run: second, Created: w.ids(8, 12)}, {Run: second, Changed: w.ids(8, 13)}} {
+		for _, page := range []rulebook.Page{
+			{Run: second, Created: w.ids(8, 12)},
+			{Run: second, Changed: w.ids(8, 13)},
+		} {
 			err := w.db.InTx(ctx, func(tx pg.Tx) error {
 				_, err := w.pass(tx, page)
 				return err
@@ -156,7 +164,8 @@ func TestRunsSideBySide(t *testing.T) {
 		t.Fatal(err)
 	}
 	all := slices.Concat(history.Hits, rest.Hits)
-	if r.HitCount != 17 || !history.HasMore || rest.HasMore || len(all) != 2 || all[0].RunID != second || all[0].Hits != 9 || all[1].RunID != first || all[1].Hits != 8 || *r.LastHitAt != all[0].HitAt {
+	if r.HitCount != 17 || !history.HasMore || rest.HasMore || len(all) != 2 || all[0].RunID != second ||
+		all[0].Hits != 9 || all[1].RunID != first || all[1].Hits != 8 || *r.LastHitAt != all[0].HitAt {
 		t.Errorf("%d hits, %+v", r.HitCount, all)
 	}
 }
@@ -166,7 +175,10 @@ func TestTriggers(t *testing.T) {
 	w := small(t, 9)
 	var specs []ruleSpec
 	for _, trigger := range []string{"on_create", "on_change", "always"} {
-		specs = append(specs, ruleSpec{Name: trigger, Conditions: all, Actions: tagging(strings.ReplaceAll(trigger, "_", "-")), Trigger: trigger})
+		specs = append(specs, ruleSpec{
+			Name: trigger, Conditions: all,
+			Actions: tagging(strings.ReplaceAll(trigger, "_", "-")), Trigger: trigger,
+		})
 	}
 	ids := w.create(specs...)
 	w.in(func(tx pg.Tx) error {
@@ -177,17 +189,22 @@ func TestTriggers(t *testing.T) {
 		return err
 	})
 	for i, want := range []int{4, 5, 9} {
-		if got, r := w.tagged(strings.ReplaceAll(specs[i].Trigger, "_", "-")), w.get(ids[i]); got != want || int(r.HitCount) != want {
+		if got, r := w.tagged(strings.ReplaceAll(specs[i].Trigger, "_", "-")), w.get(ids[i]); got != want ||
+			int(r.HitCount) != want {
 			t.Errorf("%s: %d tagged, %d hits, want %d", specs[i].Trigger, got, r.HitCount, want)
 		}
 	}
 }
 
-// TestExpiryIsExact asks again and again while a rule expires: up to that moment it takes part, from then on it does not, and nobody sweeps.
+// TestExpiryIsExact asks again and again while a rule expires: up to that moment it takes part,
+// from then on it does not, and nobody sweeps.
 func TestExpiryIsExact(t *testing.T) {
 	t.Parallel()
 	w := small(t, 3)
-	ids := w.create(ruleSpec{Name: "short", Conditions: all, Actions: tagging("short"), Trigger: "always", ExpiresIn: "1m"}, ruleSpec{Name: "stays", Conditions: all, Actions: tagging("stays"), Trigger: "always"})
+	ids := w.create(ruleSpec{
+		Name: "short", Conditions: all, Actions: tagging("short"), Trigger: "always",
+		ExpiresIn: "1m",
+	}, ruleSpec{Name: "stays", Conditions: all, Actions: tagging("stays"), Trigger: "always"})
 	w.exec(newVersion)
 	w.exec(`update rule set expires_at = clock_timestamp() + interval '400 milliseconds' where id = $1`, ids[0])
 	expires := value[time.Time](w, `select expires_at from rule where id = $1`, ids[0])
@@ -229,7 +246,8 @@ func (w *world) takesNoPart(u id.ID, tag string) {
 		return err
 	})
 	w.tried(func(tx pg.Tx) error {
-		if _, err := w.rules.ApplyWithin(w.ctx, tx, rulebook.ApplyRules{RuleIDs: []string{u.String()}}); !errs.Is(err, errs.Conflict) {
+		if _, err := w.rules.ApplyWithin(w.ctx, tx, rulebook.ApplyRules{RuleIDs: []string{u.String()}}); !errs.Is(err,
+			errs.Conflict) {
 			w.Errorf("applying it by its id: %v", err)
 		}
 		return nil
@@ -250,7 +268,8 @@ func (w *world) takesNoPart(u id.ID, tag string) {
 func TestDisabledRulesTakeNoPart(t *testing.T) {
 	t.Parallel()
 	w := small(t, 5)
-	ids := w.create(ruleSpec{Name: "off", Conditions: all, Actions: tagging("off"), Trigger: "always"}, ruleSpec{Name: "on", Conditions: all, Actions: tagging("on"), Trigger: "always"})
+	ids := w.create(ruleSpec{Name: "off", Conditions: all, Actions: tagging("off"), Trigger: "always"},
+		ruleSpec{Name: "on", Conditions: all, Actions: tagging("on"), Trigger: "always"})
 	if len(w.matching(0)) != 2 {
 		t.Fatal("they do not match")
 	}
@@ -275,7 +294,10 @@ func TestCommentsAreAddedAtSyncOncePerMatch(t *testing.T) {
 	t.Parallel()
 	w := small(t, 4)
 	say := func(name, trigger string) ruleSpec {
-		return ruleSpec{Name: name, Conditions: all, Actions: []rule.Action{{Type: rule.AddComment, Content: name}, {Type: rule.AddTag, TagSlug: "said"}}, Trigger: trigger}
+		return ruleSpec{Name: name, Conditions: all, Actions: []rule.Action{
+			{Type: rule.AddComment, Content: name},
+			{Type: rule.AddTag, TagSlug: "said"},
+		}, Trigger: trigger}
 	}
 	w.create(say("new", "on_create"), say("changed", "on_change"), say("both", "always"))
 	comments := func() int { return value[int](w, `select count(*)::int from comment where author_type = 'system'`) }
@@ -303,13 +325,17 @@ func TestCommentsAreAddedAtSyncOncePerMatch(t *testing.T) {
 	}
 }
 
-// TestCounterpartyIsMadeOnce passes eight pages at once whose rules name a counterparty that nobody has yet, in two spellings.
+// TestCounterpartyIsMadeOnce passes eight pages at once whose rules name a counterparty that nobody
+// has yet, in two spellings.
 func TestCounterpartyIsMadeOnce(t *testing.T) {
 	t.Parallel()
 	w := small(t, 80)
 	w.exec(`update transaction set counterparty_id = null, counterparty_source = null`)
 	assign := func(name, condition string, a rule.Action) ruleSpec {
-		return ruleSpec{Name: name, Conditions: map[string]any{"field": "account_name", "op": condition, "value": "EDEKA 100%"}, Actions: []rule.Action{a}, Trigger: "always"}
+		return ruleSpec{Name: name, Conditions: map[string]any{
+			"field": "account_name", "op": condition,
+			"value": "EDEKA 100%",
+		}, Actions: []rule.Action{a}, Trigger: "always"}
 	}
 	w.create(
 		assign("one", "eq", rule.Action{Type: rule.AssignCounterparty, CounterpartyName: "New Shop"}),
@@ -328,16 +354,19 @@ func TestCounterpartyIsMadeOnce(t *testing.T) {
 	}
 	group.Wait()
 	bound := func() int {
-		return value[int](w, `select count(*)::int from transaction t join counterparty c on c.id = t.counterparty_id where lower(c.name) = 'new shop' and t.counterparty_source = 'rule'`)
+		return value[int](w, `select count(*)::int from transaction t join counterparty c on c.id = t.counterparty_id
+			where lower(c.name) = 'new shop' and t.counterparty_source = 'rule'`)
 	}
 	made := value[int](w, `select count(*)::int from counterparty where lower(name) = 'new shop'`)
-	entries := value[int](w, `select count(*)::int from entry where subject = 'counterparty' and after::jsonb ->> 'name' ilike 'new shop'`)
+	entries := value[int](w, `select count(*)::int from entry where subject = 'counterparty'
+		and after::jsonb ->> 'name' ilike 'new shop'`)
 	if made != 1 || entries != 1 || bound() != 80 {
 		t.Errorf("%d made, %d entries say so, %d bound", made, entries, bound())
 	}
 }
 
-// TestMergedCounterpartyIsFollowed merges what rules name: new transactions go to the one that took over, and what is bound is never bound anew.
+// TestMergedCounterpartyIsFollowed merges what rules name: new transactions go to the one that took
+// over, and what is bound is never bound anew.
 func TestMergedCounterpartyIsFollowed(t *testing.T) {
 	t.Parallel()
 	w := small(t, 9)
@@ -351,7 +380,10 @@ func TestMergedCounterpartyIsFollowed(t *testing.T) {
 		return err
 	})
 	pending := func(is bool, a rule.Action) ruleSpec {
-		return ruleSpec{Name: "pending", Conditions: map[string]any{"field": "pending", "op": "eq", "value": is}, Actions: []rule.Action{a}, Trigger: "always"}
+		return ruleSpec{
+			Name: "pending", Conditions: map[string]any{"field": "pending", "op": "eq", "value": is},
+			Actions: []rule.Action{a}, Trigger: "always",
+		}
 	}
 	w.create(
 		pending(true, rule.Action{Type: rule.AssignCounterparty, CounterpartyName: "old shop"}),
@@ -370,14 +402,21 @@ func TestMergedCounterpartyIsFollowed(t *testing.T) {
 		t.Fatalf("%d bound", bound(gone.ID))
 	}
 	w.in(func(tx pg.Tx) error {
-		_, err := w.others.Merge(w.ctx, tx, counterparty.MergeCounterparty{ID: gone.ID.String(), Into: stays.ID.String()})
+		_, err := w.others.Merge(w.ctx, tx, counterparty.MergeCounterparty{
+			ID:   gone.ID.String(),
+			Into: stays.ID.String(),
+		})
 		return err
 	})
 	page(3, 6)
 	if bound(gone.ID) != 0 || bound(stays.ID) != 6 {
 		t.Errorf("%d and %d bound, want 0 and 6", bound(gone.ID), bound(stays.ID))
 	}
-	w.create(ruleSpec{Name: "late", Conditions: all, Actions: []rule.Action{{Type: rule.AssignCounterparty, CounterpartyName: "Another"}}, Trigger: "always", Priority: new(900)})
+	w.create(ruleSpec{
+		Name: "late", Conditions: all,
+		Actions: []rule.Action{{Type: rule.AssignCounterparty, CounterpartyName: "Another"}}, Trigger: "always",
+		Priority: new(900),
+	})
 	page(0, 9)
 	w.tried(func(tx pg.Tx) error {
 		done, err := w.rules.ApplyWithin(w.ctx, tx, rulebook.ApplyRules{OverwriteManual: true})
@@ -386,7 +425,9 @@ func TestMergedCounterpartyIsFollowed(t *testing.T) {
 		}
 		return err
 	})
-	if another := value[int](w, `select count(*)::int from transaction t join counterparty c on c.id = t.counterparty_id where c.name = 'Another'`); bound(stays.ID) != 6 || another != 3 {
+	if another := value[int](w, `select count(*)::int from transaction t
+		join counterparty c on c.id = t.counterparty_id
+		where c.name = 'Another'`); bound(stays.ID) != 6 || another != 3 {
 		t.Errorf("%d stay bound, %d are bound by the later rule, want 6 and 3", bound(stays.ID), another)
 	}
 }

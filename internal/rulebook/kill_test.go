@@ -52,7 +52,8 @@ const (
 	resumeGoal     = 10 * time.Second
 )
 
-// A killPlan is how often each household is struck, and how long its application is. Batches are small, so that a kill finds some committed, one under way and many to come.
+// A killPlan is how often each household is struck, and how long its application is. Batches are
+// small, so that a kill finds some committed, one under way and many to come.
 type killPlan struct{ rounds, transactions, batch int }
 
 func killing() killPlan {
@@ -74,7 +75,8 @@ type victim struct {
 	resumes []time.Duration
 }
 
-// killed is a household with rules of which a transaction that is looked at twice tells: the second look sees what the first one did.
+// killed is a household with rules of which a transaction that is looked at twice tells: the second
+// look sees what the first one did.
 func killed(t *testing.T) (url, start string) {
 	t.Helper()
 	w := newWorld(t)
@@ -83,11 +85,23 @@ func killed(t *testing.T) (url, start string) {
 		return map[string]any{"field": field, "op": op, "value": v}
 	}
 	w.create(
-		ruleSpec{Name: "twice", Conditions: when("tags", "contains", "second"), Actions: tagging("third"), Priority: new(10)},
+		ruleSpec{
+			Name: "twice", Conditions: when("tags", "contains", "second"), Actions: tagging("third"),
+			Priority: new(10),
+		},
 		ruleSpec{Name: "once", Conditions: all, Actions: tagging("second"), Priority: new(20)},
-		ruleSpec{Name: "filed", Conditions: when("name", "contains", "e"), Actions: []rule.Action{{Type: rule.SetCategory, CategorySlug: "travel"}}, Priority: new(30)},
-		ruleSpec{Name: "bound", Conditions: when("amount", "gt", "0"), Actions: []rule.Action{{Type: rule.AssignCounterparty, CounterpartyName: "New Shop"}}, Priority: new(40)},
-		ruleSpec{Name: "untagged", Conditions: when("pending", "eq", true), Actions: []rule.Action{{Type: rule.RemoveTag, TagSlug: "home"}}, Priority: new(50)})
+		ruleSpec{
+			Name: "filed", Conditions: when("name", "contains", "e"),
+			Actions: []rule.Action{{Type: rule.SetCategory, CategorySlug: "travel"}}, Priority: new(30),
+		},
+		ruleSpec{
+			Name: "bound", Conditions: when("amount", "gt", "0"),
+			Actions: []rule.Action{{Type: rule.AssignCounterparty, CounterpartyName: "New Shop"}}, Priority: new(40),
+		},
+		ruleSpec{
+			Name: "untagged", Conditions: when("pending", "eq", true),
+			Actions: []rule.Action{{Type: rule.RemoveTag, TagSlug: "home"}}, Priority: new(50),
+		})
 	start = w.canonical(w.db)
 	w.db.Close()
 	return w.url, start
@@ -155,7 +169,8 @@ func (v *victim) until(what string, holds func(jobtest.Hold, *jobtest.Process) b
 	return fmt.Errorf("not within a minute: %s", what)
 }
 
-// strike sends a signal to the process that holds the job, at a random moment of its work, and waits for another worker's first batch.
+// strike sends a signal to the process that holds the job, at a random moment of its work, and
+// waits for another worker's first batch.
 func (v *victim) strike(signal syscall.Signal) (*jobtest.Process, error) {
 	for len(v.alive) < 2 {
 		if err := v.more(); err != nil {
@@ -192,14 +207,22 @@ func (v *victim) strike(signal syscall.Signal) (*jobtest.Process, error) {
 	if err := v.more(); err != nil { // in its place
 		return nil, err
 	}
-	err = v.until("another worker goes on", func(h jobtest.Hold, _ *jobtest.Process) bool { return h.Attempt > last.Attempt && h.Done > last.Done })
+	err = v.until("another worker goes on", func(h jobtest.Hold,
+		_ *jobtest.Process,
+	) bool {
+		return h.Attempt > last.Attempt && h.Done > last.Done
+	})
 	v.resumes = append(v.resumes, time.Since(struck))
 	return p, err
 }
 
 // ended waits for the end and answers what is left.
 func (v *victim) ended() (out ending, err error) {
-	if err := v.until("its end", func(h jobtest.Hold, _ *jobtest.Process) bool { return h.State == job.Succeeded }); err != nil {
+	if err := v.until("its end", func(h jobtest.Hold,
+		_ *jobtest.Process,
+	) bool {
+		return h.State == job.Succeeded
+	}); err != nil {
 		return out, err
 	}
 	result, err := pg.Value[[]byte](v.t.Context(), v.db, `select result from job where id = $1`, v.job.ID)
@@ -229,18 +252,24 @@ func (v *victim) faults(got, want ending) []string {
 	}
 	c, err := pg.One[count](v.t.Context(), v.db, `
 		select (select count(*)::int from change where cause = 'rule') as changes,
-			(select count(*)::int from change c where cause = 'rule' and (c.entries <> (select count(*) from entry e where e.change_id = c.id)
-				or c.transactions <> (select count(distinct subject_id) from entry e where e.change_id = c.id and subject = 'transaction'))) as wrong,
-			(select count(*)::int from (select from entry e join change c on c.id = e.change_id and c.cause = 'rule' group by e.subject_id, e.field, e.ref having count(*) > 1) d) as doubled`)
+			(select count(*)::int from change c where cause = 'rule'
+				and (c.entries <> (select count(*) from entry e where e.change_id = c.id)
+				or c.transactions <> (select count(distinct subject_id) from entry e
+					where e.change_id = c.id and subject = 'transaction'))) as wrong,
+			(select count(*)::int from (select from entry e join change c on c.id = e.change_id and c.cause = 'rule'
+				group by e.subject_id, e.field, e.ref having count(*) > 1) d) as doubled`)
 	if err != nil || c.Changes != 1 || c.Wrong != 0 || c.Doubled != 0 {
-		out = append(out, fmt.Sprintf("%d changes, %d of them with wrong counts, %d fields with two entries (%v)", c.Changes, c.Wrong, c.Doubled, err))
+		out = append(out, fmt.Sprintf("%d changes, %d of them with wrong counts, %d fields with two entries (%v)",
+			c.Changes, c.Wrong, c.Doubled, err))
 	}
 	return out
 }
 
-// TestKilledApplication kills a process thirty times with -9 at a random moment of an application, while another replica is alive. Each application must go on within ten seconds and end as if nothing had happened:
-// the same canonical hash, every transaction looked at once, one change, which reverts as a whole.
-// A process that is stopped, and wakes when another one has its job, commits nothing. The control, whose batches do not commit their position, must fail.
+// TestKilledApplication kills a process thirty times with -9 at a random moment of an application,
+// while another replica is alive. Each application must go on within ten seconds and end as if
+// nothing had happened: the same canonical hash, every transaction looked at once, one change,
+// which reverts as a whole. A process that is stopped, and wakes when another one has its job,
+// commits nothing. The control, whose batches do not commit their position, must fail.
 func TestKilledApplication(t *testing.T) {
 	t.Parallel()
 	source, start := killed(t)
@@ -294,11 +323,13 @@ func TestKilledApplication(t *testing.T) {
 		t.Errorf("an application was resumed after %v only", most)
 	}
 	t.Logf("%d kills; resumed after %v at the median, %v at most, %v at least", len(resumes),
-		resumes[len(resumes)/2].Round(time.Millisecond), resumes[len(resumes)-1].Round(time.Millisecond), resumes[0].Round(time.Millisecond))
+		resumes[len(resumes)/2].Round(time.Millisecond), resumes[len(resumes)-1].Round(time.Millisecond),
+		resumes[0].Round(time.Millisecond))
 	victims[0].reverts(start)
 }
 
-// undisturbed is the end of the same application when nobody kills anything, in batches of the usual size.
+// undisturbed is the end of the same application when nobody kills anything, in batches of the
+// usual size.
 func undisturbed(t *testing.T, source string) ending {
 	t.Helper()
 	w := worldOn(t, pgtest.CopyURL(t, source))
@@ -333,7 +364,8 @@ func (v *victim) wakes(want ending) error {
 	if err := stopped.Process.Signal(syscall.SIGCONT); err != nil {
 		return err
 	}
-	for deadline := time.Now().Add(patience); !strings.Contains(stopped.Said(), "outcome=lost"); time.Sleep(5 * time.Millisecond) {
+	for deadline := time.Now().Add(patience); !strings.Contains(stopped.Said(),
+		"outcome=lost"); time.Sleep(5 * time.Millisecond) {
 		if time.Now().After(deadline) {
 			return fmt.Errorf("it does not know that it lost the job: %s", stopped.Said())
 		}

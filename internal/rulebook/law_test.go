@@ -50,12 +50,17 @@ func (w *world) stored(q pg.Querier) []*seenRow {
 		Counterparty bool     `db:"bound"`
 	}
 	rows, err := pg.All[row](w.ctx, q, `
-		select coalesce(c.slug, '') as category, t.category_source is not distinct from 'user' as held, coalesce(p.name, '') as other, t.counterparty_source is not distinct from 'user' as other_held,
+		select coalesce(c.slug, '') as category, t.category_source is not distinct
+			from 'user' as held, coalesce(p.name, '') as other, t.counterparty_source is not distinct
+			from 'user' as other_held,
 			t.counterparty_id is not null as bound,
-			array(select g.slug from transaction_tag tt join tag g on g.id = tt.tag_id where tt.transaction_id = t.id and tt.present order by g.slug collate "C") as tags,
-			array(select g.slug from transaction_tag tt join tag g on g.id = tt.tag_id where tt.transaction_id = t.id and tt.source = 'user' order by g.slug collate "C") as held_tags,
+			array(select g.slug from transaction_tag tt join tag g on g.id = tt.tag_id
+				where tt.transaction_id = t.id and tt.present order by g.slug collate "C") as tags,
+			array(select g.slug from transaction_tag tt join tag g on g.id = tt.tag_id
+				where tt.transaction_id = t.id and tt.source = 'user' order by g.slug collate "C") as held_tags,
 			(select count(*)::int from comment o where o.transaction_id = t.id and o.deleted_at is null) as comments
-		from transaction t left join category c on c.id = t.category_id left join counterparty p on p.id = t.counterparty_id order by t.provider_id`)
+		from transaction t left join category c on c.id = t.category_id left
+			join counterparty p on p.id = t.counterparty_id order by t.provider_id`)
 	if err != nil || len(rows) != len(w.rows) {
 		w.Fatalf("%d rows: %v", len(rows), err)
 	}
@@ -86,7 +91,8 @@ func cloned(rows []*seenRow) []*seenRow {
 // line is what of a transaction rules can change.
 func (s *seenRow) line() string {
 	d := s.draft
-	return fmt.Sprintf("category %q held %v, tags %q held %q, counterparty %q held %v, comments %d", d.Category, d.HeldCategory, d.Tags, d.HeldTags, s.bound, d.HeldCounterparty, s.comments)
+	return fmt.Sprintf("category %q held %v, tags %q held %q, counterparty %q held %v, comments %d", d.Category,
+		d.HeldCategory, d.Tags, d.HeldTags, s.bound, d.HeldCounterparty, s.comments)
 }
 
 func lines(rows []*seenRow) []string {
@@ -97,7 +103,8 @@ func lines(rows []*seenRow) []string {
 	return out
 }
 
-// simulate does to the rows what the specification says of the pass, and answers how many it changes and matches.
+// simulate does to the rows what the specification says of the pass, and answers how many it
+// changes and matches.
 func simulate(set *rule.Set, p rule.Pass, rows []*seenRow, only func(i int) bool) (changed, matched int) {
 	for i, s := range rows {
 		if s.deleted || only != nil && !only(i) {
@@ -134,7 +141,8 @@ func (w *world) genSpecs(r *rand.Rand, n int, immutable bool) []ruleSpec {
 	for i := range specs {
 		for {
 			specs[i] = ruleSpec{
-				Name: fmt.Sprint(i), Conditions: w.words.Tree(r, 3), Actions: w.words.Actions(r), Priority: new(i / 3 * 10), Trigger: ruletest.Pick(r, []string{"on_create", "on_change", "always"}),
+				Name: fmt.Sprint(i), Conditions: w.words.Tree(r, 3), Actions: w.words.Actions(r),
+				Priority: new(i / 3 * 10), Trigger: ruletest.Pick(r, []string{"on_create", "on_change", "always"}),
 			}
 			if !immutable || w.tree(specs[i].Conditions).Reads()&rule.LiveFields == 0 {
 				break
@@ -150,7 +158,8 @@ func (w *world) compiled(specs []ruleSpec) *rule.Set {
 	rules := make([]rule.Rule, len(specs))
 	for i, s := range specs {
 		rules[i] = rule.Rule{
-			ID: id.New(), Priority: *s.Priority, CreatedAt: time.Unix(int64(i), 0), Trigger: rule.Trigger(s.Trigger), Conditions: w.tree(s.Conditions), Actions: s.Actions,
+			ID: id.New(), Priority: *s.Priority, CreatedAt: time.Unix(int64(i), 0), Trigger: rule.Trigger(s.Trigger),
+			Conditions: w.tree(s.Conditions), Actions: s.Actions,
 		}
 	}
 	return rule.Compile(rules)
@@ -172,7 +181,8 @@ func lawWorld(t *testing.T, seed uint64, n int) *world {
 	return w
 }
 
-// TestPrefilterLosesNothing holds what a preview and an application find, through wordings and what the database is asked for first, against the evaluation of every transaction.
+// TestPrefilterLosesNothing holds what a preview and an application find, through wordings and what
+// the database is asked for first, against the evaluation of every transaction.
 func TestPrefilterLosesNothing(t *testing.T) {
 	t.Parallel()
 	trees := 150
@@ -190,7 +200,8 @@ func TestPrefilterLosesNothing(t *testing.T) {
 		r := seeded(uint64(1000 + n))
 		specs := w.genSpecs(r, 1+n%2*(1+n%3), false)
 		if n%2 == 0 {
-			specs[0].Conditions = w.words.Leaf(r, ruletest.Pick(r, []string{"name", "merchant_name"}), ruletest.Pick(r, []string{"eq", "contains", "matches", "in"}))
+			specs[0].Conditions = w.words.Leaf(r, ruletest.Pick(r, []string{"name", "merchant_name"}),
+				ruletest.Pick(r, []string{"eq", "contains", "matches", "in"}))
 		}
 		set, tree := w.compiled(specs), w.tree(specs[0].Conditions)
 		want, alone := map[int]bool{}, map[int]bool{}
@@ -204,7 +215,10 @@ func TestPrefilterLosesNothing(t *testing.T) {
 		}
 		w.tried(func(tx pg.Tx) error {
 			made := w.within(tx, specs...)
-			p, err := w.rules.Preview(w.ctx, tx, rulebook.PreviewRule{Conditions: w.conditions(specs[0].Conditions), SampleSize: len(w.rows)})
+			p, err := w.rules.Preview(w.ctx, tx, rulebook.PreviewRule{
+				Conditions: w.conditions(specs[0].Conditions),
+				SampleSize: len(w.rows),
+			})
 			if err != nil {
 				return err
 			}
@@ -220,7 +234,8 @@ func TestPrefilterLosesNothing(t *testing.T) {
 			for _, u := range hits {
 				reached[w.byID[u]] = true
 			}
-			if d := cmp.Diff(alone, previewed); d != "" || int(p.MatchCount) != len(alone) || int(p.TotalScanned) != live {
+			if d := cmp.Diff(alone, previewed); d != "" || int(p.MatchCount) != len(alone) ||
+				int(p.TotalScanned) != live {
 				t.Errorf("preview of %v: %s", specs[0].Conditions, d)
 			}
 			if d := cmp.Diff(want, reached); d != "" {
@@ -247,8 +262,10 @@ func refs(ids []id.ID) []string {
 	return out
 }
 
-// TestApplyTwiceAndBack makes up sets of rules and applies each twice: what comes of it is what the specification says of one and of two evaluations, nothing that a person holds moves unless told so,
-// where no condition reads what an action writes the second writes nothing, and reverting both restores the canonical hash.
+// TestApplyTwiceAndBack makes up sets of rules and applies each twice: what comes of it is what the
+// specification says of one and of two evaluations, nothing that a person holds moves unless told
+// so, where no condition reads what an action writes the second writes nothing, and reverting both
+// restores the canonical hash.
 func TestApplyTwiceAndBack(t *testing.T) {
 	t.Parallel()
 	sets := 40
@@ -270,7 +287,10 @@ func TestApplyTwiceAndBack(t *testing.T) {
 		})
 	}
 	t.Log(tally)
-	for _, what := range []string{"changed", "held", "gave way", "second wrote nothing", "second wrote more", "hash returned"} {
+	for _, what := range []string{
+		"changed", "held", "gave way", "second wrote nothing", "second wrote more",
+		"hash returned",
+	} {
 		if tally[what] == 0 {
 			t.Errorf("never: %s", what)
 		}
@@ -282,7 +302,8 @@ func (w *world) twice(tx pg.Tx, set *rule.Set, in rulebook.ApplyRules, immutable
 	start, want := w.canonical(tx), cloned(w.rows)
 	var changes []id.ID
 	for round := range 2 {
-		changed, matched := simulate(set, rule.Pass{Event: rule.Retroactive, OverwriteManual: in.OverwriteManual}, want, nil)
+		changed, matched := simulate(set, rule.Pass{Event: rule.Retroactive, OverwriteManual: in.OverwriteManual}, want,
+			nil)
 		done, err := w.rules.ApplyWithin(w.ctx, tx, in)
 		if err != nil {
 			w.Fatal(err)
@@ -367,7 +388,8 @@ func (w *world) within(tx pg.Tx, specs ...ruleSpec) []id.ID {
 	return ids
 }
 
-// TestPagesDoNotMatter passes the same transactions in one page and in any others, and applies the same rules in batches of any size: the result is the same, and what the specification says.
+// TestPagesDoNotMatter passes the same transactions in one page and in any others, and applies the
+// same rules in batches of any size: the result is the same, and what the specification says.
 func TestPagesDoNotMatter(t *testing.T) {
 	t.Parallel()
 	sets := 8
@@ -400,7 +422,8 @@ func TestPagesDoNotMatter(t *testing.T) {
 						}
 					}
 					if now != first || sum != hits {
-						t.Fatalf("split %d: %d hits, in one page %d; %s", split, sum, hits, cmp.Diff(strings.Split(first, "\n"), strings.Split(now, "\n")))
+						t.Fatalf("split %d: %d hits, in one page %d; %s", split, sum, hits,
+							cmp.Diff(strings.Split(first, "\n"), strings.Split(now, "\n")))
 					}
 					return nil
 				})
@@ -415,7 +438,8 @@ func TestPagesDoNotMatter(t *testing.T) {
 					if size == 5000 {
 						first = w.canonical(tx)
 					} else if now := w.canonical(tx); now != first {
-						t.Fatalf("batches of %d: %s", size, cmp.Diff(strings.Split(first, "\n"), strings.Split(now, "\n")))
+						t.Fatalf("batches of %d: %s", size,
+							cmp.Diff(strings.Split(first, "\n"), strings.Split(now, "\n")))
 					}
 					return nil
 				})
@@ -465,11 +489,13 @@ func (w *world) pages(tx pg.Tx, pages [][]int, created func(i int) bool) int64 {
 			w.Fatal(err)
 		}
 		sum += hits
-		if _, err := journal.Record(w.ctx, tx, journal.Note{Cause: journal.Sync, Summary: "page"}, entries); err != nil {
+		if _, err := journal.Record(w.ctx, tx, journal.Note{Cause: journal.Sync, Summary: "page"},
+			entries); err != nil {
 			w.Fatal(err)
 		}
 	}
-	counted, err := pg.Value[int64](w.ctx, tx, `select coalesce(sum(hits), 0)::bigint from rule_hit where run_id = $1`, run)
+	counted, err := pg.Value[int64](w.ctx, tx, `select coalesce(sum(hits), 0)::bigint from rule_hit
+		where run_id = $1`, run)
 	if err != nil || counted != sum {
 		w.Fatalf("%d hits counted (%v), %d told", counted, err, sum)
 	}

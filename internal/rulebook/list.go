@@ -10,33 +10,33 @@ import (
 	"coffer/internal/pg"
 )
 
-// Filter says which rules are meant. Everything that is given must hold.
+// Filter selects rules. All given conditions must be met.
 type Filter struct {
 	CategorySlug *string `json:"category_slug,omitempty" minLength:"1" doc:"Rules that set this category: slug, short id or UUID"`
-	Enabled      *bool   `json:"enabled,omitempty" doc:"true: only enabled, false: only disabled or expired"`
-	Search       *string `json:"search,omitempty" minLength:"1" maxLength:"200" doc:"In the rule's name, ignoring case; commas mean or"`
-	SearchMode   string  `json:"search_mode,omitempty" enum:"contains,words,fuzzy" default:"contains" doc:"contains: as a part; words: every word, in any order; fuzzy: similar, for typos"`
+	Enabled      *bool   `json:"enabled,omitempty" doc:"true: only enabled rules; false: only disabled or expired ones"`
+	Search       *string `json:"search,omitempty" minLength:"1" maxLength:"200" doc:"Text in the rule's name, ignoring case; commas mean or"`
+	SearchMode   string  `json:"search_mode,omitempty" enum:"contains,words,fuzzy" default:"contains" doc:"contains: as a substring; words: every word, in any order; fuzzy: similar text, for typos"`
 }
 
 // ListRules asks for a page of rules, in the order in which they run.
 type ListRules struct {
 	Filter
-	Limit  int    `json:"limit,omitempty" minimum:"1" maximum:"500" default:"50" doc:"How many on a page"`
-	Cursor string `json:"cursor,omitempty" maxLength:"1024" doc:"next_cursor of the page before, with the same filters"`
+	Limit  int    `json:"limit,omitempty" minimum:"1" maximum:"500" default:"50" doc:"Page size"`
+	Cursor string `json:"cursor,omitempty" doc:"next_cursor of the previous page, with the same filters"`
 }
 
 // QueryRules asks for rules, with more ways to choose and sort them.
 type QueryRules struct {
 	Filter
-	Trigger     *string `json:"trigger,omitempty" enum:"on_create,on_change,on_update,always" doc:"on_update is on_change"`
+	Trigger     *string `json:"trigger,omitempty" enum:"on_create,on_change,on_update,always" doc:"on_update means on_change"`
 	CreatorType *string `json:"creator_type,omitempty" enum:"user,agent,system"`
-	MinHitCount *int    `json:"min_hit_count,omitempty" minimum:"0" doc:"Matched at least this often at sync; ignored with only_unused"`
+	MinHitCount *int    `json:"min_hit_count,omitempty" minimum:"0" doc:"Only rules that matched at least this often at sync; ignored with only_unused"`
 	OnlyUnused  bool    `json:"only_unused,omitempty" doc:"Only rules that never matched at sync"`
-	SortBy      *string `json:"sort_by,omitempty" enum:"priority,hit_count,last_hit_at,created_at,name" doc:"Without it the order is that in which they run, with further pages; with it there is one page"`
+	SortBy      *string `json:"sort_by,omitempty" enum:"priority,hit_count,last_hit_at,created_at,name" doc:"If omitted, rules come in execution order, with further pages; any other order has a single page"`
 	SortOrder   *string `json:"sort_order,omitempty" enum:"asc,desc" doc:"desc by default for hit_count, last_hit_at and created_at"`
-	Fields      string  `json:"fields,omitempty" maxLength:"1000" screen:"summary" doc:"Comma-separated fields, or summary or all; ids always come"`
-	Limit       int     `json:"limit,omitempty" minimum:"1" maximum:"500" default:"50" doc:"How many on a page"`
-	Cursor      string  `json:"cursor,omitempty" maxLength:"1024" doc:"next_cursor of the page before, with the same filters"`
+	Fields      string  `json:"fields,omitempty" maxLength:"1000" screen:"summary" doc:"Comma-separated fields, or summary or all; ids are always included"`
+	Limit       int     `json:"limit,omitempty" minimum:"1" maximum:"500" default:"50" doc:"Page size"`
+	Cursor      string  `json:"cursor,omitempty" doc:"next_cursor of the previous page, with the same filters"`
 }
 
 // Rules is a page of rules.
@@ -44,15 +44,17 @@ type Rules struct {
 	Rules      []Rule `json:"rules" partial:"id,short_id"`
 	NextCursor string `json:"next_cursor" doc:"Empty on the last page"`
 	HasMore    bool   `json:"has_more"`
-	Total      int64  `json:"total" doc:"How many there are on all pages"`
+	Total      int64  `json:"total" doc:"Number of rules on all pages"`
+
+	Notes []op.Note `json:"notes,omitempty" doc:"Present if rows were left out"`
 }
 
-// List is a page of whole rules.
+// List returns a page of whole rules.
 func (b *Rulebook) List(ctx context.Context, q pg.Querier, in ListRules) (Rules, error) {
 	return b.Find(ctx, q, QueryRules{Filter: in.Filter, Limit: in.Limit, Cursor: in.Cursor, Fields: "all"})
 }
 
-// Find is a page of rules.
+// Find returns a page of rules.
 func (b *Rulebook) Find(ctx context.Context, q pg.Querier, in QueryRules) (Rules, error) {
 	if in.Fields == "" {
 		in.Fields = "all"
@@ -65,14 +67,16 @@ func (b *Rulebook) Find(ctx context.Context, q pg.Querier, in QueryRules) (Rules
 		return Rules{}, err
 	}
 	if in.SortBy != nil && in.Cursor != "" {
-		return Rules{}, errs.New(errs.InvalidCursor, "only the order in which rules run has further pages; leave sort_by or the cursor out")
+		return Rules{}, errs.New(errs.InvalidCursor,
+			"only the execution order has further pages; omit sort_by or the cursor")
 	}
 	where, err := b.where(ctx, q, in)
 	if err != nil {
 		return Rules{}, err
 	}
 	out := Rules{Rules: []Rule{}}
-	if out.Total, err = pg.Value[int64](ctx, q, `select count(*) from (`+ruleRows+` where r.deleted_at is null) r `+where.SQL(), where.Args()...); err != nil {
+	if out.Total, err = pg.Value[int64](ctx, q, `select count(*) from (`+ruleRows+` where r.deleted_at is null) r `+
+		where.SQL(), where.Args()...); err != nil {
 		return Rules{}, err
 	}
 	filters := in
@@ -86,7 +90,8 @@ func (b *Rulebook) Find(ctx context.Context, q pg.Querier, in QueryRules) (Rules
 			return Rules{}, err
 		}
 	}
-	rows, err := pg.All[row](ctx, q, fmt.Sprintf(`select * from (%s where r.deleted_at is null) r %s order by %s limit %d`, ruleRows, where.SQL(), in.order(), in.Limit+1), where.Args()...)
+	rows, err := pg.All[row](ctx, q, fmt.Sprintf(`select * from (%s where r.deleted_at is null) r %s
+		order by %s limit %d`, ruleRows, where.SQL(), in.orderSQL(), in.Limit+1), where.Args()...)
 	if err != nil {
 		return Rules{}, err
 	}
@@ -96,18 +101,24 @@ func (b *Rulebook) Find(ctx context.Context, q pg.Querier, in QueryRules) (Rules
 // fill makes the page of the rows, one of which may be the sign that there are more.
 func (out Rules) fill(ctx context.Context, rows []row, in QueryRules, fields fieldSet, pager pg.Pager) (Rules, error) {
 	size := 0
+	// A caller that asks for the first rows of an order without pages gets all of them: there is no
+	// other way to the rest.
+	bounded := op.SurfaceOf(ctx) == op.Tool && (in.SortBy == nil || !op.Given(ctx, "limit"))
 	for _, stored := range rows[:min(len(rows), in.Limit)] {
 		r, err := stored.rule()
 		if err != nil {
 			return Rules{}, err
 		}
 		r.fields = fields
-		if op.SurfaceOf(ctx) == op.Tool {
+		if bounded {
 			printed, err := r.MarshalJSON()
 			if err != nil {
 				return Rules{}, err
 			}
 			if size += len(printed); size > op.ToolBytes && len(out.Rules) > 0 {
+				if in.SortBy != nil {
+					out.Notes = op.Truncated()
+				}
 				break
 			}
 		}
@@ -123,7 +134,7 @@ func (out Rules) fill(ctx context.Context, rows []row, in QueryRules, fields fie
 	return out, err
 }
 
-// where is the filter as conditions on what ruleRows gives.
+// where returns the filter as conditions on the columns of ruleRows.
 func (b *Rulebook) where(ctx context.Context, q pg.Querier, in QueryRules) (*pg.Where, error) {
 	w := &pg.Where{}
 	if in.CategorySlug != nil {
@@ -150,7 +161,7 @@ func (b *Rulebook) where(ctx context.Context, q pg.Querier, in QueryRules) (*pg.
 		}
 	}
 	if len(terms) == 0 {
-		return nil, errs.Field("search", "empty", "must have a word in it")
+		return nil, errs.Field("search", "empty", "must contain a word")
 	}
 	w.And("exists (select from unnest($?::text[]) term where "+searches[in.SearchMode]+")", terms)
 	return w, nil
@@ -169,7 +180,8 @@ func after(ctx context.Context, q pg.Querier, w *pg.Where, pager pg.Pager, in Qu
 	if err != nil {
 		return err
 	}
-	there, err := pg.Value[bool](ctx, q, `select exists (select from rule where id = $1::uuid and deleted_at is null)`, at[2])
+	there, err := pg.Value[bool](ctx, q, `select exists (select from rule
+		where id = $1::uuid and deleted_at is null)`, at[2])
 	if err != nil {
 		return err
 	}
@@ -184,8 +196,8 @@ func after(ctx context.Context, q pg.Querier, w *pg.Where, pager pg.Pager, in Qu
 	return nil
 }
 
-// order is the sort as SQL: what never happened comes last, whichever way.
-func (in QueryRules) order() string {
+// orderSQL is the sort as SQL: what never happened comes last, whichever way.
+func (in QueryRules) orderSQL() string {
 	by, direction := "priority", "asc"
 	if in.SortBy != nil {
 		by = *in.SortBy
@@ -197,8 +209,9 @@ func (in QueryRules) order() string {
 		direction = *in.SortOrder
 	}
 	columns := map[string]string{
-		"priority": "r.priority %[1]s, r.created_at %[1]s, r.id %[1]s", "hit_count": "r.hit_count %[1]s, r.id", "last_hit_at": "r.last_hit_at %[1]s nulls last, r.id",
-		"created_at": "r.created_at %[1]s, r.id %[1]s", "name": "lower(r.name) %[1]s, r.id",
+		"priority": "r.priority %[1]s, r.created_at %[1]s, r.id %[1]s", "hit_count": "r.hit_count %[1]s, r.id",
+		"last_hit_at": "r.last_hit_at %[1]s nulls last, r.id",
+		"created_at":  "r.created_at %[1]s, r.id %[1]s", "name": "lower(r.name) %[1]s, r.id",
 	}
 	return fmt.Sprintf(columns[by], direction)
 }

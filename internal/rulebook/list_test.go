@@ -36,7 +36,10 @@ func (w *world) names(in rulebook.QueryRules) ([]string, int64) {
 
 // filed is a rule that files everything under home.
 func filed(name string) ruleSpec {
-	return ruleSpec{Name: name, Conditions: map[string]any{}, Actions: []rule.Action{{Type: rule.SetCategory, CategorySlug: "home"}}}
+	return ruleSpec{
+		Name: name, Conditions: map[string]any{},
+		Actions: []rule.Action{{Type: rule.SetCategory, CategorySlug: "home"}},
+	}
 }
 
 func (w *world) patch(in rulebook.PatchRule) (r rulebook.Rule, err error) {
@@ -52,11 +55,18 @@ const systemName = "Every new transaction → needs-review"
 func TestListsOfRules(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	for i, name := range []string{"Corner Bakery → groceries", "bakery, night → snacks", "Coffee at the corner → cafés"} {
+	for i, name := range []string{
+		"Corner Bakery → groceries", "bakery, night → snacks",
+		"Coffee at the corner → cafés",
+	} {
 		at := fmt.Sprintf("2026-01-0%dT00:00:00Z", i+1)
-		w.exec(`insert into rule (id, short_id, name, conditions, actions, trigger, priority, created_by_type, created_by_name, created_at)
-			values (gen_random_uuid(), $1, $2, '{}', '[{"type": "set_category", "category_slug": "home"}]', 'always', $3, 'agent', 'a', $4::text::timestamptz)`, fmt.Sprint("rule000", i), name, 20-i, at)
-		w.exec(`insert into rule_hit (rule_id, run_id, hits, hit_at) select id, gen_random_uuid(), $2, $3::text::timestamptz from rule where short_id = $1`, fmt.Sprint("rule000", i), (i*2)%3+1, at)
+		w.exec(`insert into rule (id, short_id, name, conditions, actions, trigger, priority, created_by_type,
+			created_by_name, created_at)
+			values (gen_random_uuid(), $1, $2, '{}', '[{"type": "set_category", "category_slug": "home"}]', 'always',
+				$3, 'agent', 'a', $4::text::timestamptz)`, fmt.Sprint("rule000", i), name, 20-i, at)
+		w.exec(`insert into rule_hit (rule_id, run_id, hits, hit_at)
+			select id, gen_random_uuid(), $2, $3::text::timestamptz from rule
+			where short_id = $1`, fmt.Sprint("rule000", i), (i*2)%3+1, at)
 	}
 	bakery, snacks, coffee := "Corner Bakery → groceries", "bakery, night → snacks", "Coffee at the corner → cafés"
 	for name, c := range map[string]struct {
@@ -64,23 +74,67 @@ func TestListsOfRules(t *testing.T) {
 		want []string
 	}{
 		"the order in which they run": {rulebook.QueryRules{}, []string{systemName, coffee, snacks, bakery}},
-		"backwards":                   {rulebook.QueryRules{SortOrder: new("desc")}, []string{bakery, snacks, coffee, systemName}},
-		"contains":                    {rulebook.QueryRules{Filter: rulebook.Filter{Search: new("BAKERY")}}, []string{snacks, bakery}},
-		"contains, or":                {rulebook.QueryRules{Filter: rulebook.Filter{Search: new("night, coffee,")}}, []string{coffee, snacks}},
-		"words in any order":          {rulebook.QueryRules{Filter: rulebook.Filter{Search: new("corner coffee"), SearchMode: "words"}}, []string{coffee}},
-		"words, or":                   {rulebook.QueryRules{Filter: rulebook.Filter{Search: new("corner coffee, snacks night"), SearchMode: "words"}}, []string{coffee, snacks}},
-		"fuzzy":                       {rulebook.QueryRules{Filter: rulebook.Filter{Search: new("cofee"), SearchMode: "fuzzy"}}, []string{coffee}},
-		"fuzzy, or":                   {rulebook.QueryRules{Filter: rulebook.Filter{Search: new("cofee,snaks"), SearchMode: "fuzzy"}}, []string{coffee, snacks}},
-		"an underscore is itself":     {rulebook.QueryRules{Filter: rulebook.Filter{Search: new("c_ffee")}}, []string{}},
-		"most hits first":             {rulebook.QueryRules{SortBy: new("hit_count")}, []string{snacks, coffee, bakery, systemName}},
-		"latest hit first":            {rulebook.QueryRules{SortBy: new("last_hit_at")}, []string{coffee, snacks, bakery, systemName}},
-		"earliest hit, never last":    {rulebook.QueryRules{SortBy: new("last_hit_at"), SortOrder: new("asc")}, []string{bakery, snacks, coffee, systemName}},
-		"by name":                     {rulebook.QueryRules{SortBy: new("name")}, []string{snacks, coffee, bakery, systemName}},
-		"unused":                      {rulebook.QueryRules{OnlyUnused: true, MinHitCount: new(3)}, []string{systemName}},
-		"hits":                        {rulebook.QueryRules{MinHitCount: new(2)}, []string{coffee, snacks}},
-		"system":                      {rulebook.QueryRules{CreatorType: new("system")}, []string{systemName}},
-		"trigger":                     {rulebook.QueryRules{Trigger: new("on_update")}, []string{}},
-		"category":                    {rulebook.QueryRules{Filter: rulebook.Filter{CategorySlug: new("HOME")}}, []string{coffee, snacks, bakery}},
+		"backwards": {
+			rulebook.QueryRules{SortOrder: new("desc")},
+			[]string{bakery, snacks, coffee, systemName},
+		},
+		"contains": {
+			rulebook.QueryRules{Filter: rulebook.Filter{Search: new("BAKERY")}},
+			[]string{snacks, bakery},
+		},
+		"contains, or": {
+			rulebook.QueryRules{Filter: rulebook.Filter{Search: new("night, coffee,")}},
+			[]string{coffee, snacks},
+		},
+		"words in any order": {rulebook.QueryRules{Filter: rulebook.Filter{
+			Search:     new("corner coffee"),
+			SearchMode: "words",
+		}}, []string{coffee}},
+		"words, or": {
+			rulebook.QueryRules{
+				Filter: rulebook.Filter{Search: new("corner coffee, snacks night"), SearchMode: "words"},
+			},
+			[]string{coffee, snacks},
+		},
+		"fuzzy": {rulebook.QueryRules{Filter: rulebook.Filter{
+			Search:     new("cofee"),
+			SearchMode: "fuzzy",
+		}}, []string{coffee}},
+		"fuzzy, or": {rulebook.QueryRules{Filter: rulebook.Filter{
+			Search:     new("cofee,snaks"),
+			SearchMode: "fuzzy",
+		}}, []string{coffee, snacks}},
+		"an underscore is itself": {
+			rulebook.QueryRules{Filter: rulebook.Filter{Search: new("c_ffee")}},
+			[]string{},
+		},
+		"most hits first": {
+			rulebook.QueryRules{SortBy: new("hit_count")},
+			[]string{snacks, coffee, bakery, systemName},
+		},
+		"latest hit first": {
+			rulebook.QueryRules{SortBy: new("last_hit_at")},
+			[]string{coffee, snacks, bakery, systemName},
+		},
+		"earliest hit, never last": {
+			rulebook.QueryRules{SortBy: new("last_hit_at"), SortOrder: new("asc")},
+			[]string{bakery, snacks, coffee, systemName},
+		},
+		"by name": {
+			rulebook.QueryRules{SortBy: new("name")},
+			[]string{snacks, coffee, bakery, systemName},
+		},
+		"unused": {
+			rulebook.QueryRules{OnlyUnused: true, MinHitCount: new(3)},
+			[]string{systemName},
+		},
+		"hits":    {rulebook.QueryRules{MinHitCount: new(2)}, []string{coffee, snacks}},
+		"system":  {rulebook.QueryRules{CreatorType: new("system")}, []string{systemName}},
+		"trigger": {rulebook.QueryRules{Trigger: new("on_update")}, []string{}},
+		"category": {
+			rulebook.QueryRules{Filter: rulebook.Filter{CategorySlug: new("HOME")}},
+			[]string{coffee, snacks, bakery},
+		},
 	} {
 		if got, total := w.names(c.in); !slices.Equal(got, c.want) || total != int64(len(c.want)) {
 			t.Errorf("%s: %q of %d, want %q", name, got, total, c.want)
@@ -92,23 +146,28 @@ func TestListsOfRules(t *testing.T) {
 	}
 }
 
-// A rule that has expired is disabled from that moment; enabling it clears what has passed, and a time that has passed enables nothing.
+// A rule that has expired is disabled from that moment; enabling it clears what has passed, and a
+// time that has passed enables nothing.
 func TestExpiryAndEnabling(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	u := w.create(filed("r"))[0].String()
-	past, later := time.Now().Add(-time.Second).UTC().Format(time.RFC3339Nano), time.Now().Add(time.Hour).UTC().Format(time.RFC3339Nano)
+	past, later := time.Now().Add(-time.Second).UTC().Format(time.RFC3339Nano), time.Now().Add(time.Hour).UTC().Format(
+		time.RFC3339Nano)
 	if r, err := w.patch(rulebook.PatchRule{ID: u, ExpiresAt: &past}); err != nil || r.Enabled || r.ExpiresAt == nil {
 		t.Errorf("expired: %+v %v", r, err)
 	}
-	if _, err := w.patch(rulebook.PatchRule{ID: u, ExpiresAt: &past, Enabled: new(true)}); !isCode(err, errs.ValidationError) {
+	if _, err := w.patch(rulebook.PatchRule{ID: u, ExpiresAt: &past, Enabled: new(true)}); !isCode(err,
+		errs.ValidationError) {
 		t.Errorf("enabled until yesterday: %v", err)
 	}
-	if r, err := w.patch(rulebook.PatchRule{ID: u, ExpiresAt: &later, Enabled: new(true)}); err != nil || !r.Enabled || r.ExpiresAt == nil {
+	if r, err := w.patch(rulebook.PatchRule{ID: u, ExpiresAt: &later, Enabled: new(true)}); err != nil || !r.Enabled ||
+		r.ExpiresAt == nil {
 		t.Errorf("with a later one: %+v %v", r, err)
 	}
 	_, _ = w.patch(rulebook.PatchRule{ID: u, ExpiresAt: &past})
-	if r, err := w.patch(rulebook.PatchRule{ID: u, Enabled: new(true)}); err != nil || !r.Enabled || r.ExpiresAt != nil {
+	if r, err := w.patch(rulebook.PatchRule{ID: u, Enabled: new(true)}); err != nil || !r.Enabled ||
+		r.ExpiresAt != nil {
 		t.Errorf("enabled: %+v %v", r, err)
 	}
 	if r, err := w.patch(rulebook.PatchRule{ID: "00000049", Enabled: new(false)}); err != nil || r.Enabled {
@@ -128,8 +187,10 @@ func isCode(err error, code errs.Code) bool {
 func TestRulesAreLimited(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.exec(`insert into rule (id, short_id, name, conditions, actions, trigger, priority, created_by_type, created_by_name)
-		select gen_random_uuid(), lpad(n::text, 8, 'x'), 'r', '{}', '[{"type": "add_tag", "tag_slug": "a"}]', 'always', 10, 'user', 'a' from generate_series(1, 9998) n`)
+	w.exec(`insert into rule (id, short_id, name, conditions, actions, trigger, priority, created_by_type,
+		created_by_name)
+		select gen_random_uuid(), lpad(n::text, 8, 'x'), 'r', '{}', '[{"type": "add_tag", "tag_slug": "a"}]',
+			'always', 10, 'user', 'a' from generate_series(1, 9998) n`)
 	in := w.specs(filed("a"), filed("b"))
 	try := func(in rulebook.CreateRules) (made rulebook.Made, err error) {
 		err = w.db.InTx(op.WithActor(t.Context(), ada), func(tx pg.Tx) error {

@@ -7,15 +7,15 @@ import (
 	"coffer/internal/errs"
 	"coffer/internal/id"
 	"coffer/internal/ledger"
-	"coffer/internal/lens"
 	"coffer/internal/pg"
 	"coffer/internal/rule"
+	"coffer/internal/ruleview"
 )
 
 // MatchRules is the input of Match.
 type MatchRules struct {
 	TransactionID *string `json:"transaction_id,omitempty" minLength:"1" doc:"UUID or short id; give this or merchant"`
-	Merchant      *string `json:"merchant,omitempty" minLength:"1" maxLength:"500" doc:"Text as a bank would write it: only rules that match by name alone are found"`
+	Merchant      *string `json:"merchant,omitempty" minLength:"1" maxLength:"500" doc:"Text as a bank would write it; finds only rules that match by name alone"`
 }
 
 // A MatchedRule is a rule that matches.
@@ -23,24 +23,25 @@ type MatchedRule struct {
 	ID           id.ID   `json:"id"`
 	ShortID      string  `json:"short_id"`
 	Name         string  `json:"name"`
-	SetsCategory *string `json:"sets_category,omitempty" doc:"Slug of what its set_category sets"`
+	SetsCategory *string `json:"sets_category,omitempty" doc:"Slug that its set_category action sets"`
 	Trigger      string  `json:"trigger" enum:"on_create,on_change,always"`
 	Priority     int     `json:"priority"`
 	Enabled      bool    `json:"enabled"`
 	HitCount     int64   `json:"hit_count"`
-	MatchAll     bool    `json:"match_all" doc:"It has no condition and matches every transaction"`
+	MatchAll     bool    `json:"match_all" doc:"The rule has no condition and matches every transaction"`
 }
 
-// Matched are the rules that match, in the order in which they run.
+// Matched is the rules that match, in execution order.
 type Matched struct {
-	MatchedCount int           `json:"matched_count" doc:"0 means that no rule covers it"`
+	MatchedCount int           `json:"matched_count" doc:"0: no rule covers it"`
 	Rules        []MatchedRule `json:"rules"`
 }
 
-// Match says which rules match a stored transaction, or a merchant's text. Each is tried alone, whatever its trigger.
+// Match returns the rules that match a stored transaction or a merchant's text. Each is tried
+// alone, whatever its trigger.
 func (b *Rulebook) Match(ctx context.Context, q pg.Querier, in MatchRules) (Matched, error) {
 	if (in.TransactionID == nil) == (in.Merchant == nil) {
-		return Matched{}, errs.Field("transaction_id", "conflict", "must be given, or merchant, and not both")
+		return Matched{}, errs.Field("transaction_id", "conflict", "give exactly one of transaction_id and merchant")
 	}
 	p, err := b.active(ctx, q)
 	if err != nil {
@@ -64,7 +65,8 @@ func (b *Rulebook) Match(ctx context.Context, q pg.Querier, in MatchRules) (Matc
 	out := Matched{MatchedCount: len(rules), Rules: make([]MatchedRule, len(rules))}
 	for i, r := range rules {
 		out.Rules[i] = MatchedRule{
-			ID: r.ID, ShortID: r.ID.Short(), Name: r.Name, Trigger: r.Trigger, Priority: r.Priority, Enabled: r.Enabled, HitCount: r.HitCount, MatchAll: len(r.Conditions) == 0,
+			ID: r.ID, ShortID: r.ID.Short(), Name: r.Name, Trigger: r.Trigger, Priority: r.Priority, Enabled: r.Enabled,
+			HitCount: r.HitCount, MatchAll: len(r.Conditions) == 0,
 		}
 		if r.CategorySlug != "" {
 			out.Rules[i].SetsCategory = &r.CategorySlug
@@ -74,27 +76,28 @@ func (b *Rulebook) Match(ctx context.Context, q pg.Querier, in MatchRules) (Matc
 }
 
 // one is a transaction that a caller named, as the rules see it.
-func (b *Rulebook) one(ctx context.Context, q pg.Querier, ref string) (*lens.Stored, error) {
+func (b *Rulebook) one(ctx context.Context, q pg.Querier, ref string) (*ruleview.Stored, error) {
 	ids, err := ledger.ResolveTransactions(ctx, q, []string{ref})
 	if err != nil {
 		return nil, err
 	}
-	l, err := lens.New(ctx, q, rule.AllFields, true)
+	l, err := ruleview.New(ctx, q, rule.AllFields, true)
 	if err != nil {
 		return nil, err
 	}
-	var found *lens.Stored
-	err = l.Read(ctx, q, `where t.id = $1`, []any{ids[0]}, func(s *lens.Stored) error {
+	var found *ruleview.Stored
+	err = l.Read(ctx, q, `where t.id = $1`, []any{ids[0]}, func(s *ruleview.Stored) error {
 		found = s.Clone()
 		return nil
 	})
 	if err == nil && found == nil {
 		err = pg.ErrNoRow
 	}
-	return found, pg.Found(err, "transaction", "GET /api/v1/transactions lists them")
+	return found, pg.Found(err, "transaction", "{transaction.list} lists them")
 }
 
-// byIndex are the whole records of some of a pipeline's rules, in its order. One that was deleted this moment is left out.
+// byIndex are the whole records of some of a pipeline's rules, in its order. One that was deleted
+// this moment is left out.
 func (b *Rulebook) byIndex(ctx context.Context, q pg.Querier, p *pipeline, indexes []int) ([]Rule, error) {
 	all := p.set.Rules()
 	ids, place := make([]id.ID, len(indexes)), make(map[id.ID]int, len(indexes))

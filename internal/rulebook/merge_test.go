@@ -23,7 +23,8 @@ func (w *world) told(q pg.Querier, entries []journal.Entry) []string {
 		Name string `db:"name"`
 	}
 	rows, err := pg.All[name](w.ctx, q, `
-		select id, account_id::text || provider_id as name from transaction union all select id, slug from tag union all select id, name from counterparty union all select id, slug from category`)
+		select id, account_id::text || provider_id as name from transaction union all select id, slug from tag
+			union all select id, name from counterparty union all select id, slug from category`)
 	if err != nil {
 		w.Fatal(err)
 	}
@@ -54,13 +55,17 @@ func (w *world) told(q pg.Querier, entries []journal.Entry) []string {
 		if e.RuleID != nil {
 			rule = e.RuleID.String()
 		}
-		out = append(out, strings.Join([]string{about, e.Field, ref, word(e.Before), word(e.After), word(e.BeforeSource), word(e.AfterSource), rule}, " "))
+		out = append(out, strings.Join([]string{
+			about, e.Field, ref, word(e.Before), word(e.After),
+			word(e.BeforeSource), word(e.AfterSource), rule,
+		}, " "))
 	}
 	slices.Sort(out)
 	return out
 }
 
-// What is new meets the rules before it is written. That is as if it had been written first and had met them there: the same books, the same journal, the same hits.
+// What is new meets the rules before it is written. That is as if it had been written first and had
+// met them there: the same books, the same journal, the same hits.
 func TestMergeIsAsIfStoredFirst(t *testing.T) {
 	t.Parallel()
 	sets := 12
@@ -95,10 +100,12 @@ func TestMergeIsAsIfStoredFirst(t *testing.T) {
 					if err != nil {
 						return err
 					}
-					if out.Counted, err = pg.Value[int64](w.ctx, tx, `select coalesce(sum(hits), 0)::bigint from rule_hit where run_id = $1`, run); err != nil {
+					if out.Counted, err = pg.Value[int64](w.ctx, tx, `select coalesce(sum(hits), 0)::bigint
+						from rule_hit where run_id = $1`, run); err != nil {
 						return err
 					}
-					out.Books, out.Entries, out.Hits, out.Unchanged = strings.Split(w.canonical(tx), "\n"), w.told(tx, entries), hits, m.Unchanged
+					out.Books, out.Entries, out.Hits, out.Unchanged = strings.Split(w.canonical(tx), "\n"), w.told(tx,
+						entries), hits, m.Unchanged
 					out.Inserted, out.Changed = len(m.Inserted), len(m.Changed)
 					return nil
 				})
@@ -109,7 +116,8 @@ func TestMergeIsAsIfStoredFirst(t *testing.T) {
 				if err != nil {
 					return m, nil, 0, err
 				}
-				entries, hits, err := w.rules.Pass(w.ctx, tx, rulebook.Page{Run: run, Created: m.Inserted, Changed: m.Changed})
+				entries, hits, err := w.rules.Pass(w.ctx, tx,
+					rulebook.Page{Run: run, Created: m.Inserted, Changed: m.Changed})
 				return m, slices.Concat(m.Entries, entries), hits, err
 			})
 			got := played(func(tx pg.Tx, run id.ID) (ledger.Merged, []journal.Entry, int64, error) {

@@ -6,23 +6,23 @@ import (
 
 	"coffer/internal/errs"
 	"coffer/internal/id"
-	"coffer/internal/lens"
 	"coffer/internal/money"
 	"coffer/internal/pg"
 	"coffer/internal/rule"
+	"coffer/internal/ruleview"
 	"coffer/internal/text"
 )
 
 // PreviewRule is the input of Preview.
 type PreviewRule struct {
 	Conditions Conditions `json:"conditions" doc:"A leaf {field, op, value}, or {and: […]}, {or: […]}, {not: {…}}; {} matches every transaction"`
-	SampleSize int        `json:"sample_size,omitempty" minimum:"1" maximum:"50" default:"10" doc:"How many matches to show; all are counted"`
+	SampleSize int        `json:"sample_size,omitempty" minimum:"1" maximum:"50" default:"10" doc:"How many matches to show; all matches are counted"`
 }
 
 // A Preview is what a condition matches now.
 type Preview struct {
 	MatchCount    int64         `json:"match_count"`
-	TotalScanned  int64         `json:"total_scanned" doc:"How many transactions there are"`
+	TotalScanned  int64         `json:"total_scanned" doc:"Number of transactions checked"`
 	SampleMatches []SampleMatch `json:"sample_matches" doc:"Newest first"`
 }
 
@@ -32,12 +32,12 @@ type SampleMatch struct {
 	Date                pg.Date         `json:"date" db:"date"`
 	Amount              money.Amount    `json:"amount" db:"amount" doc:"Positive is money out"`
 	Currency            money.Currency  `json:"iso_currency_code" db:"currency"`
-	Name                text.Untrusted  `json:"name" db:"name" doc:"Untrusted: what the bank wrote"`
+	Name                text.Untrusted  `json:"name" db:"name" doc:"Untrusted: the bank's text"`
 	CategoryPrimaryRaw  *text.Untrusted `json:"category_primary_raw" db:"category_primary" doc:"Untrusted: the provider's own category"`
 	CurrentCategorySlug *string         `json:"current_category_slug" db:"category_slug"`
 }
 
-// Preview says what a condition alone matches among stored transactions, and writes nothing.
+// Preview returns what a condition alone matches among stored transactions, and writes nothing.
 func (b *Rulebook) Preview(ctx context.Context, q pg.Querier, in PreviewRule) (Preview, error) {
 	d := &draftRule{}
 	if err := d.parse(in.Conditions, nil); err != nil {
@@ -51,7 +51,8 @@ func (b *Rulebook) Preview(ctx context.Context, q pg.Querier, in PreviewRule) (P
 	}
 	var out Preview
 	var err error
-	if out.TotalScanned, err = pg.Value[int64](ctx, q, `select count(*) from transaction where deleted_at is null`); err != nil {
+	if out.TotalScanned, err = pg.Value[int64](ctx, q, `select count(*) from transaction
+		where deleted_at is null`); err != nil {
 		return Preview{}, err
 	}
 	newest, err := b.search(ctx, q, d.tree, in.SampleSize, &out)
@@ -65,20 +66,21 @@ func (b *Rulebook) Preview(ctx context.Context, q pg.Querier, in PreviewRule) (P
 	return out, err
 }
 
-// search counts what the tree matches and answers the newest.
+// search counts what the tree matches and returns the newest matches.
 func (b *Rulebook) search(ctx context.Context, q pg.Querier, t rule.Tree, size int, out *Preview) ([]id.ID, error) {
 	if t.MatchesAll() {
 		out.MatchCount = out.TotalScanned
-		return pg.Values[id.ID](ctx, q, `select id from transaction where deleted_at is null order by date desc, id desc limit $1`, size)
+		return pg.Values[id.ID](ctx, q, `select id from transaction where deleted_at is null
+			order by date desc, id desc limit $1`, size)
 	}
-	w, err := lens.Words(ctx, q, t)
+	w, err := ruleview.Words(ctx, q, t)
 	if err != nil {
 		return nil, err
 	}
 	if !w.All && len(w.Maybe) == 0 {
 		return b.worded(ctx, q, w.Sure, size, out)
 	}
-	l, err := lens.New(ctx, q, t.Reads(), false)
+	l, err := ruleview.New(ctx, q, t.Reads(), false)
 	if err != nil {
 		return nil, err
 	}
@@ -90,8 +92,9 @@ func (b *Rulebook) search(ctx context.Context, q pg.Querier, t rule.Tree, size i
 	}
 	l.Narrow(where, t.Needs(), false)
 	newest := sample{size: size}
-	one, found := rule.Compile([]rule.Rule{{Conditions: t}}), []int(nil) // quicker than the tree alone, with the same answers
-	err = l.Read(ctx, q, where.SQL(), where.Args(), func(s *lens.Stored) error {
+	// quicker than the tree alone, with the same answers
+	one, found := rule.Compile([]rule.Rule{{Conditions: t}}), []int(nil)
+	err = l.Read(ctx, q, where.SQL(), where.Args(), func(s *ruleview.Stored) error {
 		if found = one.Match(&s.Draft, rule.AllFields, found[:0]); len(found) > 0 {
 			out.MatchCount++
 			newest.offer(dated{s.ID, s.Date})
@@ -101,7 +104,8 @@ func (b *Rulebook) search(ctx context.Context, q pg.Querier, t rule.Tree, size i
 	return newest.ids(), err
 }
 
-// fewWordings is up to how many wordings the newest transactions are looked for wording by wording; beyond, day by day.
+// fewWordings is up to how many wordings the newest transactions are looked for wording by wording;
+// beyond, day by day.
 const fewWordings = 500
 
 // worded counts the transactions of wordings that all match.
@@ -110,17 +114,20 @@ func (b *Rulebook) worded(ctx context.Context, q pg.Querier, sure []int32, size 
 		return nil, nil
 	}
 	var err error
-	out.MatchCount, err = pg.Value[int64](ctx, q, `select count(*) from transaction where descriptor_id = any($1) and deleted_at is null`, sure)
+	out.MatchCount, err = pg.Value[int64](ctx, q, `select count(*) from transaction
+		where descriptor_id = any($1) and deleted_at is null`, sure)
 	if err != nil {
 		return nil, err
 	}
 	if len(sure) > fewWordings {
 		return pg.Values[id.ID](ctx, q, `
-			select id from transaction where (descriptor_id = any($1)) is true and deleted_at is null order by date desc, id desc limit $2`, sure, size)
+			select id from transaction where (descriptor_id = any($1)) is true and deleted_at is null
+				order by date desc, id desc limit $2`, sure, size)
 	}
 	return pg.Values[id.ID](ctx, q, `
 		select x.id from unnest($1::int[]) v (id)
-		cross join lateral (select t.ID, t.date from transaction t where t.descriptor_id = v.id and t.deleted_at is null order by t.date desc, t.id desc limit $2) x
+		cross join lateral (select t.ID, t.date from transaction t
+			where t.descriptor_id = v.id and t.deleted_at is null order by t.date desc, t.id desc limit $2) x
 		order by x.date desc, x.id desc limit $2`, sure, size)
 }
 

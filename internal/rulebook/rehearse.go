@@ -8,26 +8,27 @@ import (
 	"coffer/internal/errs"
 	"coffer/internal/id"
 	"coffer/internal/job"
-	"coffer/internal/lens"
+	"coffer/internal/money"
 	"coffer/internal/pg"
 	"coffer/internal/rule"
+	"coffer/internal/ruleview"
 	"coffer/internal/text"
 )
 
 // A Rehearsal is the result of an application that writes nothing.
 type Rehearsal struct {
 	DryRun     bool        `json:"dry_run"`
-	Scanned    int64       `json:"scanned" doc:"How many transactions were meant"`
-	Matched    int64       `json:"matched" doc:"How many of them a rule matched"`
-	Changed    int64       `json:"changed" doc:"How many of them would change"`
-	Counts     Counts      `json:"counts" doc:"Of the full set"`
-	Changes    []Rehearsed `json:"changes" doc:"What would change: the first 200"`
-	AlreadySo  []Rehearsed `json:"already_so" doc:"What is so already: the first 200"`
-	Held       []Rehearsed `json:"held" doc:"What a person decided otherwise: the first 200"`
-	Overridden []Rehearsed `json:"overridden" doc:"What a later rule would decide: the first 200"`
+	Scanned    int64       `json:"scanned" doc:"Transactions checked"`
+	Matched    int64       `json:"matched" doc:"Of these, transactions that a rule matched"`
+	Changed    int64       `json:"changed" doc:"Of these, transactions that would change"`
+	Counts     Counts      `json:"counts" doc:"Totals of the four lists, which show the first 200 each"`
+	Changes    []Rehearsed `json:"changes" doc:"Fields that would change: the first 200"`
+	AlreadySo  []Rehearsed `json:"already_so" doc:"Fields that already have the value: the first 200"`
+	Held       []Rehearsed `json:"held" doc:"Fields where a person decided otherwise: the first 200"`
+	Overridden []Rehearsed `json:"overridden" doc:"Fields where a later rule wins: the first 200"`
 }
 
-// Counts are how many there are in each bucket.
+// Counts is the number of items in each list.
 type Counts struct {
 	Changes    int64 `json:"changes"`
 	AlreadySo  int64 `json:"already_so"`
@@ -38,6 +39,10 @@ type Counts struct {
 // A Rehearsed is what one rule wants of one field of one transaction.
 type Rehearsed struct {
 	TransactionID id.ID           `json:"transaction_id"`
+	Date          pg.Date         `json:"date"`
+	Amount        money.Amount    `json:"amount" doc:"Positive is money out"`
+	Currency      money.Currency  `json:"iso_currency_code"`
+	Name          text.Untrusted  `json:"name" doc:"Untrusted: the bank's text"`
 	Field         string          `json:"field" enum:"category,counterparty,tag"`
 	Before        *text.Untrusted `json:"before" doc:"Slug of a category or tag, id of a counterparty; null for none"`
 	After         *text.Untrusted `json:"after" doc:"Slug of a category or tag, id or name of a counterparty; null for none"`
@@ -50,9 +55,14 @@ const shown = 200
 
 // rehearse looks at every transaction as work does, and writes nothing but its progress.
 func (b *Rulebook) rehearse(ctx context.Context, run *job.Run, p *pipeline, a application) (any, error) {
-	out := &Rehearsal{DryRun: true, Changes: []Rehearsed{}, AlreadySo: []Rehearsed{}, Held: []Rehearsed{}, Overridden: []Rehearsed{}}
+	out := &Rehearsal{
+		DryRun: true, Changes: []Rehearsed{}, AlreadySo: []Rehearsed{}, Held: []Rehearsed{},
+		Overridden: []Rehearsed{},
+	}
 	var after id.ID
-	var told, seen int64 // what a run that was broken off has told of its progress is looked at again, and not told again
+	// what a run that was broken off has told of its progress is looked at again, and not told
+	// again
+	var told, seen int64
 	if _, err := run.Position(&told); err != nil {
 		return nil, err
 	}
@@ -85,18 +95,57 @@ func (b *Rulebook) rehearse(ctx context.Context, run *job.Run, p *pipeline, a ap
 		told = max(told, seen)
 		out.Matched += int64(len(hits))
 	}
-	return out, nil
+	return out, b.describe(ctx, out)
+}
+
+// describe fills in what people need to recognise the transactions of the rows that are kept.
+func (b *Rulebook) describe(ctx context.Context, out *Rehearsal) error {
+	type row struct {
+		ID       id.ID          `db:"id"`
+		Date     pg.Date        `db:"date"`
+		Amount   money.Amount   `db:"amount"`
+		Currency money.Currency `db:"currency"`
+		Name     text.Untrusted `db:"name"`
+	}
+	var ids []id.ID
+	buckets := [][]Rehearsed{out.Changes, out.AlreadySo, out.Held, out.Overridden}
+	for _, bucket := range buckets {
+		for _, r := range bucket {
+			ids = append(ids, r.TransactionID)
+		}
+	}
+	rows, err := pg.All[row](ctx, b.db, `
+		select t.id, t.date, t.amount, t.currency, d.name from transaction t
+			join descriptor d on d.id = t.descriptor_id where t.id = any($1)`, ids)
+	if err != nil {
+		return err
+	}
+	known := make(map[id.ID]row, len(rows))
+	for _, r := range rows {
+		known[r.ID] = r
+	}
+	for _, bucket := range buckets {
+		for i := range bucket {
+			r := known[bucket[i].TransactionID]
+			bucket[i].Date, bucket[i].Amount, bucket[i].Currency, bucket[i].Name = r.Date, r.Amount, r.Currency, r.Name
+		}
+	}
+	return nil
 }
 
 // consider sorts what the rules want of some transactions into the buckets.
 func (b *Rulebook) consider(ctx context.Context, p *pipeline, ids []id.ID, overwrite bool, out *Rehearsal) error {
-	l, err := lens.New(ctx, b.db, p.reads(), true)
+	l, err := ruleview.New(ctx, b.db, p.reads(), true)
 	if err != nil {
 		return err
 	}
-	return l.Read(ctx, b.db, `where t.id = any($1) and t.deleted_at is null order by t.id`, []any{ids}, func(s *lens.Stored) error {
+	return l.Read(ctx, b.db, `where t.id = any($1) and t.deleted_at is null
+		order by t.id`, []any{ids}, func(s *ruleview.Stored) error {
 		before := start{s.Draft.Category, s.Draft.Tags}
-		v := verdict{s.ID, p.set.Run(&s.Draft, rule.Pass{Event: rule.Retroactive, OverwriteManual: overwrite, Trace: true})}
+		v := verdict{s.ID, p.set.Run(&s.Draft, rule.Pass{
+			Event: rule.Retroactive, OverwriteManual: overwrite,
+			Trace: true,
+		})}
 		if v.changes() {
 			out.Changed++
 		}
@@ -113,7 +162,7 @@ type start struct {
 	tags     []string
 }
 
-func rehearsed(p *pipeline, s *lens.Stored, before start, a rule.Attempt) Rehearsed {
+func rehearsed(p *pipeline, s *ruleview.Stored, before start, a rule.Attempt) Rehearsed {
 	r := p.set.Rules()[a.Rule]
 	out := Rehearsed{TransactionID: s.ID, Field: a.Field, RuleID: r.ID, RuleName: p.names[r.ID]}
 	was, becomes := "", attempt(a).Value
@@ -156,10 +205,12 @@ func (out *Rehearsal) put(r Rehearsed, fate rule.Fate) {
 	}
 }
 
-// atOnce is up to how many matches a new rule is applied within the call that makes it; more are a job.
+// atOnce is up to how many matches a new rule is applied within the call that makes it; more are a
+// job.
 const atOnce = 2000
 
-// backfill applies the new rules that ask for it to what is stored, as one pipeline: they were written together.
+// backfill applies the new rules that ask for it to what is stored, as one pipeline: they were
+// written together.
 func (b *Rulebook) backfill(ctx context.Context, tx pg.Tx, rules []*newRule, made []MadeRule) error {
 	var chosen []id.ID
 	var answers []*MadeRule
@@ -207,8 +258,8 @@ func (b *Rulebook) backfill(ctx context.Context, tx pg.Tx, rules []*newRule, mad
 	return err
 }
 
-// tally counts the matches of each rule in the pass that is to come, in one reading, and answers how many transactions one of them matches.
-// What a person holds matters as soon as a rule builds on what another one does.
+// tally counts the matches of each rule in the coming pass, in one read, and returns how many
+// transactions at least one rule matches.
 func (b *Rulebook) tally(ctx context.Context, tx pg.Tx, a application, answers []*MadeRule) (total int64, err error) {
 	p, err := a.pipeline()
 	if err != nil {
@@ -219,12 +270,12 @@ func (b *Rulebook) tally(ctx context.Context, tx pg.Tx, a application, answers [
 		return 0, err
 	}
 	if s.reads&(rule.FieldCategory|rule.FieldTags) != 0 {
-		if s.lens, err = lens.New(ctx, tx, s.reads, true); err != nil {
+		if s.lens, err = ruleview.New(ctx, tx, s.reads, true); err != nil {
 			return 0, err
 		}
 	}
 	counts := make([]int64, len(p.set.Rules()))
-	err = s.lens.Read(ctx, tx, s.could.SQL(), s.could.Args(), func(t *lens.Stored) error {
+	err = s.lens.Read(ctx, tx, s.could.SQL(), s.could.Args(), func(t *ruleview.Stored) error {
 		hits := p.set.Run(&t.Draft, rule.Pass{Event: rule.Retroactive}).Hits
 		for _, i := range hits {
 			counts[i]++

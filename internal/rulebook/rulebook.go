@@ -1,11 +1,12 @@
-// Package rulebook keeps the household's rules and puts the engine to work on stored transactions: at sync, in previews, matches, retroactive applications and explanations.
-// It must not decide what a rule means; that is rule's, and every use here asks the same evaluator.
 package rulebook
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
+	"strings"
 	"sync/atomic"
 
 	"coffer/internal/errs"
@@ -28,16 +29,23 @@ type Rulebook struct {
 	size   int // of a batch; tests make it small
 }
 
-// New makes a Rulebook.
+// New returns a Rulebook.
 func New(db *pg.DB, f *filing.Filing, books *ledger.Books, jobs *job.Jobs) *Rulebook {
 	return &Rulebook{db: db, filing: f, books: books, jobs: jobs, size: batchSize}
 }
 
-// Subjects are what a revert can ask.
-func (b *Rulebook) Subjects() []journal.Subject { return []journal.Subject{subject{definition}} }
+// Subjects returns the subjects that reverts restore.
+func (b *Rulebook) Subjects() []journal.Subject {
+	rules := definition
+	rules.Fits = fits
+	return []journal.Subject{subject{rules}}
+}
 
 var definition = journal.Definition{
-	Subject: journal.RuleSubject, Table: "rule", Columns: []string{"name", "conditions", "actions", "trigger", "priority", "enabled", "expires_at"},
+	Subject: journal.RuleSubject, Table: "rule", Columns: []string{
+		"name", "conditions", "actions", "trigger",
+		"priority", "enabled", "expires_at",
+	},
 }
 
 // subject is how rules take part in reverts: as every writer of rules, in the queue.
@@ -51,24 +59,126 @@ func (s subject) Lock(ctx context.Context, tx pg.Tx, ids []id.ID) error {
 	return s.Definition.Lock(ctx, tx, ids)
 }
 
-// changing makes this transaction the only one that changes rules, until it ends, and whatever was compiled before stale.
+// fits returns the rules that cannot be restored: those that name a category that no longer exists.
+// Deleting a category asks for the rules first and so waits in the queue.
+func fits(ctx context.Context, tx pg.Tx, entries []journal.Entry) ([]journal.Skipped, error) {
+	named := make([][]string, len(entries))
+	var all set
+	for i, e := range entries {
+		if e.After == nil {
+			continue
+		}
+		var record struct {
+			Conditions rule.Tree     `json:"conditions"`
+			Actions    []rule.Action `json:"actions"`
+		}
+		if err := json.Unmarshal([]byte(*e.After), &record); err != nil {
+			return nil, fmt.Errorf("read a recorded rule: %w", err)
+		}
+		for _, ref := range record.Conditions.Refs() {
+			if ref.Field == category {
+				named[i] = append(named[i], ref.Value)
+			}
+		}
+		for _, a := range record.Actions {
+			if a.CategorySlug != "" {
+				named[i] = append(named[i], a.CategorySlug)
+			}
+		}
+		for _, slug := range named[i] {
+			all.add(slug)
+		}
+	}
+	there, err := bySlug(ctx, tx, `select id, slug from category where slug = any($1) and deleted_at is null`, all.list)
+	if err != nil {
+		return nil, err
+	}
+	var left []journal.Skipped
+	for i, e := range entries {
+		if slices.ContainsFunc(named[i], func(slug string) bool { _, ok := there[slug]; return !ok }) {
+			left = append(left, journal.Skip(e, "conflict"))
+		}
+	}
+	return left, nil
+}
+
+// changing makes this transaction the only one that changes rules, until it ends, and whatever was
+// compiled before stale.
 func changing(ctx context.Context, tx pg.Tx) error {
 	_, err := pg.Exec(ctx, tx, `update rulebook set version = gen_random_uuid()`)
 	return err
 }
 
-// Conditions are a rule's condition tree, as it is written.
+// Conditions is a rule's condition tree, as it was written.
 type Conditions map[string]json.RawMessage
+
+// Lean shortens the ids that conditions compare with.
+func (c *Conditions) Lean() {
+	b, err := json.Marshal(*c)
+	if err != nil {
+		return // as it is will do
+	}
+	var tree any
+	d := json.NewDecoder(bytes.NewReader(b))
+	d.UseNumber() // amounts stay as they are written
+	if d.Decode(&tree) != nil || !leanLeaves(tree) {
+		return
+	}
+	if b, err = json.Marshal(tree); err == nil {
+		*c = nil
+		_ = json.Unmarshal(b, c) // which was printed from its like
+	}
+}
+
+// leanLeaves makes ids short in a tree of conditions, and reports whether there were any.
+func leanLeaves(node any) (found bool) {
+	switch node := node.(type) {
+	case []any:
+		for _, part := range node {
+			found = leanLeaves(part) || found
+		}
+	case map[string]any:
+		if field, _ := node["field"].(string); !strings.HasSuffix(field, "_id") {
+			for _, part := range node {
+				found = leanLeaves(part) || found
+			}
+			return found
+		}
+		switch value := node["value"].(type) {
+		case string:
+			node["value"] = leanText(value)
+		case []any:
+			for i, one := range value {
+				if text, ok := one.(string); ok {
+					value[i] = leanText(text)
+				}
+			}
+		}
+		return true
+	}
+	return found
+}
+
+// leanText is the short id of a text that is a UUID, and else the text.
+func leanText(s string) string {
+	if u, err := id.Parse(s); err == nil {
+		return u.Short()
+	}
+	return s
+}
 
 // An Action is what a rule does to a transaction that it matches.
 type Action struct {
 	Type             string `json:"type" enum:"set_category,add_tag,remove_tag,add_comment,assign_counterparty"`
 	CategorySlug     string `json:"category_slug,omitempty" maxLength:"64" doc:"Of set_category"`
 	TagSlug          string `json:"tag_slug,omitempty" maxLength:"64" doc:"Of add_tag and remove_tag; an unknown slug to add is registered"`
-	Content          string `json:"content,omitempty" maxLength:"10000" doc:"Of add_comment, which is done at sync only"`
+	Content          string `json:"content,omitempty" maxLength:"10000" doc:"Of add_comment, which runs only at sync"`
 	CounterpartyID   string `json:"counterparty_id,omitempty" maxLength:"36" doc:"Of assign_counterparty: UUID or short id; or give counterparty_name"`
-	CounterpartyName string `json:"counterparty_name,omitempty" maxLength:"200" format:"line" doc:"Of assign_counterparty: the one of this name, which is made when it is first needed"`
+	CounterpartyName string `json:"counterparty_name,omitempty" maxLength:"200" format:"line" doc:"Of assign_counterparty: a name; the counterparty is created when first needed"`
 }
+
+// Lean shortens the id of the counterparty.
+func (a *Action) Lean() { a.CounterpartyID = leanText(a.CounterpartyID) }
 
 // A Rule is what the household wants done with transactions that match.
 type Rule struct {
@@ -78,19 +188,19 @@ type Rule struct {
 	Conditions          Conditions `json:"conditions" doc:"A leaf {field, op, value}, or and, or, not; {} matches every transaction"`
 	Actions             []Action   `json:"actions"`
 	Trigger             string     `json:"trigger" enum:"on_create,on_change,always"`
-	CategorySlug        string     `json:"category_slug" doc:"What its set_category action sets; empty without one"`
+	CategorySlug        string     `json:"category_slug" doc:"Slug that its set_category action sets; empty without one"`
 	CategoryDisplayName string     `json:"category_display_name"`
 	Priority            int        `json:"priority" doc:"0 to 1000; lower runs first"`
-	Enabled             bool       `json:"enabled" doc:"false from the moment it expires"`
-	HitCount            int64      `json:"hit_count" doc:"How many transactions it matched at sync, ever"`
+	Enabled             bool       `json:"enabled" doc:"false once it has expired"`
+	HitCount            int64      `json:"hit_count" doc:"Transactions it has matched at sync since it was created"`
 	LastHitAt           *pg.Time   `json:"last_hit_at"`
-	IsSystem            bool       `json:"is_system" doc:"It came with the service: it can be disabled, not changed or deleted"`
+	IsSystem            bool       `json:"is_system" doc:"Built in: it can be disabled but not changed or deleted"`
 	CreatedByType       string     `json:"created_by_type" enum:"user,agent,system"`
-	CreatedByID         id.ID      `json:"created_by_id" format:"line" doc:"Empty for the service itself"`
+	CreatedByID         id.ID      `json:"created_by_id" format:"line" doc:"Empty for the built-in rule"`
 	CreatedByName       string     `json:"created_by_name"`
 	CreatedAt           pg.Time    `json:"created_at"`
 	UpdatedAt           pg.Time    `json:"updated_at"`
-	ExpiresAt           *pg.Time   `json:"expires_at" format:"line" doc:"When it disables itself; empty for never"`
+	ExpiresAt           *pg.Time   `json:"expires_at" format:"line" doc:"When it expires; empty for never"`
 	fields              fieldSet
 }
 
@@ -117,20 +227,27 @@ type row struct {
 	CategorySlug  *string  `db:"category_slug"`
 }
 
-// ruleRows reads rules r, with whether they count as enabled at this moment. A rule has at most one set_category; offset 0 keeps its slug from being dug out again for every category that it is compared with.
+// ruleRows reads rules r, with whether they count as enabled at this moment. A rule has at most one
+// set_category; offset 0 keeps its slug from being dug out again for every category that it is
+// compared with.
 const ruleRows = `
 	select r.id, r.short_id, r.name, r.conditions, r.actions, r.trigger, r.priority,
 		r.enabled and (r.expires_at is null or r.expires_at > clock_timestamp()) as enabled, r.expires_at, r.is_system,
-		r.created_by_type, r.created_by_id, r.created_by_name, r.created_at, r.updated_at, h.hit_count, h.last_hit_at, x.slug as category_slug,
+		r.created_by_type, r.created_by_id, r.created_by_name, r.created_at, r.updated_at, h.hit_count, h.last_hit_at,
+			x.slug as category_slug,
 		(select c.display_name from category c where c.slug = x.slug and c.deleted_at is null) as category_name
 	from rule r
-	cross join lateral (select coalesce(sum(hits), 0)::bigint as hit_count, max(hit_at) as last_hit_at from rule_hit where rule_id = r.id) h
-	cross join lateral (select jsonb_path_query_first(r.actions, '$[*] ? (@.type == "set_category").category_slug') #>> '{}' as slug offset 0) x`
+	cross join lateral (select coalesce(sum(hits), 0)::bigint as hit_count, max(hit_at) as last_hit_at from rule_hit
+		where rule_id = r.id) h
+	cross join lateral (select jsonb_path_query_first(r.actions,
+		'$[*] ? (@.type == "set_category").category_slug') #>> '{}' as slug offset 0) x`
 
 func (r row) rule() (Rule, error) {
 	out := Rule{
-		ID: r.ID, ShortID: r.ShortID, Name: r.Name, Trigger: r.Trigger, Priority: r.Priority, Enabled: r.Enabled, HitCount: r.HitCount, LastHitAt: r.LastHitAt,
-		IsSystem: r.IsSystem, CreatedByType: r.CreatedByType, CreatedByName: r.CreatedByName, CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt, ExpiresAt: r.ExpiresAt, fields: allFields,
+		ID: r.ID, ShortID: r.ShortID, Name: r.Name, Trigger: r.Trigger, Priority: r.Priority, Enabled: r.Enabled,
+		HitCount: r.HitCount, LastHitAt: r.LastHitAt,
+		IsSystem: r.IsSystem, CreatedByType: r.CreatedByType, CreatedByName: r.CreatedByName, CreatedAt: r.CreatedAt,
+		UpdatedAt: r.UpdatedAt, ExpiresAt: r.ExpiresAt, fields: allFields,
 	}
 	if r.CreatedByID != nil {
 		out.CreatedByID = *r.CreatedByID
@@ -163,11 +280,12 @@ type Ref struct {
 	ID string `json:"id" minLength:"1" doc:"The rule's UUID or short id"`
 }
 
-const lister = "GET /api/v1/rules lists them"
+const lister = "{rule.list} lists them"
 
-// Get is one rule.
+// Get returns one rule.
 func (b *Rulebook) Get(ctx context.Context, q pg.Querier, in Ref) (Rule, error) {
-	r, err := pg.One[row](ctx, q, ruleRows+` where r.deleted_at is null and (r.id = $1 or r.short_id = $2)`, pg.RefTo(in.ID).IDArgs()...)
+	r, err := pg.One[row](ctx, q, ruleRows+` where r.deleted_at is null
+		and (r.id = $1 or r.short_id = $2)`, pg.RefTo(in.ID).IDArgs()...)
 	if err != nil {
 		return Rule{}, pg.Found(err, "rule", lister)
 	}
@@ -183,5 +301,6 @@ func (b *Rulebook) lock(ctx context.Context, tx pg.Tx, ref string) (Rule, error)
 }
 
 func errSystem() error {
-	return errs.New(errs.SystemProtected, "this rule belongs to the service: it can be disabled (enabled: false), not changed or deleted")
+	return errs.New(errs.SystemProtected,
+		"this rule is built in: it can be disabled (enabled: false) but not changed or deleted")
 }

@@ -17,7 +17,8 @@ type pipeline struct {
 	names map[id.ID]string
 }
 
-// A compiled is the pipeline of one version of the rules. It decides nothing: the database says which version is true, and until when.
+// A compiled is the pipeline of one version of the rules. It decides nothing: the database says
+// which version is true, and until when.
 type compiled struct {
 	version id.ID
 	until   *time.Time // when the first of the rules expires
@@ -59,7 +60,8 @@ func (l loaded) rule() (rule.Rule, error) {
 
 // every are all rules that are not deleted, enabled or not.
 func every(ctx context.Context, q pg.Querier) ([]rule.Rule, error) {
-	rows, err := pg.All[loaded](ctx, q, `select `+loadedColumns+` from rule r where r.deleted_at is null order by r.priority, r.created_at, r.id`)
+	rows, err := pg.All[loaded](ctx, q, `select `+loadedColumns+` from rule r where r.deleted_at is null
+		order by r.priority, r.created_at, r.id`)
 	if err != nil {
 		return nil, err
 	}
@@ -92,7 +94,8 @@ func (b *Rulebook) active(ctx context.Context, q pg.Querier) (*pipeline, error) 
 	return c.all, nil
 }
 
-// load reads and compiles the rules, with the version that they are of: one statement, so that both are of one moment.
+// load reads and compiles the rules, with the version that they are of: one statement, so that both
+// are of one moment.
 func load(ctx context.Context, q pg.Querier) (*compiled, error) {
 	type versioned struct {
 		loaded

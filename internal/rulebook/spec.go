@@ -18,20 +18,23 @@ const (
 	addTag      = "add_tag"
 )
 
-// content is what a rule says: its conditions and actions, parsed and with every name in them resolved.
+// content is what a rule says: its conditions and actions, parsed and with every name in them
+// resolved.
 type content struct {
 	tree    rule.Tree
 	actions []rule.Action
 }
 
-// A draftRule is a rule's content on its way to being sound: what was written, and what is wrong with it so far.
+// A draftRule is a rule's content on its way to being sound: what was written, and what is wrong
+// with it so far.
 type draftRule struct {
 	content
 	faults []errs.Detail
 	short  bool // its set_category was written as category_slug
 }
 
-// parse reads conditions and actions as they were written, and collects every fault. A nil part is left as it is.
+// parse reads conditions and actions as they were written, and collects every fault. A nil part is
+// left as it is.
 func (d *draftRule) parse(conditions Conditions, actions []Action) error {
 	if conditions != nil {
 		raw, err := json.Marshal(conditions)
@@ -64,6 +67,14 @@ func (d *draftRule) fault(field, code, format string, args ...any) {
 	d.faults = append(d.faults, errs.Detail{Field: field, Code: code, Message: fmt.Sprintf(format, args...)})
 }
 
+// missing is the fault of a field that names a record which is not there.
+func (d *draftRule) missing(field, kind string) {
+	d.faults = append(d.faults, errs.Detail{
+		Field: field, Code: "reference", Lookup: kind,
+		Message: fmt.Sprintf("there is no such %[1]s; {%[1]s.list} lists them", kind),
+	})
+}
+
 // categorise makes slug what the rule's set_category sets; the other actions stay.
 func (d *draftRule) categorise(slug string) {
 	d.short = true
@@ -76,20 +87,26 @@ func (d *draftRule) categorise(slug string) {
 	d.actions = append(d.actions, rule.Action{Type: setCategory, CategorySlug: slug})
 }
 
-// names are all that rules refer to, looked up together: one query for each kind, not for each rule.
+// names are all that rules refer to, looked up together: one query for each kind, not for each
+// rule.
 type names struct {
 	accounts, users, categories, counterparties map[string]id.ID
 	slugs                                       map[id.ID]string // of categories
 }
 
 const (
-	accountsNamed       = `select id, id::text as name, short_id from account where id = any($1::uuid[]) or short_id = any($2)`
-	usersNamed          = `select id, id::text as name, short_id from member where deleted_at is null and (id = any($1::uuid[]) or short_id = any($2))`
-	categoriesNamed     = `select id, slug as name, short_id from category where deleted_at is null and (id = any($1::uuid[]) or slug = any($2) or short_id = any($2))`
-	counterpartiesNamed = `select coalesce(canonical_id, id) as id, id::text as name, short_id from counterparty where deleted_at is null and (id = any($1::uuid[]) or short_id = any($2))`
+	accountsNamed = `select id, id::text as name, short_id from account
+		where id = any($1::uuid[]) or short_id = any($2)`
+	usersNamed = `select id, id::text as name, short_id from member
+		where deleted_at is null and (id = any($1::uuid[]) or short_id = any($2))`
+	categoriesNamed = `select id, slug as name, short_id from category
+		where deleted_at is null and (id = any($1::uuid[]) or slug = any($2) or short_id = any($2))`
+	counterpartiesNamed = `select coalesce(canonical_id, id) as id, id::text as name, short_id from counterparty
+		where deleted_at is null and (id = any($1::uuid[]) or short_id = any($2))`
 )
 
-// resolve looks up what the drafts refer to and puts ids and slugs in place of whatever names them; what names nothing is a fault.
+// resolve looks up what the drafts refer to and puts ids and slugs in place of whatever names them;
+// what names nothing is a fault.
 func (b *Rulebook) resolve(ctx context.Context, q pg.Querier, drafts []*draftRule) error {
 	n, err := lookUp(ctx, q, drafts)
 	if err != nil {
@@ -98,7 +115,7 @@ func (b *Rulebook) resolve(ctx context.Context, q pg.Querier, drafts []*draftRul
 	for _, d := range drafts {
 		for _, ref := range d.tree.Refs() {
 			if n.value(ref) == "" {
-				d.fault("conditions."+ref.Path, "reference", "there is no such %s; GET /api/v1/%s lists them", kinds[ref.Field].one, kinds[ref.Field].many)
+				d.missing("conditions."+ref.Path, kinds[ref.Field])
 			}
 		}
 		d.tree = d.tree.Resolved(n.value)
@@ -116,9 +133,7 @@ const (
 	category  = "category"
 )
 
-var kinds = map[string]struct{ one, many string }{
-	accountID: {"account", "accounts"}, userID: {"user", "users"}, category: {"category", "categories"},
-}
+var kinds = map[string]string{accountID: "account", userID: "user", category: "category"}
 
 func lookUp(ctx context.Context, q pg.Querier, drafts []*draftRule) (*names, error) {
 	var accounts, users, categories, counterparties []string
@@ -182,7 +197,8 @@ type slugged struct {
 	Slug string `db:"slug"`
 }
 
-// value is what stands for the reference in a stored rule: a UUID, or a category's slug; "" when it names nothing.
+// value is what stands for the reference in a stored rule: a UUID, or a category's slug; "" when it
+// names nothing.
 func (n *names) value(ref rule.Ref) string {
 	switch ref.Field {
 	case accountID:
@@ -211,14 +227,14 @@ func (n *names) action(d *draftRule, i int) {
 			if d.short {
 				path = ""
 			}
-			d.fault(path+"category_slug", "reference", "there is no such category; GET /api/v1/categories lists them")
+			d.missing(path+"category_slug", "category")
 		}
 	}
 	if a.CounterpartyID != "" {
 		if u := uuid(n.counterparties, a.CounterpartyID); u != "" {
 			a.CounterpartyID = u
 		} else {
-			d.fault(path+"counterparty_id", "reference", "there is no such counterparty; GET /api/v1/counterparties lists them")
+			d.missing(path+"counterparty_id", "counterparty")
 		}
 	}
 }

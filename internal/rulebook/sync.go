@@ -7,26 +7,32 @@ import (
 	"coffer/internal/id"
 	"coffer/internal/journal"
 	"coffer/internal/ledger"
-	"coffer/internal/lens"
 	"coffer/internal/op"
 	"coffer/internal/pg"
 	"coffer/internal/rule"
+	"coffer/internal/ruleview"
 )
 
-// A Page is what stands in the books and shall meet the rules, in the transaction that wrote it.
+// A Page is stored transactions to run the rules over, in the transaction that wrote them.
 type Page struct {
 	Run     id.ID   // the sync run, under which hits are counted
 	Created []id.ID // transactions that are new
 	Changed []id.ID // transactions of which the bank changed something
 }
 
-// Merge puts a page of a bank's transactions into the books and runs the rules over it: one pipeline, each transaction once, hits counted. What is new meets the rules before it is written.
-// Among what it answers are the entries of all that changed, for the change that the page is part of; and how many rules matched how often.
-func (b *Rulebook) Merge(ctx context.Context, tx pg.Tx, run id.ID, rows []ledger.Incoming) (ledger.Merged, int64, error) {
+// Merge stores a page of a bank's transactions and runs the rules over it: one pipeline, each
+// transaction once, hits counted. New transactions meet the rules before they are written.
+// It returns the entries of everything that changed, for the change that the page is part of, and
+// the number of hits.
+func (b *Rulebook) Merge(ctx context.Context, tx pg.Tx, run id.ID, rows []ledger.Incoming) (ledger.Merged, int64,
+	error,
+) {
 	var seen judged
 	var comments []journal.Draft
 	var made []journal.Entry
-	m, err := b.books.MergeJudged(ctx, tx, rows, func(ctx context.Context, tx pg.Tx, fresh []ledger.Fresh) (edits []ledger.Edit, err error) {
+	m, err := b.books.MergeJudged(ctx, tx, rows, func(ctx context.Context, tx pg.Tx,
+		fresh []ledger.Fresh,
+	) (edits []ledger.Edit, err error) {
 		seen, err = b.judge(ctx, tx, func(p *pipeline) (look, error) { return p.lookAhead(ctx, tx, fresh) })
 		if err == nil {
 			edits, comments, made, err = b.effects(op.Acting(ctx, service), tx, seen)
@@ -48,7 +54,8 @@ func (b *Rulebook) Merge(ctx context.Context, tx pg.Tx, run id.ID, rows []ledger
 	return m, seen.hits + hits, err
 }
 
-// Pass runs the rules over a page: one pipeline, each transaction once, hits counted. It answers the entries of what changed, for the change that the page is, and how many rules matched how often.
+// Pass runs the rules over a page: one pipeline, each transaction once, hits counted. It returns
+// the entries of what changed, for the change that the page is part of, and the number of hits.
 func (b *Rulebook) Pass(ctx context.Context, tx pg.Tx, page Page) (entries []journal.Entry, hits int64, err error) {
 	if len(page.Created)+len(page.Changed) == 0 {
 		return nil, 0, nil
@@ -113,7 +120,7 @@ func (b *Rulebook) judge(ctx context.Context, tx pg.Tx, ask func(*pipeline) (loo
 // look reads the page's transactions as they are stored.
 func (p *pipeline) look(ctx context.Context, tx pg.Tx, page Page) (look, error) {
 	out := look{counts: make([]int64, len(p.set.Rules()))}
-	l, err := lens.New(ctx, tx, p.reads(), true)
+	l, err := ruleview.New(ctx, tx, p.reads(), true)
 	if err != nil {
 		return out, err
 	}
@@ -124,8 +131,10 @@ func (p *pipeline) look(ctx context.Context, tx pg.Tx, page Page) (look, error) 
 		if len(part.ids) == 0 {
 			continue
 		}
-		// Not "= any": of a table that has just begun to grow, the planner would go through a whole index for each of them.
-		err := l.Read(ctx, tx, `where t.id in (select unnest($1::uuid[])) and t.deleted_at is null order by t.id`, []any{part.ids}, func(s *lens.Stored) error {
+		// Not "= any": of a table that has just begun to grow, the planner would go through a whole
+		// index for each of them.
+		err := l.Read(ctx, tx, `where t.id in (select unnest($1::uuid[])) and t.deleted_at is null
+			order by t.id`, []any{part.ids}, func(s *ruleview.Stored) error {
 			out.note(verdict{s.ID, p.set.Run(&s.Draft, rule.Pass{Event: part.event})})
 			return nil
 		})
@@ -139,7 +148,7 @@ func (p *pipeline) look(ctx context.Context, tx pg.Tx, page Page) (look, error) 
 // lookAhead looks at transactions as they will be stored.
 func (p *pipeline) lookAhead(ctx context.Context, tx pg.Tx, fresh []ledger.Fresh) (look, error) {
 	out := look{counts: make([]int64, len(p.set.Rules()))}
-	l, err := lens.New(ctx, tx, p.reads(), true)
+	l, err := ruleview.New(ctx, tx, p.reads(), true)
 	if err != nil {
 		return out, err
 	}
@@ -168,21 +177,22 @@ func (j judged) count(ctx context.Context, tx pg.Tx, run id.ID) error {
 	_, err := pg.Exec(ctx, tx, `
 		insert into rule_hit (rule_id, run_id, hits, hit_at)
 		select v.rule_id, $2, v.hits, clock_timestamp() from unnest($1::uuid[], $3::bigint[]) v (rule_id, hits)
-		on conflict (rule_id, run_id) do update set hits = rule_hit.hits + excluded.hits, hit_at = excluded.hit_at`, rules, run, hits)
+		on conflict (rule_id, run_id) do update set hits = rule_hit.hits + excluded.hits,
+			hit_at = excluded.hit_at`, rules, run, hits)
 	return err
 }
 
 // RuleHistory is the input of History.
 type RuleHistory struct {
 	ID     string `json:"id" minLength:"1" doc:"The rule's UUID or short id"`
-	Cursor string `json:"cursor,omitempty" maxLength:"1024" doc:"next_cursor of the page before"`
-	Limit  int    `json:"limit,omitempty" minimum:"1" maximum:"500" default:"50" doc:"How many on a page"`
+	Cursor string `json:"cursor,omitempty" doc:"next_cursor of the previous page"`
+	Limit  int    `json:"limit,omitempty" minimum:"1" maximum:"500" default:"50" doc:"Page size"`
 }
 
 // A Hit is how often a rule matched in one sync.
 type Hit struct {
 	RunID id.ID   `json:"sync_log_id" db:"run_id" doc:"The sync run"`
-	Hits  int64   `json:"hits" db:"hits" doc:"How many transactions it matched"`
+	Hits  int64   `json:"hits" db:"hits" doc:"Transactions it matched"`
 	HitAt pg.Time `json:"hit_at" db:"hit_at"`
 }
 
@@ -193,7 +203,7 @@ type History struct {
 	HasMore    bool   `json:"has_more"`
 }
 
-// History is how often a rule matched, by sync.
+// History returns how often a rule matched in each sync.
 func (b *Rulebook) History(ctx context.Context, q pg.Querier, in RuleHistory) (History, error) {
 	r, err := b.Get(ctx, q, Ref{in.ID})
 	if err != nil {
@@ -210,7 +220,8 @@ func (b *Rulebook) History(ctx context.Context, q pg.Querier, in RuleHistory) (H
 		}
 	}
 	rows, err := pg.All[Hit](ctx, q, `
-		select run_id, hits, hit_at from rule_hit where rule_id = $1 and (hit_at, run_id) < ($2::text::timestamptz, $3::text::uuid)
+		select run_id, hits, hit_at from rule_hit where rule_id = $1
+			and (hit_at, run_id) < ($2::text::timestamptz, $3::text::uuid)
 		order by hit_at desc, run_id desc limit $4`, r.ID, at[0], at[1], in.Limit+1)
 	if err != nil {
 		return History{}, err

@@ -17,11 +17,11 @@ type PatchRule struct {
 	ID           string     `json:"id" minLength:"1" doc:"The rule's UUID or short id"`
 	Name         *string    `json:"name,omitempty" minLength:"1" maxLength:"200" format:"line"`
 	Conditions   Conditions `json:"conditions,omitempty" doc:"The whole tree; {} matches every transaction"`
-	Actions      []Action   `json:"actions,omitempty" minItems:"1" maxItems:"50" doc:"All actions: this replaces the whole list, which is never empty"`
+	Actions      []Action   `json:"actions,omitempty" minItems:"1" maxItems:"50" doc:"Replaces the whole list; at least one action"`
 	CategorySlug *string    `json:"category_slug,omitempty" minLength:"1" maxLength:"64" doc:"Replaces only the set_category action, or adds one"`
 	Trigger      *string    `json:"trigger,omitempty" enum:"on_create,on_change,on_update,always"`
 	Stage        *string    `json:"stage,omitempty" enum:"baseline,standard,refinement,override"`
-	Priority     *int       `json:"priority,omitempty" minimum:"0" maximum:"1000" doc:"Wins over stage"`
+	Priority     *int       `json:"priority,omitempty" minimum:"0" maximum:"1000" doc:"Takes precedence over stage"`
 	Enabled      *bool      `json:"enabled,omitempty" doc:"true on an expired rule clears its expiry"`
 	ExpiresAt    *string    `json:"expires_at,omitempty" doc:"RFC 3339, or empty for never" example:"2027-01-31T00:00:00Z"`
 }
@@ -35,7 +35,8 @@ func (b *Rulebook) Patch(ctx context.Context, tx pg.Tx, in PatchRule) (Rule, err
 	if err := op.Match(ctx, r); err != nil {
 		return Rule{}, err
 	}
-	if r.IsSystem && (in.Name != nil || in.Conditions != nil || in.Actions != nil || in.CategorySlug != nil || in.Trigger != nil || in.Stage != nil || in.Priority != nil || in.ExpiresAt != nil) {
+	if r.IsSystem && (in.Name != nil || in.Conditions != nil || in.Actions != nil || in.CategorySlug != nil ||
+		in.Trigger != nil || in.Stage != nil || in.Priority != nil || in.ExpiresAt != nil) {
 		return Rule{}, errSystem()
 	}
 	d, err := b.patched(ctx, tx, r, in)
@@ -59,10 +60,12 @@ func (b *Rulebook) Patch(ctx context.Context, tx pg.Tx, in PatchRule) (Rule, err
 		if in.Trigger != nil {
 			t = new(trigger(*in.Trigger))
 		}
-		// Enabling an expired rule clears the expiry that has passed, unless a later one comes with it.
+		// Enabling an expired rule clears the expiry that has passed, unless a later one comes with
+		// it.
 		_, err = pg.Exec(ctx, tx, `
 			update rule set
-				name = coalesce(@name, name), conditions = @conditions::jsonb, actions = @actions::jsonb, trigger = coalesce(@trigger, trigger), priority = coalesce(@priority, priority),
+				name = coalesce(@name, name), conditions = @conditions::jsonb, actions = @actions::jsonb,
+					trigger = coalesce(@trigger, trigger), priority = coalesce(@priority, priority),
 				enabled = coalesce(@enabled, enabled),
 				expires_at = case
 					when @expires::timestamptz is not null then @expires::timestamptz
@@ -70,15 +73,17 @@ func (b *Rulebook) Patch(ctx context.Context, tx pg.Tx, in PatchRule) (Rule, err
 					else expires_at end,
 				updated_at = clock_timestamp()
 			where id = @id`, pg.Args{
-			"id": r.ID, "name": in.Name, "conditions": string(conditions), "actions": string(actions), "trigger": t, "priority": priority(in.Stage, in.Priority),
-			"enabled": in.Enabled, "expires": expires, "clears": clears,
+			"id": r.ID, "name": in.Name, "conditions": string(conditions), "actions": string(actions), "trigger": t,
+			"priority": priority(in.Stage, in.Priority),
+			"enabled":  in.Enabled, "expires": expires, "clears": clears,
 		})
 		return err
 	})
 	if err != nil {
 		return Rule{}, err
 	}
-	if _, err := journal.Record(ctx, tx, journal.Note{Summary: "Changed rule " + r.ShortID}, append(tags, entries...)); err != nil {
+	if _, err := journal.Record(ctx, tx, journal.Note{Summary: "Changed rule " + r.ShortID},
+		append(tags, entries...)); err != nil {
 		return Rule{}, err
 	}
 	return b.Get(ctx, tx, Ref{r.ID.String()})
@@ -116,15 +121,18 @@ func (in PatchRule) expiry() (*time.Time, bool, error) {
 	}
 	t, err := time.Parse(time.RFC3339Nano, *in.ExpiresAt)
 	if err != nil || t.Year() > 9999 {
-		return nil, false, errs.Field("expires_at", "format", "must be an RFC 3339 timestamp, such as 2027-01-31T00:00:00Z, or empty for never")
+		return nil, false, errs.Field("expires_at", "format",
+			"must be an RFC 3339 timestamp, such as 2027-01-31T00:00:00Z, or empty for never")
 	}
 	if in.Enabled != nil && *in.Enabled && !t.After(time.Now()) {
-		return nil, false, errs.Field("expires_at", "conflict", "has passed, and enabled: true asks for a rule that runs; give a later time, or leave it out to clear one that has passed")
+		return nil, false, errs.Field("expires_at", "conflict",
+			"is in the past, but enabled: true asks for a rule that runs; give a later time, or omit expires_at to "+
+				"clear the old one")
 	}
 	return &t, false, nil
 }
 
-// Delete is a tombstone that a revert lifts.
+// Delete leaves a tombstone that a revert lifts.
 func (b *Rulebook) Delete(ctx context.Context, tx pg.Tx, in Ref) (op.Deleted, error) {
 	r, err := b.lock(ctx, tx, in.ID)
 	if err != nil {
@@ -134,7 +142,8 @@ func (b *Rulebook) Delete(ctx context.Context, tx pg.Tx, in Ref) (op.Deleted, er
 		return op.Deleted{}, errSystem()
 	}
 	entries, err := definition.Around(ctx, tx, []id.ID{r.ID}, journal.Source(op.ActorOf(ctx)), func() error {
-		_, err := pg.Exec(ctx, tx, `update rule set deleted_at = clock_timestamp(), updated_at = clock_timestamp() where id = $1`, r.ID)
+		_, err := pg.Exec(ctx, tx, `update rule set deleted_at = clock_timestamp(), updated_at = clock_timestamp()
+			where id = $1`, r.ID)
 		return err
 	})
 	if err != nil {
@@ -144,7 +153,7 @@ func (b *Rulebook) Delete(ctx context.Context, tx pg.Tx, in Ref) (op.Deleted, er
 	return op.Deleted{Deleted: true, ID: r.ID}, err
 }
 
-// CategoryUser is how rules follow when a category is merged into another.
+// CategoryUser lets rules follow when a category is merged into another.
 type CategoryUser struct{}
 
 // Uses implements filing.CategoryUser.
@@ -168,7 +177,8 @@ func (CategoryUser) Move(ctx context.Context, tx pg.Tx, from, into []id.ID) ([]j
 	}
 	pairs, err := pg.All[pair](ctx, tx, `
 		select f.slug as from_slug, i.slug as into_slug
-		from unnest($1::uuid[], $2::uuid[]) v (from_id, into_id) join category f on f.id = v.from_id join category i on i.id = v.into_id`, from, into)
+		from unnest($1::uuid[], $2::uuid[]) v (from_id, into_id) join category f on f.id = v.from_id
+			join category i on i.id = v.into_id`, from, into)
 	if err != nil {
 		return nil, err
 	}
@@ -193,8 +203,10 @@ func (CategoryUser) Move(ctx context.Context, tx pg.Tx, from, into []id.ID) ([]j
 	}
 	return definition.Around(ctx, tx, ids, journal.Source(op.ActorOf(ctx)), func() error {
 		_, err := pg.Exec(ctx, tx, `
-			update rule r set conditions = v.conditions::jsonb, actions = v.actions::jsonb, updated_at = clock_timestamp()
-			from unnest($1::uuid[], $2::text[], $3::text[]) v (id, conditions, actions) where r.id = v.id`, ids, conditions, actions)
+			update rule r set conditions = v.conditions::jsonb, actions = v.actions::jsonb,
+				updated_at = clock_timestamp()
+			from unnest($1::uuid[], $2::text[], $3::text[]) v (id, conditions, actions)
+				where r.id = v.id`, ids, conditions, actions)
 		return err
 	})
 }
@@ -205,7 +217,8 @@ type user struct {
 	content
 }
 
-// usersOf are the live rules that name a category of moves, with the other one in its place. Text that merely looks like a slug is told apart by the engine, not here.
+// usersOf are the live rules that name a category of moves, with the other one in its place. Text
+// that merely looks like a slug is told apart by the engine, not here.
 func usersOf(ctx context.Context, q pg.Querier, moves map[string]string) ([]user, error) {
 	rules, err := every(ctx, q)
 	if err != nil {

@@ -53,7 +53,10 @@ type world struct {
 
 // parts puts together what the service does, on that database.
 func parts(db *pg.DB, log *slog.Logger) *world {
-	w := &world{db: db, filing: filing.New(ledger.CategoryUser{}, counterparty.CategoryUser{}, rulebook.CategoryUser{}), journal: journal.New(db), jobs: job.New(db, log)}
+	w := &world{
+		db: db, filing: filing.New(ledger.CategoryUser{}, counterparty.CategoryUser{}, rulebook.CategoryUser{}),
+		journal: journal.New(db), jobs: job.New(db, log),
+	}
 	w.books = ledger.New(db, w.filing)
 	w.others = counterparty.New(w.filing, w.books)
 	w.rules = rulebook.New(db, w.filing, w.books, w.jobs)
@@ -147,26 +150,37 @@ func (w *world) quiet() {
 	w.exec(newVersion)
 }
 
-// Words in spellings whose folds surprise (Kelvin, long s, İ, ß, combining marks), and what SQL would take for more than text.
+// Words in spellings whose folds surprise (Kelvin, long s, İ, ß, combining marks), and what SQL
+// would take for more than text.
 var (
 	hardWords = []string{
-		"EDEKA", "Rewe", "Bücker", "Straße", "edeka", "BÜCKER", "Bu\u0308cker", "\u212aaffee", "kaffee", "STRAẞE", "STRASSE", "ſpar", "SPAR", "İzmir", "izmir", "ΣΟΦΟΣ", "σοφος", "ǅungla", "ǆungla",
-		"100% off", "100", "50%_", "a_b", "axb", `back\slash`, `\%`, "new\nline", "tab\tbed", "'quote\"", "$1", "{}", "4111", "a", "*", "", " ", "needs-review", "e\u0301te\u0301", "été", "REWE EDEKA",
+		"EDEKA", "Rewe", "Bücker", "Straße", "edeka", "BÜCKER", "Bu\u0308cker", "\u212aaffee", "kaffee", "STRAẞE",
+		"STRASSE", "ſpar", "SPAR", "İzmir", "izmir", "ΣΟΦΟΣ", "σοφος", "ǅungla", "ǆungla",
+		"100% off", "100", "50%_", "a_b", "axb", `back\slash`, `\%`, "new\nline", "tab\tbed", "'quote\"", "$1", "{}",
+		"4111", "a", "*", "", " ", "needs-review", "e\u0301te\u0301", "été", "REWE EDEKA",
 	}
 	hardPatterns = []string{
-		"(?i)edeka", "^REWE", "(EDEKA|Rewe)", "(?i)^(rewe|spar) ", "[Kk\u212a]affee", `\d{2,4}`, "b.*r", "(?i)b[uü]cker", "", "K", "(?i)K", "(?i)stra(ß|ss)e", `\bEDEKA\b`, "(EDEKA)?$", "(?i)σοφοσ",
-		"x{2,3}|4111", "[a-z]+ 12", "100%", `50%_`, `a_b`, `back\\slash`, `\\%`, `(?s)e.n`, `\s$`, `[^a-z]*ſ`, "plaid|csv", "8[0-9a-f]{3}-",
+		"(?i)edeka", "^REWE", "(EDEKA|Rewe)", "(?i)^(rewe|spar) ", "[Kk\u212a]affee", `\d{2,4}`, "b.*r",
+		"(?i)b[uü]cker", "", "K", "(?i)K", "(?i)stra(ß|ss)e", `\bEDEKA\b`, "(EDEKA)?$", "(?i)σοφοσ",
+		"x{2,3}|4111", "[a-z]+ 12", "100%", `50%_`, `a_b`, `back\\slash`, `\\%`, `(?s)e.n`, `\s$`, `[^a-z]*ſ`,
+		"plaid|csv", "8[0-9a-f]{3}-",
 	}
-	hardAmounts = []string{"-9999999999.99", "-100", "-0.01", "0", "0.00", "0.01", "9.99", "10", "10.01", "9999999999.99", "9999999999.98"}
+	hardAmounts = []string{
+		"-9999999999.99", "-100", "-0.01", "0", "0.00", "0.01", "9.99", "10", "10.01",
+		"9999999999.99", "9999999999.98",
+	}
 )
 
-// fill gives the world accounts and n transactions, some of them with a household's texts, in every state that rules can meet.
+// fill gives the world accounts and n transactions, some of them with a household's texts, in every
+// state that rules can meet.
 func (w *world) fill(r *rand.Rand, n int) {
 	w.Helper()
 	holders := w.holders()
 	w.words = ruletest.Vocabulary{
-		Words: hardWords, Patterns: hardPatterns, Categories: []string{"", "food_and_drink", "travel", "income_salary"}, Tags: []string{"home", "trip:rome", "work", "gone"},
-		Providers: []string{"plaid", "teller", "csv", "Plaid", "none"}, Amounts: hardAmounts, Parts: []string{"8", "", "-", "x", "A", "7000"}, Users: []string{""},
+		Words: hardWords, Patterns: hardPatterns, Categories: []string{"", "food_and_drink", "travel", "income_salary"},
+		Tags:      []string{"home", "trip:rome", "work", "gone"},
+		Providers: []string{"plaid", "teller", "csv", "Plaid", "none"}, Amounts: hardAmounts,
+		Parts: []string{"8", "", "-", "x", "A", "7000"}, Users: []string{""},
 	}
 	for _, h := range holders {
 		w.words.Accounts = append(w.words.Accounts, h.facts.AccountID)
@@ -175,7 +189,10 @@ func (w *world) fill(r *rand.Rand, n int) {
 		}
 	}
 	var bank []household.Transaction
-	for t := range household.New(household.Options{Seed: r.Uint64(), Transactions: max(n, 500), Years: 1}).Transactions() {
+	for t := range household.New(household.Options{
+		Seed: r.Uint64(), Transactions: max(n, 500),
+		Years: 1,
+	}).Transactions() {
 		bank = append(bank, t)
 	}
 	incoming := make([]ledger.Incoming, n)
@@ -183,8 +200,12 @@ func (w *world) fill(r *rand.Rand, n int) {
 		h := ruletest.Pick(r, holders)
 		charge, in := bank[r.IntN(len(bank))], &incoming[i]
 		*in = ledger.Incoming{
-			AccountID: h.id, ProviderID: fmt.Sprintf("t%05d", i), Date: pg.Day(time.Date(2026, 1, 1+i%300, 0, 0, 0, 0, time.UTC)), Amount: money.MustParse(ruletest.Pick(r, hardAmounts)), Currency: "EUR",
-			Name: text.Name(w.words.Phrase(r)), MerchantName: text.Name(w.words.Phrase(r)), CategoryPrimary: text.Name(ruletest.Pick(r, hardWords)), CategoryDetailed: text.Name(ruletest.Pick(r, hardWords)), Pending: r.IntN(3) == 0,
+			AccountID: h.id, ProviderID: fmt.Sprintf("t%05d", i),
+			Date:   pg.Day(time.Date(2026, 1, 1+i%300, 0, 0, 0, 0, time.UTC)),
+			Amount: money.MustParse(ruletest.Pick(r, hardAmounts)), Currency: "EUR",
+			Name: text.Name(w.words.Phrase(r)), MerchantName: text.Name(w.words.Phrase(r)),
+			CategoryPrimary:  text.Name(ruletest.Pick(r, hardWords)),
+			CategoryDetailed: text.Name(ruletest.Pick(r, hardWords)), Pending: r.IntN(3) == 0,
 		}
 		switch i % 4 {
 		case 0:
@@ -231,7 +252,8 @@ type owned struct {
 	facts rule.Facts
 }
 
-// holders makes accounts of every sort: with an owner, with a connection's member, with both, with nobody; renamed, too.
+// holders makes accounts of every sort: with an owner, with a connection's member, with both, with
+// nobody; renamed, too.
 func (w *world) holders() []owned {
 	w.Helper()
 	a := auth.New(w.db)
@@ -247,7 +269,8 @@ func (w *world) holders() []owned {
 			users = append(users, u)
 		}
 		link := id.New()
-		if _, err := tx.Exec(w.ctx, `insert into connection (id, short_id, member_id, provider) values ($1, $2, $3, 'plaid')`, link, link.Short(), users[1].ID); err != nil {
+		if _, err := tx.Exec(w.ctx, `insert into connection (id, short_id, member_id, provider)
+			values ($1, $2, $3, 'plaid')`, link, link.Short(), users[1].ID); err != nil {
 			return err
 		}
 		accounts := []ledger.NewAccount{
@@ -268,7 +291,10 @@ func (w *world) holders() []owned {
 			return err
 		}
 		for i, u := range ids {
-			o := owned{u, rule.Facts{Provider: accounts[i].Provider, AccountID: u.String(), AccountName: accounts[i].Name.Plain()}}
+			o := owned{u, rule.Facts{
+				Provider: accounts[i].Provider, AccountID: u.String(),
+				AccountName: accounts[i].Name.Plain(),
+			}}
 			if owners[i] != nil {
 				o.facts.UserID, o.facts.UserName = owners[i].ID.String(), owners[i].Name
 			}
@@ -280,7 +306,8 @@ func (w *world) holders() []owned {
 	return out
 }
 
-// decide files, tags and binds transactions as people, agents, rules and banks would have done, holds among them.
+// decide files, tags and binds transactions as people, agents, rules and banks would have done,
+// holds among them.
 func (w *world) decide(r *rand.Rand) {
 	w.Helper()
 	var ids, tagged []id.ID
@@ -301,13 +328,15 @@ func (w *world) decide(r *rand.Rand) {
 		case 1:
 			otherBy, d.HeldCounterparty = new("user"), true // a person unlinked it
 		}
-		ids, categories, sources, others, otherSources = append(ids, row.id), append(categories, category), append(sources, by), append(others, other), append(otherSources, otherBy)
+		ids, categories, sources, others, otherSources = append(ids, row.id), append(categories,
+			category), append(sources, by), append(others, other), append(otherSources, otherBy)
 		for _, tag := range w.words.Tags[:3] {
 			if r.IntN(3) > 0 {
 				continue
 			}
 			there, by := r.IntN(3) > 0, source()
-			tagged, tags, tagSources, present = append(tagged, row.id), append(tags, &tag), append(tagSources, by), append(present, there)
+			tagged, tags, tagSources, present = append(tagged, row.id), append(tags, &tag), append(tagSources,
+				by), append(present, there)
 			if there {
 				d.Tags = append(d.Tags, tag)
 			}
@@ -324,12 +353,17 @@ func (w *world) decide(r *rand.Rand) {
 		return err
 	})
 	w.exec(`
-		update transaction t set category_id = c.id, category_source = v.source, counterparty_id = p.id, counterparty_source = v.other_source
-		from unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::text[]) v (id, category, source, other, other_source)
-		left join category c on c.slug = v.category left join counterparty p on p.name = v.other where t.id = v.id`, ids, categories, sources, others, otherSources)
+		update transaction t set category_id = c.id, category_source = v.source, counterparty_id = p.id,
+			counterparty_source = v.other_source
+		from unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::text[]) v (id, category, source, other,
+			other_source)
+		left join category c on c.slug = v.category left join counterparty p on p.name = v.other
+			where t.id = v.id`, ids, categories, sources, others, otherSources)
 	w.exec(`
 		insert into transaction_tag (transaction_id, tag_id, present, source)
-		select v.id, g.id, v.present, v.source from unnest($1::uuid[], $2::text[], $3::bool[], $4::text[]) v (id, tag, present, source) join tag g on g.slug = v.tag`, tagged, tags, present, tagSources)
+		select v.id, g.id, v.present, v.source
+			from unnest($1::uuid[], $2::text[], $3::bool[], $4::text[]) v (id, tag, present, source)
+			join tag g on g.slug = v.tag`, tagged, tags, present, tagSources)
 	w.exec(`analyze`)
 }
 

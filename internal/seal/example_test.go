@@ -24,5 +24,5 @@ func Example() {
 	fmt.Println(err)
 	// Output:
 	// [secret] true
-	// sealed value is damaged or belongs to another place
+	// the sealed value is damaged or belongs to another row or column
 }

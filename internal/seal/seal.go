@@ -1,13 +1,13 @@
-// Package seal keeps secrets at rest by envelope encryption: each record has a key of its own, wrapped by a key
-// of the [Ring], and both are bound to the place of the record. It does not know the database, nor where keys
-// come from.
+// Package seal keeps secrets at rest by envelope encryption: each record has its own key, wrapped
+// by a key of the [Ring], and both are bound to the place of the record. It does not know the
+// database, nor where keys come from.
 //
 // A sealed record is
 //
 //	version (1) | key id (4) | wrapped record key (60) | nonce (12) and ciphertext
 //
-// with AES-256-GCM in both layers, random nonces (a ring key may wrap 2^32 records before NIST asks for a new
-// one), and version and [Place] as associated data in both.
+// with AES-256-GCM in both layers, random nonces (a ring key may wrap 2^32 records before NIST asks
+// for a new one), and version and [Place] as associated data in both.
 package seal
 
 import (
@@ -33,20 +33,21 @@ const (
 )
 
 var (
-	// ErrNoKey answers every use of a nil or empty [Ring].
-	ErrNoKey = errors.New("no encryption key: set COFFER_ENCRYPTION_KEY; make one with: openssl rand -base64 32")
+	// ErrNoKey is what every use of a nil or empty [Ring] returns.
+	ErrNoKey = errors.New("no encryption key: set COFFER_ENCRYPTION_KEY; create one with: openssl rand -base64 32")
 	// ErrUnknownKey comes wrapped, with the key id in its text. [KeyID] gives the id alone.
-	ErrUnknownKey = errors.New("sealed with a key that is not in the ring; add it as an old key")
+	ErrUnknownKey = errors.New("sealed with an unknown key; add that key to COFFER_ENCRYPTION_KEYS_OLD")
 	// ErrTampered means damaged, forged, or moved from another place.
-	ErrTampered = errors.New("sealed value is damaged or belongs to another place")
+	ErrTampered = errors.New("the sealed value is damaged or belongs to another row or column")
 	// ErrPlace is a mistake in code: a place without its row would let two rows swap their secrets.
-	ErrPlace = errors.New("a place to seal for needs table, column and row")
+	ErrPlace = errors.New("a place to seal for needs a table, a column and a row")
 )
 
-// A Place is where a sealed record is stored. A record opens nowhere else.
+// A Place is where a sealed record is stored. A record cannot be opened anywhere else.
 type Place struct{ Table, Column, Row string }
 
-// bind is the associated data. Lengths stand before their strings, so that no two places give the same bytes.
+// bind is the associated data. Lengths stand before their strings, so that no two places give the
+// same bytes.
 func (p Place) bind() []byte {
 	out := []byte{version}
 	for _, s := range []string{p.Table, p.Column, p.Row} {
@@ -58,38 +59,42 @@ func (p Place) bind() []byte {
 
 type keyID [idLen]byte
 
-// A Ring is the current key and the older ones that records may still be wrapped with. It does not change once
-// made, and is safe for concurrent use. A nil Ring is a server without a key.
+// A Ring is the current key and the older ones that records may still be wrapped with. It is
+// immutable and safe for concurrent use. A nil Ring is a server without a key.
 type Ring struct {
 	current keyID
 	keys    map[keyID]*key
 }
 
-// A key is a cipher behind a pointer of its own: fmt follows one pointer when a verb does not fit, and would
-// print the key schedule of what it finds there.
+// A key is a cipher behind a pointer of its own: fmt follows one pointer when a verb does not fit,
+// and would print the key schedule of what it finds there.
 type key struct{ cipher.AEAD }
 
-// NewRing takes keys as base64 of 32 bytes, in either alphabet, padded or not. To rotate, make the new key the
-// current one and the former current one old, rewrap what is [Ring.Stale], then drop the old one.
+// NewRing takes keys as base64 of 32 bytes, in either alphabet, padded or not. To rotate, make the
+// new key the current one and the former current one old, rewrap what is [Ring.Stale], then drop
+// the old one.
 func NewRing(current string, old ...string) (*Ring, error) {
 	r := &Ring{keys: make(map[keyID]*key)}
 	for i, s := range old {
 		raw, err := decode(s)
 		if err != nil {
-			return nil, fmt.Errorf("old encryption key %d must be base64 of 32 bytes, as it was when it was current", i+1)
+			return nil, fmt.Errorf("old encryption key %d must be the base64 of 32 bytes, as it was when it was "+
+				"current", i+1)
 		}
 		r.keys[idOf(raw)] = newKey(raw)
 	}
 	raw, err := decode(current)
 	if err != nil {
-		return nil, errors.New("COFFER_ENCRYPTION_KEY must be base64 of 32 bytes; make one with: openssl rand -base64 32")
+		return nil, errors.New("COFFER_ENCRYPTION_KEY must be the base64 of 32 bytes; create one with: openssl rand " +
+			"-base64 32")
 	}
 	r.current = idOf(raw)
 	r.keys[r.current] = newKey(raw)
 	return r, nil
 }
 
-// Current is the id of the current key, "" without one. Ids are the first 8 hex digits of the key's SHA-256.
+// Current returns the id of the current key, "" without one. Ids are the first 8 hex digits of the
+// key's SHA-256.
 func (r *Ring) Current() string {
 	if r.empty() {
 		return ""
@@ -97,7 +102,7 @@ func (r *Ring) Current() string {
 	return hex.EncodeToString(r.current[:])
 }
 
-// Seal encrypts plaintext for one place, under a key made for this record alone.
+// Seal encrypts plaintext for one place, under a key created for this record alone.
 func (r *Ring) Seal(at Place, plaintext []byte) ([]byte, error) {
 	if r.empty() {
 		return nil, ErrNoKey
@@ -123,15 +128,15 @@ func (r *Ring) Open(at Place, sealed []byte) ([]byte, error) {
 	return plaintext, nil
 }
 
-// Stale reports whether sealed is anything but wrapped by the current key. What is broken counts as stale, so
-// that a rotation meets it and reports it instead of passing by.
+// Stale reports whether sealed is not wrapped by the current key. A damaged record counts as stale,
+// so that a rotation finds and reports it.
 func (r *Ring) Stale(sealed []byte) bool {
 	id, err := split(sealed)
 	return err != nil || r.empty() || id != r.current
 }
 
-// Rewrap wraps the record's key with the current one and leaves the ciphertext as it is: the secret itself is
-// never decrypted.
+// Rewrap wraps the record's key with the current one and leaves the ciphertext unchanged: the
+// secret itself is never decrypted.
 func (r *Ring) Rewrap(at Place, sealed []byte) ([]byte, error) {
 	raw, err := r.unwrap(at, sealed)
 	if err != nil {
@@ -140,7 +145,7 @@ func (r *Ring) Rewrap(at Place, sealed []byte) ([]byte, error) {
 	return append(r.head(at, raw), sealed[headLen:]...), nil
 }
 
-// KeyID is the id of the key that sealed is wrapped with, also of one that no ring holds.
+// KeyID returns the id of the key that sealed is wrapped with, even if no ring holds it.
 func KeyID(sealed []byte) (string, error) {
 	id, err := split(sealed)
 	if err != nil {

@@ -143,7 +143,8 @@ func TestMovedRecordsDoNotOpen(t *testing.T) {
 	}
 }
 
-// TestPartsDoNotMix takes the ciphertext of one record and the key of another, both of the same place.
+// TestPartsDoNotMix takes the ciphertext of one record and the key of another, both of the same
+// place.
 func TestPartsDoNotMix(t *testing.T) {
 	t.Parallel()
 	r := newRing(t, 1)
@@ -245,7 +246,8 @@ func TestMisuse(t *testing.T) {
 	}
 }
 
-// TestPrintingARingShowsNoKey looks for the key as bytes and as the words of a cipher's key schedule.
+// TestPrintingARingShowsNoKey looks for the key as bytes and as the words of a cipher's key
+// schedule.
 func TestPrintingARingShowsNoKey(t *testing.T) {
 	t.Parallel()
 	shows := func(out string) bool {
@@ -263,7 +265,12 @@ func TestPrintingARingShowsNoKey(t *testing.T) {
 	}
 	r := newRing(t, 1)
 	for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%x"} {
-		for _, value := range []any{r, *r, struct{ r *seal.Ring }{r}, struct{ r seal.Ring }{*r}, &struct{ R *seal.Ring }{r}} {
+		for _, value := range []any{
+			r, *r,
+			struct{ r *seal.Ring }{r},
+			struct{ r seal.Ring }{*r},
+			&struct{ R *seal.Ring }{r},
+		} {
 			if out := fmt.Sprintf(verb, value); shows(out) {
 				t.Errorf("%s: %s", verb, out)
 			}

@@ -10,8 +10,9 @@ import (
 
 const redacted = "[secret]"
 
-// A Secret is a string that must not be printed: a token, a password, a key. Everything that formats, logs or
-// encodes it gets a placeholder; [Secret.Reveal] is the one way to read it. The zero value is empty.
+// A Secret is a string that must not be printed: a token, a password, a key. Everything that
+// formats, logs or encodes it gets a placeholder; only [Secret.Reveal] returns it. The zero value
+// is empty.
 type Secret struct {
 	p *string // behind a pointer, because fmt prints unexported fields without asking their methods
 }
@@ -24,7 +25,7 @@ func NewSecret(s string) Secret {
 	return Secret{&s}
 }
 
-// Reveal is the secret itself.
+// Reveal returns the secret itself.
 func (s Secret) Reveal() string {
 	if s.p == nil {
 		return ""
@@ -32,18 +33,18 @@ func (s Secret) Reveal() string {
 	return *s.p
 }
 
-// IsZero reports an empty secret.
+// IsZero reports whether the secret is empty.
 func (s Secret) IsZero() bool { return s.p == nil }
 
 func (s Secret) String() string { return redacted }
 
-// Format gives every verb the placeholder.
+// Format writes the placeholder for every verb.
 func (s Secret) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, redacted) }
 
 // LogValue keeps the secret out of logs.
 func (s Secret) LogValue() slog.Value { return slog.StringValue(redacted) }
 
-// MarshalJSON keeps the secret out of answers.
+// MarshalJSON keeps the secret out of responses.
 func (s Secret) MarshalJSON() ([]byte, error) { return []byte(`"` + redacted + `"`), nil }
 
 // MarshalText keeps the secret out of the other encodings.
@@ -55,7 +56,8 @@ func (s *Secret) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// Value fails: a query argument would store the placeholder in place of the secret, or the secret in clear.
+// Value fails: a query argument would store the placeholder instead of the secret, or the secret in
+// clear text.
 func (s Secret) Value() (driver.Value, error) {
-	return nil, errors.New("a secret is stored sealed: pass Ring.Seal's result to the query")
+	return nil, errors.New("a secret must be stored sealed: pass Ring.Seal's result to the query")
 }

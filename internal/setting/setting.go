@@ -1,5 +1,6 @@
-// Package setting keeps what the household has configured: its own preferences, its data providers, its models and what agents may do.
-// It must not know what anyone does with a setting; it answers the provider of a name as it is configured now, and never what a secret is.
+// Package setting stores the household's configuration: its own preferences, its data providers,
+// its models and the limits of agents. It must not know what a setting is used for. It returns
+// providers with their current configuration, and never reveals a secret.
 package setting
 
 import (
@@ -7,7 +8,6 @@ import (
 	"sync"
 
 	"coffer/internal/bank"
-	"coffer/internal/bank/all"
 	"coffer/internal/errs"
 	"coffer/internal/money"
 	"coffer/internal/op"
@@ -15,67 +15,110 @@ import (
 	"coffer/internal/seal"
 )
 
-// Settings are the settings of one household.
+// Settings reads and changes the settings of one household.
 type Settings struct {
-	db      *pg.DB
-	ring    *seal.Ring          // nil without an encryption key
-	env     func() all.Settings // what this server's environment says; a function, so that nothing that prints Settings prints it
-	public  string              // the address under which others reach the server; "" if only this machine does
-	inherit []bank.Provider     // the providers that the environment configures
+	db   *pg.DB
+	ring *seal.Ring // nil without an encryption key
+	// env returns a provider's configuration from the server's environment. It is a function and
+	// not a map, because fmt would print the secrets in a map: it does not call the methods that
+	// mask them if the field is unexported.
+	env     func(provider string) bank.Values
+	public  string          // the server's public address; "" if only this machine can reach it
+	inherit []bank.Provider // the providers that the environment configures
 
 	mu   sync.Mutex
-	made map[string]made // providers that were made of what is stored
+	made map[string]made // providers built from the stored configuration
 }
 
-// New makes the Settings on that database.
+// New returns the Settings for the database.
 func New(db *pg.DB) *Settings {
-	return &Settings{db: db, env: func() all.Settings { return all.Settings{} }, made: map[string]made{}}
+	return &Settings{db: db, env: func(string) bank.Values { return nil }, made: map[string]made{}}
 }
 
-// An Environment is what the server was started with.
+// An Environment is the configuration that the server was started with.
 type Environment struct {
 	Ring      *seal.Ring
-	Fields    all.Settings
-	Providers []bank.Provider // those that Fields configure
+	Fields    map[string]bank.Values // by the provider's name
+	Providers []bank.Provider        // those that Fields configure
 	PublicURL string
 }
 
-// Connect gives the settings what the server was started with. It is called while the service is put together, never later.
+// Connect sets the configuration that the server was started with. It is called while the service
+// is being built, never later.
 func (s *Settings) Connect(e Environment) {
 	s.ring, s.inherit, s.public = e.Ring, e.Providers, e.PublicURL
-	s.env = func() all.Settings { return e.Fields }
+	s.env = func(provider string) bank.Values { return e.Fields[provider] }
 }
 
-// Ops is setting's menu. No tool is on it: what agents may do is not theirs to change.
+// Ops returns the package's ops. None of them is a tool, because agents must not change their own
+// limits.
 func (s *Settings) Ops() []*op.Op {
 	return []*op.Op{
-		op.Reading(op.Spec{Name: "setting.get", Route: "GET /settings", Record: true, Summary: "Shows the household's own settings."}, s.Get),
-		op.Writing(op.Spec{Name: "setting.update", Route: "PATCH /settings", Record: true, Summary: "Changes the household's name, currency, time zone, sync interval or retention."}, s.Patch),
-		op.Reading(op.Spec{Name: "agent.get", Route: "GET /settings/agents", Record: true, Summary: "Shows what agents may spend and change, and when they rest."}, s.Agents),
-		op.Writing(op.Spec{Name: "agent.update", Route: "PATCH /settings/agents", Record: true, Summary: "Changes what agents may spend and change, and when they rest."}, s.PatchAgents),
-		op.Reading(op.Spec{Name: "model.get", Route: "GET /settings/models", Record: true, Summary: "Shows where models are asked and what they cost; keys are masked."}, s.Models),
-		op.Writing(op.Spec{Name: "model.set", Route: "PUT /settings/models", Record: true, Seals: true, Summary: "Sets where one provider's models are asked, with which key, and what they cost."}, s.SetModel),
-		op.Reading(op.Spec{Name: "provider.list", Route: "GET /settings/providers", Record: true, Summary: "Shows how the data providers are configured; secrets are masked."}, s.Providers),
-		op.Reading(op.Spec{Name: "provider.get", Route: "GET /settings/providers/{provider}", Record: true, Summary: "Shows how one data provider is configured; secrets are masked."}, s.ProviderSetting),
-		op.Writing(op.Spec{Name: "provider.set", Route: "PUT /settings/providers/{provider}", Record: true, Seals: true, Summary: "Configures a data provider, for all servers from now on; what is left out stays."}, s.SetProvider),
-		op.Writing(op.Spec{Name: "provider.unset", Route: "DELETE /settings/providers/{provider}", Summary: "Forgets what is stored about a data provider."}, s.UnsetProvider),
-		op.Calling(op.Spec{Name: "provider.test", Route: "POST /settings/providers/{provider}/test", Summary: "Asks a data provider something cheap, to see whether it accepts its configuration."}, s.try, s.TestProvider),
+		op.Reading(op.Spec{
+			Name: "setting.get", Route: "GET /settings", Record: true,
+			Summary: "Shows the household's settings.",
+		}, s.Get),
+		op.Writing(op.Spec{
+			Name: "setting.update", Route: "PATCH /settings", People: op.PeopleAlways, Record: true,
+			Summary: "Changes the household's name, currency, time zone, sync interval or retention.",
+		}, s.Patch),
+		op.Reading(op.Spec{
+			Name: "agent.get", Route: "GET /settings/agents", Record: true,
+			Summary: "Shows what agents may spend and change, and their quiet hours.",
+		}, s.Agents),
+		op.Writing(op.Spec{
+			Name: "agent.update", Route: "PATCH /settings/agents", People: op.PeopleAlways, Record: true,
+			Summary: "Changes what agents may spend and change, and their quiet hours.",
+		}, s.PatchAgents),
+		op.Reading(op.Spec{
+			Name: "model.get", Route: "GET /settings/models", Record: true,
+			Summary: "Shows the addresses and prices of the model providers; keys are masked.",
+		}, s.Models),
+		op.Writing(op.Spec{
+			Name: "model.set", Route: "PUT /settings/models", People: op.PeopleAlways, Record: true,
+			Seals: true, Summary: "Sets one model provider's address, key and prices.",
+		}, s.SetModel),
+		op.Reading(op.Spec{
+			Name: "provider.list", Route: "GET /settings/providers", Record: true,
+			Summary: "Shows how the data providers are configured; secrets are masked.",
+		}, s.Providers),
+		op.Reading(op.Spec{
+			Name: "provider.get", Route: "GET /settings/providers/{provider}", Record: true,
+			Summary: "Shows how one data provider is configured; secrets are masked.",
+		}, s.ProviderSetting),
+		op.Writing(op.Spec{
+			Name: "provider.set", Route: "PUT /settings/providers/{provider}", People: op.PeopleAlways,
+			Record: true, Seals: true,
+			Summary: "Configures a data provider, for all servers at once; omitted fields keep their values.",
+		},
+			s.SetProvider),
+		op.Writing(op.Spec{
+			Name: "provider.unset", Route: "DELETE /settings/providers/{provider}",
+			People: op.PeopleAlways, Summary: "Deletes the stored configuration of a data provider.",
+		}, s.UnsetProvider),
+		op.Calling(op.Spec{
+			Name: "provider.test", Route: "POST /settings/providers/{provider}/test",
+			People:  op.PeopleAlways,
+			Summary: "Makes a cheap call to a data provider to check that it accepts its configuration.",
+		}, s.try,
+			s.TestProvider),
 	}
 }
 
-// A Household is what the household has decided about itself.
+// A Household holds the household's preferences.
 type Household struct {
 	Name                string         `json:"household_name" db:"household_name"`
-	DefaultCurrency     money.Currency `json:"default_currency" db:"default_currency" doc:"Of an account that a file makes, where neither the file nor the caller says one"`
-	TimeZone            string         `json:"time_zone" db:"time_zone" doc:"By which days and months begin" example:"Europe/Berlin"`
-	SyncIntervalSeconds int            `json:"default_sync_interval_seconds" db:"default_sync_interval_seconds" doc:"How often a connection is synced that says nothing else"`
-	RetentionDays       *int           `json:"retention_days" db:"retention_days" doc:"How long the logs of syncs are kept; null is for ever. Transactions and the journal stay in any case"`
+	DefaultCurrency     money.Currency `json:"default_currency" db:"default_currency" doc:"For an account created from a file, if neither the file nor the caller names a currency"`
+	TimeZone            string         `json:"time_zone" db:"time_zone" doc:"Determines when days and months begin" example:"Europe/Berlin"`
+	SyncIntervalSeconds int            `json:"default_sync_interval_seconds" db:"default_sync_interval_seconds" doc:"How often a connection is synced unless it has its own interval"`
+	RetentionDays       *int           `json:"retention_days" db:"retention_days" doc:"How long sync logs are kept; null means forever. Transactions and the journal are always kept"`
 	UpdatedAt           pg.Time        `json:"updated_at" db:"updated_at"`
 }
 
-const householdRow = `select household_name, default_currency, time_zone, default_sync_interval_seconds, retention_days, updated_at from setting`
+const householdRow = `select household_name, default_currency, time_zone, default_sync_interval_seconds,
+	retention_days, updated_at from setting`
 
-// Get is what the household has decided.
+// Get returns the household's preferences.
 func (s *Settings) Get(ctx context.Context, q pg.Querier, _ op.None) (Household, error) {
 	return pg.One[Household](ctx, q, householdRow)
 }
@@ -84,16 +127,13 @@ func (s *Settings) Get(ctx context.Context, q pg.Querier, _ op.None) (Household,
 type PatchHousehold struct {
 	Name                *string         `json:"household_name,omitempty" minLength:"1" maxLength:"200" format:"line"`
 	DefaultCurrency     *money.Currency `json:"default_currency,omitempty" pattern:"^[A-Z]{3}$" hint:"be three capital letters, such as EUR"`
-	TimeZone            *string         `json:"time_zone,omitempty" minLength:"1" maxLength:"64" format:"line" doc:"A name of the IANA database" example:"Europe/Berlin"`
-	SyncIntervalSeconds *int            `json:"default_sync_interval_seconds,omitempty" minimum:"900" maximum:"2592000" doc:"Of each connection from its next sync on"`
-	RetentionDays       op.Null[int]    `json:"retention_days,omitzero" minimum:"30" maximum:"3650" doc:"null is for ever"`
+	TimeZone            *string         `json:"time_zone,omitempty" minLength:"1" maxLength:"64" format:"line" doc:"A name from the IANA time zone database" example:"Europe/Berlin"`
+	SyncIntervalSeconds *int            `json:"default_sync_interval_seconds,omitempty" minimum:"900" maximum:"2592000" doc:"Applies to each connection from its next sync"`
+	RetentionDays       op.Null[int]    `json:"retention_days,omitzero" minimum:"30" maximum:"3650" doc:"null means forever"`
 }
 
-// Patch changes what the household has decided.
+// Patch changes the household's preferences.
 func (s *Settings) Patch(ctx context.Context, tx pg.Tx, in PatchHousehold) (Household, error) {
-	if err := peopleOnly(ctx); err != nil {
-		return Household{}, err
-	}
 	now, err := pg.One[Household](ctx, tx, householdRow+` for update`)
 	if err != nil {
 		return Household{}, err
@@ -102,25 +142,26 @@ func (s *Settings) Patch(ctx context.Context, tx pg.Tx, in PatchHousehold) (Hous
 		return Household{}, err
 	}
 	if in.TimeZone != nil {
-		known, err := pg.Value[bool](ctx, tx, `select exists (select from pg_timezone_names where name = $1)`, *in.TimeZone)
+		known, err := pg.Value[bool](ctx, tx, `select exists (select from pg_timezone_names
+			where name = $1)`, *in.TimeZone)
 		if err != nil {
 			return Household{}, err
 		}
 		if !known {
-			return Household{}, errs.Field("time_zone", "unknown", "must be a name of the IANA database, such as Europe/Berlin or America/New_York")
+			return Household{}, errs.Field("time_zone", "unknown",
+				"must be a name from the IANA time zone database, such as Europe/Berlin or America/New_York")
 		}
 	}
 	return pg.One[Household](ctx, tx, `
 		update setting set
-			household_name = coalesce(@name, household_name), default_currency = coalesce(@currency, default_currency), time_zone = coalesce(@zone, time_zone),
-			default_sync_interval_seconds = coalesce(@interval, default_sync_interval_seconds), retention_days = case when @given then @retention else retention_days end,
+			household_name = coalesce(@name, household_name),
+				default_currency = coalesce(@currency, default_currency), time_zone = coalesce(@zone, time_zone),
+			default_sync_interval_seconds = coalesce(@interval, default_sync_interval_seconds), retention_days = case
+				when @given then @retention else retention_days end,
 			updated_at = clock_timestamp()
-		returning household_name, default_currency, time_zone, default_sync_interval_seconds, retention_days, updated_at`, pg.Args{
-		"name": in.Name, "currency": in.DefaultCurrency, "zone": in.TimeZone, "interval": in.SyncIntervalSeconds, "given": in.RetentionDays.Set, "retention": in.RetentionDays.Value,
+		returning household_name, default_currency, time_zone, default_sync_interval_seconds, retention_days,
+			updated_at`, pg.Args{
+		"name": in.Name, "currency": in.DefaultCurrency, "zone": in.TimeZone, "interval": in.SyncIntervalSeconds,
+		"given": in.RetentionDays.Set, "retention": in.RetentionDays.Value,
 	})
-}
-
-// peopleOnly refuses agents: whoever steers one must not give it more than a person gave.
-func peopleOnly(ctx context.Context) error {
-	return op.ForPeople(ctx, "settings are for people to change")
 }

@@ -7,7 +7,8 @@ import (
 	"coffer/internal/text"
 )
 
-// browser is what a member recognises a session by: the browser and the system it runs on, as far as its own words tell.
+// browser is what a member recognises a session by: the browser and the system it runs on, as far
+// as its own words tell.
 func browser(r *http.Request) string {
 	agent := r.UserAgent()
 	find := func(names ...string) string {
@@ -18,8 +19,10 @@ func browser(r *http.Request) string {
 		}
 		return ""
 	}
-	name := find("Edg/", "Edge", "OPR/", "Opera", "Firefox/", "Firefox", "FxiOS/", "Firefox", "CriOS/", "Chrome", "Chrome/", "Chrome", "Safari/", "Safari")
-	system := find("iPhone", "iPhone", "iPad", "iPad", "Android", "Android", "Windows", "Windows", "Mac OS X", "macOS", "CrOS", "ChromeOS", "Linux", "Linux")
+	name := find("Edg/", "Edge", "OPR/", "Opera", "Firefox/", "Firefox", "FxiOS/", "Firefox", "CriOS/", "Chrome",
+		"Chrome/", "Chrome", "Safari/", "Safari")
+	system := find("iPhone", "iPhone", "iPad", "iPad", "Android", "Android", "Windows", "Windows", "Mac OS X", "macOS",
+		"CrOS", "ChromeOS", "Linux", "Linux")
 	switch {
 	case name != "" && system != "":
 		return name + " on " + system

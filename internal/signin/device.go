@@ -13,53 +13,55 @@ import (
 	"coffer/internal/text"
 )
 
-// DeviceGrant is how RFC 8628 calls itself.
+// DeviceGrant is the grant type of RFC 8628.
 const DeviceGrant = "urn:ietf:params:oauth:grant-type:device_code"
 
 // DeviceRequest is the form with which a program asks for a key.
 type DeviceRequest struct {
-	ClientID string `json:"client_id" maxLength:"200" doc:"How the program calls itself; whoever decides is shown it" example:"coffer on laptop"`
+	ClientID string `json:"client_id" maxLength:"200" doc:"The name the program gives itself; it is shown to the admin who decides" example:"coffer on laptop"`
 	Scope    string `json:"scope,omitempty" enum:"read_only,full_access" default:"read_only"`
 }
 
-// A DeviceAnswer is what the program shows, and what it keeps.
+// A DeviceAnswer contains what the program shows, and what it keeps.
 type DeviceAnswer struct {
-	DeviceCode              string `json:"device_code" doc:"The program's own; to be shown to nobody"`
-	UserCode                string `json:"user_code" doc:"To be typed in at verification_uri" example:"WDJB-MJHT"`
+	DeviceCode              string `json:"device_code" doc:"A secret of the program; never show it"`
+	UserCode                string `json:"user_code" doc:"Entered by a person at verification_uri" example:"WDJB-MJHT"`
 	VerificationURI         string `json:"verification_uri"`
 	VerificationURIComplete string `json:"verification_uri_complete"`
 	ExpiresIn               int    `json:"expires_in" doc:"Seconds"`
-	Interval                int    `json:"interval" doc:"Seconds between two calls of /oauth/token"`
+	Interval                int    `json:"interval" doc:"Seconds to wait between two calls of /oauth/token"`
 }
 
-// TokenRequest is the form with which a program fetches what it was granted.
+// TokenRequest is the form with which a program gets what it was granted.
 type TokenRequest struct {
 	GrantType    string `json:"grant_type" enum:"urn:ietf:params:oauth:grant-type:device_code,authorization_code,refresh_token"`
-	DeviceCode   string `json:"device_code,omitempty" doc:"Of the device grant"`
-	ClientID     string `json:"client_id,omitempty" doc:"Of a program that a member let in at /mcp, as below"`
-	Code         string `json:"code,omitempty" doc:"Of the code grant: good once, for a minute"`
-	CodeVerifier string `json:"code_verifier,omitempty" doc:"Of the code grant: what the challenge was made of (PKCE, S256)"`
-	RedirectURI  string `json:"redirect_uri,omitempty" doc:"Of the code grant"`
-	RefreshToken string `json:"refresh_token,omitempty" doc:"Good once; the answer has the next one"`
-	Scope        string `json:"scope,omitempty" doc:"With a refresh token: read, for less than was granted"`
+	DeviceCode   string `json:"device_code,omitempty" doc:"For the device grant"`
+	ClientID     string `json:"client_id,omitempty" doc:"For a program that a member allows at /mcp, as below"`
+	Code         string `json:"code,omitempty" doc:"For the code grant: valid once, for one minute"`
+	CodeVerifier string `json:"code_verifier,omitempty" doc:"For the code grant: the PKCE verifier (S256)"`
+	RedirectURI  string `json:"redirect_uri,omitempty" doc:"For the code grant"`
+	RefreshToken string `json:"refresh_token,omitempty" doc:"Valid once; the response contains the next one"`
+	Scope        string `json:"scope,omitempty" doc:"With a refresh token: read, to get less than was granted"`
 	Resource     string `json:"resource,omitempty" doc:"The address that the token is for"`
 }
 
-// A TokenAnswer is what was granted: a key to a device, an access token to a program that a member let in.
+// A TokenAnswer is what was granted: a key for a device, an access token for a program that a
+// member allowed.
 type TokenAnswer struct {
 	AccessToken  string `json:"access_token" doc:"An API key, for X-API-Key; or an access token, for Authorization: Bearer"`
 	TokenType    string `json:"token_type" example:"Bearer"`
-	ExpiresIn    int    `json:"expires_in,omitempty" doc:"Seconds; of an access token"`
-	RefreshToken string `json:"refresh_token,omitempty" doc:"Fetches the next access token, once"`
-	Scope        string `json:"scope" doc:"read_only or full_access of a key; read, or read and write, of an access token"`
+	ExpiresIn    int    `json:"expires_in,omitempty" doc:"Seconds; for an access token"`
+	RefreshToken string `json:"refresh_token,omitempty" doc:"Gets the next access token; valid once"`
+	Scope        string `json:"scope" doc:"read_only or full_access for a key; read, or read and write, for an access token"`
 }
 
-// RevokeRequest is the form with which whoever holds a key gives it back.
+// RevokeRequest is the form with which the holder of a key or token revokes it.
 type RevokeRequest struct {
-	Token string `json:"token" doc:"The key or token; with a token everything ends that came of the same consent"`
+	Token string `json:"token" doc:"The key or token; revoking a token ends everything that came from the same consent"`
 }
 
-// revoke answers the same whether there was such a key or not: the standard says so, and who guesses learns nothing.
+// revoke answers the same whether there was such a key or not: the standard says so, and who
+// guesses learns nothing.
 func (d *Desk) revoke(w http.ResponseWriter, r *http.Request) error {
 	if err := form(r); err != nil || r.PostForm.Get("token") == "" {
 		return refuse(w, "invalid_request", "send a form with the token")
@@ -75,16 +77,20 @@ func (d *Desk) grants() []Route {
 	refusals := []int{http.StatusTooManyRequests}
 	return []Route{
 		{
-			Pattern: "POST /oauth/device_authorization", Serve: d.deviceAuthorization, Name: "auth.device", Form: true, In: op.SchemaOf[DeviceRequest](), Out: op.SchemaOf[DeviceAnswer](), Refusals: refusals,
-			Summary: "Begins the device grant of RFC 8628: a program asks for a key, which an admin grants at /device.",
+			Pattern: "POST /oauth/device_authorization", Serve: d.deviceAuthorization, Name: "auth.device", Form: true,
+			In: op.SchemaOf[DeviceRequest](), Out: op.SchemaOf[DeviceAnswer](), Refusals: refusals,
+			Summary: "Starts the device grant of RFC 8628: a program asks for a key, which an admin grants at /device.",
 		},
 		{
-			Pattern: "POST /oauth/revoke", Serve: d.revoke, Name: "auth.revoke", Form: true, In: op.SchemaOf[RevokeRequest](),
-			Summary: "Revokes the key or token that is sent, as RFC 7009 has it: whoever holds one can give it back.",
+			Pattern: "POST /oauth/revoke", Serve: d.revoke, Name: "auth.revoke", Form: true,
+			In:      op.SchemaOf[RevokeRequest](),
+			Summary: "Revokes the given key or token (RFC 7009); anyone who holds one can revoke it.",
 		},
 		{
-			Pattern: "POST /oauth/token", Serve: d.token, Name: "auth.token", Form: true, In: op.SchemaOf[TokenRequest](), Out: op.SchemaOf[TokenAnswer](), Refusals: refusals,
-			Summary: "Fetches what was granted, a key or tokens; until then, and where nothing was, it answers an error of RFC 6749 or RFC 8628 with status 400.",
+			Pattern: "POST /oauth/token", Serve: d.token, Name: "auth.token", Form: true,
+			In: op.SchemaOf[TokenRequest](), Out: op.SchemaOf[TokenAnswer](), Refusals: refusals,
+			Summary: "Exchanges a grant for a key or tokens. If nothing is granted, or not yet, the response is an " +
+				"error of RFC 6749 or RFC 8628 with status 400.",
 		},
 	}
 }
@@ -102,11 +108,11 @@ func (d *Desk) deviceAuthorization(w http.ResponseWriter, r *http.Request) error
 	scope := r.PostForm.Get("scope")
 	switch {
 	case client == "":
-		return refuse(w, "invalid_request", "client_id is needed: how the program calls itself")
+		return refuse(w, "invalid_request", "client_id is required: the name of the program")
 	case scope == "":
 		scope = "read_only"
 	case scope != "read_only" && scope != "full_access":
-		return refuse(w, "invalid_scope", "scope is read_only or full_access")
+		return refuse(w, "invalid_scope", "scope must be read_only or full_access")
 	}
 	asking, code, err := d.Auth.Ask(r.Context(), client, scope, address(r))
 	if err != nil {
@@ -114,8 +120,9 @@ func (d *Desk) deviceAuthorization(w http.ResponseWriter, r *http.Request) error
 	}
 	page := d.Base + "/device"
 	return answer(w, DeviceAnswer{
-		DeviceCode: code, UserCode: asking.UserCode, VerificationURI: page, VerificationURIComplete: page + "?user_code=" + url.QueryEscape(asking.UserCode),
-		ExpiresIn: int(auth.DeviceLife / time.Second), Interval: int(auth.DevicePause / time.Second),
+		DeviceCode: code, UserCode: asking.UserCode, VerificationURI: page,
+		VerificationURIComplete: page + "?user_code=" + url.QueryEscape(asking.UserCode),
+		ExpiresIn:               int(auth.DeviceLife / time.Second), Interval: int(auth.DevicePause / time.Second),
 	})
 }
 
@@ -126,7 +133,7 @@ func (d *Desk) token(w http.ResponseWriter, r *http.Request) error {
 	switch r.PostForm.Get("grant_type") {
 	case DeviceGrant:
 	case "":
-		return refuse(w, "invalid_request", "grant_type is needed")
+		return refuse(w, "invalid_request", "grant_type is required")
 	default:
 		if grant, ok := d.Grants[r.PostForm.Get("grant_type")]; ok {
 			return grant(w, r)
@@ -147,20 +154,20 @@ func (d *Desk) token(w http.ResponseWriter, r *http.Request) error {
 var (
 	codeBody = page.Parse(`
 {{with .Fault}}<p class="warn" role="alert">{{.}}</p>{{end}}
-<p class="lead">A program that asks for a key shows a code. Type it in here.</p>
+<p class="lead">Enter the code that the program shows.</p>
 <form method="get" action="/device">
 <label>Code <input name="user_code" required autofocus autocomplete="off" autocapitalize="characters" spellcheck="false" maxlength="20" placeholder="XXXX-XXXX" value="{{.Code}}"></label>
-<button>Go on</button>
+<button>Continue</button>
 </form>`)
 	askBody = page.Parse(`
 <p class="lead">Did you just start this program yourself, and does it show <strong class="code">{{.UserCode}}</strong>?</p>
 <dl>
-<dt>It calls itself</dt><dd>{{.Client}}</dd>
-<dt>It asks from</dt><dd>{{.Address}}</dd>
-<dt>Since</dt><dd>{{.CreatedAt.Time.Format "15:04:05 MST"}}</dd>
-<dt>It asks to</dt><dd>{{if eq .Scope "full_access"}}read and change everything{{else}}read everything{{end}}</dd>
+<dt>Name</dt><dd>{{.Client}}</dd>
+<dt>Address</dt><dd>{{.Address}}</dd>
+<dt>Requested at</dt><dd>{{.CreatedAt.Time.Format "15:04:05 MST"}}</dd>
+<dt>Requested access</dt><dd>{{if eq .Scope "full_access"}}read and change everything{{else}}read everything{{end}}</dd>
 </dl>
-<p class="warn">If someone else sent you this code, refuse: whoever has the key sees all of the household's money.</p>
+<p class="warn">If someone else sent you this code, refuse: anyone who has the key can see all of the household's money.</p>
 <form class="deliberate" method="post" action="/device">
 <input type="hidden" name="user_code" value="{{.UserCode}}">
 <label><input type="radio" name="scope" value="read_only" checked> It may read</label>
@@ -180,7 +187,8 @@ type codePage struct{ Code, Fault string }
 func (d *Desk) admin(w http.ResponseWriter, r *http.Request, form string) (op.Actor, bool, error) {
 	actor, ok, err := d.member(w, r, form)
 	if ok && actor.Role != op.RoleAdmin {
-		return actor, false, errs.New(errs.Forbidden, "only an admin of the household can let a program in; ask one to open this page")
+		return actor, false, errs.New(errs.Forbidden,
+			"only an admin of the household can allow a program; ask an admin to open this page")
 	}
 	return actor, ok, err
 }
@@ -191,16 +199,19 @@ func (d *Desk) showDevice(w http.ResponseWriter, r *http.Request) error {
 	}
 	code := r.URL.Query().Get("user_code")
 	if code == "" {
-		return page.Page{Title: "Let a program in", Body: codeBody, Data: codePage{}}.Write(w)
+		return page.Page{Title: "Allow a program", Body: codeBody, Data: codePage{}}.Write(w)
 	}
 	asking, err := d.Auth.Asked(r.Context(), code)
 	if errs.Is(err, errs.NotFound) {
-		return page.Page{Title: "Let a program in", Body: codeBody, Data: codePage{strings.ToUpper(code), told(err)}}.Because(err).Write(w)
+		return page.Page{
+			Title: "Allow a program", Body: codeBody,
+			Data: codePage{strings.ToUpper(code), formError(err)},
+		}.Because(err).Write(w)
 	}
 	if err != nil {
 		return err
 	}
-	return page.Page{Title: "Let this program in?", Body: askBody, Data: asking}.Write(w)
+	return page.Page{Title: "Allow this program?", Body: askBody, Data: asking}.Write(w)
 }
 
 func (d *Desk) postDevice(w http.ResponseWriter, r *http.Request) error {

@@ -30,8 +30,10 @@ type Issuer struct {
 }
 
 const (
-	issuerLife  = 10 * time.Minute // how long signing in elsewhere may take
-	issuerPause = 5 * time.Second  // before one that did not answer is asked again, so that those who wait for it do not each wait for themselves
+	issuerLife = 10 * time.Minute // how long signing in elsewhere may take
+	// before one that did not answer is asked again, so that those who wait for it do not each wait
+	// for themselves
+	issuerPause = 5 * time.Second
 )
 
 func (d *Desk) issuerRoutes() []Route {
@@ -56,20 +58,25 @@ func (i *Issuer) find(ctx context.Context) (*oidc.Provider, context.Context, err
 	if i.provider != nil {
 		return i.provider, ctx, nil
 	}
-	err := errors.New("it did not answer a moment ago")
+	err := errors.New("it did not respond a moment ago")
 	if time.Since(i.failed) > issuerPause {
-		if i.provider, err = oidc.NewProvider(oidc.ClientContext(context.WithoutCancel(ctx), i.client), i.URL); err != nil {
+		if i.provider, err = oidc.NewProvider(oidc.ClientContext(context.WithoutCancel(ctx), i.client),
+			i.URL); err != nil {
 			i.failed = time.Now()
 		}
 	}
 	if err != nil {
-		return nil, ctx, errs.Wrap(err, errs.ProviderError, "the identity provider does not answer; sign in otherwise, or try again").Later(issuerPause)
+		return nil, ctx, errs.Wrap(err, errs.ProviderError,
+			"the identity provider does not respond; sign in another way, or try again").Later(issuerPause)
 	}
 	return i.provider, ctx, nil
 }
 
 func (d *Desk) oauth(p *oidc.Provider) *oauth2.Config {
-	return &oauth2.Config{ClientID: d.Issuer.ClientID, ClientSecret: d.Issuer.Secret, Endpoint: p.Endpoint(), RedirectURL: d.Base + "/login/oidc/callback", Scopes: []string{oidc.ScopeOpenID}}
+	return &oauth2.Config{
+		ClientID: d.Issuer.ClientID, ClientSecret: d.Issuer.Secret, Endpoint: p.Endpoint(),
+		RedirectURL: d.Base + "/login/oidc/callback", Scopes: []string{oidc.ScopeOpenID},
+	}
 }
 
 // trip is what we remember of someone who signs in elsewhere.
@@ -78,14 +85,18 @@ type trip struct {
 	Again                 bool // the issuer must ask the member anew, and say when it did
 }
 
-// issuerCookie ties the way back to the browser that set out: a stranger's link must not sign someone in as the stranger.
+// issuerCookie ties the way back to the browser that set out: a stranger's link must not sign
+// someone in as the stranger.
 const issuerCookie = "__Host-coffer-oidc"
 
 func (d *Desk) beginIssuer(w http.ResponseWriter, r *http.Request) error {
 	if err := d.Auth.Knock(r.Context(), "oidc", address(r)); err != nil {
 		return err
 	}
-	to, err := d.depart(w, r, op.Actor{}, trip{Next: inside(r.URL.Query().Get("next")), Again: r.URL.Query().Get("again") != ""})
+	to, err := d.depart(w, r, op.Actor{}, trip{
+		Next:  inside(r.URL.Query().Get("next")),
+		Again: r.URL.Query().Get("again") != "",
+	})
 	if err == nil {
 		http.Redirect(w, r, to, http.StatusSeeOther)
 	}
@@ -101,11 +112,15 @@ func (d *Desk) joinIssuer(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return page.Page{Title: "Sign in there", Body: departBody, Data: map[string]string{"To": to, "Name": d.Issuer.Name}}.Write(w)
+	return page.Page{
+		Title: "Add an account", Body: departBody,
+		Data: map[string]string{"To": to, "Name": d.Issuer.Name},
+	}.Write(w)
 }
 
 // departBody is a page to go on from, because a form of ours may lead only to ourselves.
-var departBody = page.Parse(`<p class="lead">Sign in with the account that you want to use from now on.</p><p><a class="button" href="{{.To}}">Go on to {{.Name}}</a></p>`)
+var departBody = page.Parse(
+	`<p class="lead">Sign in with the account that you want to use from now on.</p><p><a class="button" href="{{.To}}">Continue to {{.Name}}</a></p>`)
 
 // depart remembers a trip and answers where it leads.
 func (d *Desk) depart(w http.ResponseWriter, r *http.Request, actor op.Actor, t trip) (string, error) {
@@ -116,13 +131,16 @@ func (d *Desk) depart(w http.ResponseWriter, r *http.Request, actor op.Actor, t 
 	t.Nonce, t.Verifier = rand.Text(), oauth2.GenerateVerifier()
 	data, err := json.Marshal(t)
 	if err != nil {
-		return "", fmt.Errorf("keep a trip: %w", err)
+		return "", fmt.Errorf("store the sign-in: %w", err)
 	}
 	state, err := d.Auth.Issue(r.Context(), auth.OIDCTicket, auth.Ticket{Member: actor.Member, Data: data}, issuerLife)
 	if err != nil {
 		return "", err
 	}
-	http.SetCookie(w, &http.Cookie{Name: issuerCookie, Value: state, Path: "/", Secure: true, HttpOnly: true, SameSite: http.SameSiteLaxMode, MaxAge: int(issuerLife.Seconds())})
+	http.SetCookie(w, &http.Cookie{
+		Name: issuerCookie, Value: state, Path: "/", Secure: true, HttpOnly: true,
+		SameSite: http.SameSiteLaxMode, MaxAge: int(issuerLife.Seconds()),
+	})
 	options := []oauth2.AuthCodeOption{oidc.Nonce(t.Nonce), oauth2.S256ChallengeOption(t.Verifier)}
 	if t.Again {
 		options = append(options, oauth2.SetAuthURLParam("prompt", "login"), oauth2.SetAuthURLParam("max_age", "0"))
@@ -134,19 +152,22 @@ func (d *Desk) finishIssuer(w http.ResponseWriter, r *http.Request) error {
 	q := r.URL.Query()
 	set, err := r.Cookie(issuerCookie)
 	if err != nil || set.Value != q.Get("state") {
-		return errs.New(errs.InvalidLogin, "this browser did not begin here; sign in again")
+		return errs.New(errs.InvalidLogin, "this sign-in was not started in this browser; sign in again")
 	}
-	http.SetCookie(w, &http.Cookie{Name: issuerCookie, Path: "/", Secure: true, HttpOnly: true, SameSite: http.SameSiteLaxMode, MaxAge: -1})
+	http.SetCookie(w, &http.Cookie{
+		Name: issuerCookie, Path: "/", Secure: true, HttpOnly: true,
+		SameSite: http.SameSiteLaxMode, MaxAge: -1,
+	})
 	ticket, err := d.Auth.Redeem(r.Context(), auth.OIDCTicket, q.Get("state"))
 	if err != nil {
 		return err
 	}
 	var t trip
 	if err := json.Unmarshal(ticket.Data, &t); err != nil {
-		return fmt.Errorf("read a trip: %w", err)
+		return fmt.Errorf("read the stored sign-in: %w", err)
 	}
 	if q.Get("error") != "" {
-		return errs.New(errs.InvalidLogin, "the identity provider refused; sign in again")
+		return errs.New(errs.InvalidLogin, "the identity provider refused the sign-in; sign in again")
 	}
 	subject, ago, err := d.vouched(r.Context(), q.Get("code"), t)
 	if err != nil {
@@ -158,7 +179,7 @@ func (d *Desk) finishIssuer(w http.ResponseWriter, r *http.Request) error {
 			return err
 		}
 		if actor.Member == nil || !actor.Member.Equal(*ticket.Member) {
-			return errs.New(errs.Forbidden, "someone else is signed in by now; begin again")
+			return errs.New(errs.Forbidden, "someone else is signed in now; start again")
 		}
 		if err := d.Auth.Join(r.Context(), *ticket.Member, d.Issuer.URL, subject); err != nil {
 			return err
@@ -177,7 +198,8 @@ func (d *Desk) finishIssuer(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// vouched is the subject that the issuer vouches for in exchange for the code, and how long ago they signed in there: an issuer remembers people too. Less than zero is that it does not say.
+// vouched is the subject that the issuer vouches for in exchange for the code, and how long ago
+// they signed in there: an issuer remembers people too. Less than zero is that it does not say.
 func (d *Desk) vouched(ctx context.Context, code string, t trip) (subject string, ago time.Duration, err error) {
 	p, ctx, err := d.Issuer.find(ctx)
 	if err != nil {
@@ -185,25 +207,30 @@ func (d *Desk) vouched(ctx context.Context, code string, t trip) (subject string
 	}
 	token, err := d.oauth(p).Exchange(ctx, code, oauth2.VerifierOption(t.Verifier))
 	if err != nil {
-		return "", 0, errs.Wrap(err, errs.InvalidLogin, "the identity provider did not confirm this; sign in again")
+		return "", 0, errs.Wrap(err, errs.InvalidLogin,
+			"the identity provider did not confirm the sign-in; sign in again")
 	}
 	raw, _ := token.Extra("id_token").(string)
 	claims, err := p.Verifier(&oidc.Config{ClientID: d.Issuer.ClientID}).Verify(ctx, raw)
 	if err != nil {
-		return "", 0, errs.Wrap(err, errs.InvalidLogin, "the identity provider's word cannot be checked; sign in again")
+		return "", 0, errs.Wrap(err, errs.InvalidLogin,
+			"the identity provider's response could not be verified; sign in again")
 	}
 	var more struct {
 		At int64 `json:"auth_time"`
 	}
 	if claims.Nonce != t.Nonce || claims.Subject == "" || claims.Claims(&more) != nil {
-		return "", 0, errs.New(errs.InvalidLogin, "the identity provider's word is for another sign-in; begin again")
+		return "", 0, errs.New(errs.InvalidLogin,
+			"the identity provider's response belongs to another sign-in; start again")
 	}
 	ago = -1
 	if more.At > 0 {
 		ago = max(0, time.Since(time.Unix(more.At, 0)))
 	}
 	if t.Again && (ago < 0 || ago > auth.ProofLife) {
-		return "", 0, errs.New(errs.InvalidLogin, "the identity provider does not say that you have just signed in there; use a passkey or a password, which an admin can give you")
+		return "", 0, errs.New(errs.InvalidLogin,
+			"the identity provider does not confirm that you have just signed in there; use a passkey or a password, "+
+				"which an admin can give you")
 	}
 	return claims.Subject, ago, nil
 }

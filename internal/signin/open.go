@@ -10,26 +10,29 @@ import (
 
 // What the desk does for the packages below it, which have pages of their own.
 
-// Page makes a route of a page: an error becomes an error page, and what is posted must come from a page of ours.
+// Page turns a page into a route: an error becomes an error page, and a POST must come from a page
+// of coffer.
 func (d *Desk) Page(f func(http.ResponseWriter, *http.Request) error) func(http.ResponseWriter, *http.Request) error {
 	return d.page(f)
 }
 
-// Member is who is signed in; nobody is sent to sign in first, and comes back: to the page itself, or where a form came from.
+// Member returns the signed-in member. If there is none, it redirects to /login, which returns to
+// this page (GET) or to form (POST).
 func (d *Desk) Member(w http.ResponseWriter, r *http.Request, form string) (actor op.Actor, ok bool, err error) {
 	return d.member(w, r, form)
 }
 
-// Proven says whether the member has proven who they are within the last minutes. Who has not is asked to, and comes back to where the form came from.
+// Proven reports whether the member has proven who they are within the last minutes. If not, it
+// redirects to /login, which returns to form.
 func (d *Desk) Proven(w http.ResponseWriter, r *http.Request, actor op.Actor, form string) bool {
 	return d.proven(w, r, actor, form)
 }
 
-// Answer answers a program with JSON.
+// Answer sends v as JSON.
 func Answer(w http.ResponseWriter, status int, v any) error {
 	b, err := json.Marshal(v)
 	if err != nil {
-		return fmt.Errorf("print answer: %w", err)
+		return fmt.Errorf("write response: %w", err)
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
@@ -37,7 +40,7 @@ func Answer(w http.ResponseWriter, status int, v any) error {
 	return nil
 }
 
-// Refuse answers an error as RFC 6749 has it.
+// Refuse sends an error in the form of RFC 6749.
 func Refuse(w http.ResponseWriter, status int, code, description string) error {
 	w.Header().Set("Pragma", "no-cache")
 	return Answer(w, status, struct {
@@ -46,5 +49,5 @@ func Refuse(w http.ResponseWriter, status int, code, description string) error {
 	}{code, description})
 }
 
-// Address is where a request comes from.
+// Address returns the address that a request comes from.
 func Address(r *http.Request) string { return address(r) }

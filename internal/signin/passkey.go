@@ -32,7 +32,8 @@ func withScript(p page.Page) page.Page {
 // passkeyLife is how long a member may take to touch the device.
 const passkeyLife = 5 * time.Minute
 
-// relyingParty is who passkeys are for: the host that people reach us at. Browsers refuse addresses in numbers, so that on loopback it is localhost.
+// relyingParty is who passkeys are for: the host that people reach us at. Browsers refuse addresses
+// in numbers, so that on loopback it is localhost.
 func relyingParty(base string) (*webauthn.WebAuthn, error) {
 	u, err := url.Parse(base)
 	if err != nil {
@@ -58,7 +59,8 @@ func (d *Desk) passkeyRoutes() []Route {
 }
 
 // scripted is what the script calls: like a page, but answered as the API answers.
-func (d *Desk) scripted(f func(http.ResponseWriter, *http.Request) error) func(http.ResponseWriter, *http.Request) error {
+func (d *Desk) scripted(f func(http.ResponseWriter, *http.Request) error) func(http.ResponseWriter,
+	*http.Request) error {
 	return func(w http.ResponseWriter, r *http.Request) error {
 		if err := d.local(r); err != nil {
 			return err
@@ -96,18 +98,22 @@ func (d *Desk) holder(r *http.Request, u auth.User) (holder, error) {
 	return h, err
 }
 
-// A Ceremony is what the script hands to the browser, and brings back with the browser's answer.
+// A Ceremony is what the script passes to the browser, with the ticket that it sends back together
+// with the browser's response.
 type Ceremony struct {
 	Ticket  string `json:"ticket"`
 	Options any    `json:"options"`
 }
 
-func (d *Desk) begun(w http.ResponseWriter, r *http.Request, actor op.Actor, options any, state *webauthn.SessionData) error {
+func (d *Desk) begun(w http.ResponseWriter, r *http.Request, actor op.Actor, options any,
+	state *webauthn.SessionData,
+) error {
 	data, err := json.Marshal(state)
 	if err != nil {
-		return fmt.Errorf("keep a challenge: %w", err)
+		return fmt.Errorf("store a challenge: %w", err)
 	}
-	ticket, err := d.Auth.Issue(r.Context(), auth.PasskeyTicket, auth.Ticket{Member: actor.Member, Data: data}, passkeyLife)
+	ticket, err := d.Auth.Issue(r.Context(), auth.PasskeyTicket, auth.Ticket{Member: actor.Member, Data: data},
+		passkeyLife)
 	if err != nil {
 		return err
 	}
@@ -122,7 +128,7 @@ func (d *Desk) state(r *http.Request, actor op.Actor) (webauthn.SessionData, err
 		return s, err
 	}
 	if (t.Member == nil) != (actor.Member == nil) || t.Member != nil && !t.Member.Equal(*actor.Member) {
-		return s, errs.New(errs.Forbidden, "this was begun by someone else; begin again")
+		return s, errs.New(errs.Forbidden, "someone else started this; start again")
 	}
 	if err := json.Unmarshal(t.Data, &s); err != nil {
 		return s, fmt.Errorf("read a challenge: %w", err)
@@ -137,7 +143,7 @@ func (d *Desk) signedIn(r *http.Request) (op.Actor, holder, error) {
 		return actor, holder{}, err
 	}
 	if actor.Session == nil {
-		return actor, holder{}, errs.New(errs.InvalidLogin, "you are not signed in any more; sign in again")
+		return actor, holder{}, errs.New(errs.InvalidLogin, "you are no longer signed in; sign in again")
 	}
 	_, u, err := d.Auth.CurrentSession(r.Context(), actor)
 	if err != nil {
@@ -157,9 +163,11 @@ func (d *Desk) beginPasskey(w http.ResponseWriter, r *http.Request) error {
 	}
 	options, state, err := d.party.BeginRegistration(h,
 		webauthn.WithExclusions(webauthn.Credentials(h.passkeys).CredentialDescriptors()),
-		webauthn.WithAuthenticatorSelection(protocol.AuthenticatorSelection{ResidentKey: protocol.ResidentKeyRequirementRequired, UserVerification: protocol.VerificationRequired}))
+		webauthn.WithAuthenticatorSelection(protocol.AuthenticatorSelection{
+			ResidentKey: protocol.ResidentKeyRequirementRequired, UserVerification: protocol.VerificationRequired,
+		}))
 	if err != nil {
-		return fmt.Errorf("begin a passkey: %w", err)
+		return fmt.Errorf("start to add a passkey: %w", err)
 	}
 	return d.begun(w, r, actor, options.Response, state)
 }
@@ -180,7 +188,7 @@ func (d *Desk) finishPasskey(w http.ResponseWriter, r *http.Request) error {
 	c.Attestation = webauthn.CredentialAttestation{} // says who made the device, which is nobody's business
 	proof, err := json.Marshal(c)
 	if err != nil {
-		return fmt.Errorf("write a passkey down: %w", err)
+		return fmt.Errorf("store a passkey: %w", err)
 	}
 	if err := d.Auth.AddPasskey(r.Context(), actor, browser(r), c.ID, string(proof)); err != nil {
 		return err
@@ -188,7 +196,7 @@ func (d *Desk) finishPasskey(w http.ResponseWriter, r *http.Request) error {
 	return answer(w, Next{"/account?done=passkey"})
 }
 
-// A Next is where the script goes on to.
+// A Next is where the script continues.
 type Next struct {
 	Next string `json:"next"`
 }
@@ -199,7 +207,7 @@ func (d *Desk) beginPasskeyLogin(w http.ResponseWriter, r *http.Request) error {
 	}
 	options, state, err := d.party.BeginDiscoverableLogin(webauthn.WithUserVerification(protocol.VerificationRequired))
 	if err != nil {
-		return fmt.Errorf("begin to sign in with a passkey: %w", err)
+		return fmt.Errorf("start a passkey sign-in: %w", err)
 	}
 	return d.begun(w, r, op.Actor{}, options.Response, state)
 }
@@ -215,20 +223,20 @@ func (d *Desk) finishPasskeyLogin(w http.ResponseWriter, r *http.Request) error 
 			return nil, err
 		}
 		if string(handle) != u.ID.String() {
-			return nil, errs.New(errs.InvalidLogin, "this passkey is someone else's")
+			return nil, errs.New(errs.InvalidLogin, "this passkey belongs to someone else")
 		}
 		return d.holder(r, u)
 	}
 	_, c, err := d.party.FinishPasskeyLogin(find, state, r)
 	if err != nil {
-		return errs.Wrap(err, errs.InvalidLogin, "this passkey opens nothing here")
+		return errs.Wrap(err, errs.InvalidLogin, "this passkey is not a sign-in method here")
 	}
 	if c.Authenticator.CloneWarning {
-		return errs.New(errs.InvalidLogin, "this passkey seems to have been copied; sign in otherwise and delete it")
+		return errs.New(errs.InvalidLogin, "this passkey seems to have been copied; sign in another way and delete it")
 	}
 	proof, err := json.Marshal(c)
 	if err != nil {
-		return fmt.Errorf("write a passkey down: %w", err)
+		return fmt.Errorf("store a passkey: %w", err)
 	}
 	e, err := d.Auth.UsePasskey(r.Context(), c.ID, string(proof))
 	if err != nil {

@@ -1,4 +1,4 @@
-// Passkeys: asks the server what to ask the browser, and hands the browser's answer back. Buttons show only where a browser can do this.
+// Passkeys: fetches options from the server, passes them to the browser and posts the browser's response. Buttons show only if the browser supports this.
 "use strict";
 
 async function post(path, body) {
@@ -20,7 +20,7 @@ async function ceremony(path, ask, query) {
     const done = await post(path + "/finish?ticket=" + encodeURIComponent(begun.ticket) + query, credential.toJSON());
     location.assign(done.next);
   } catch (e) {
-    if (e.name === "NotAllowedError" || e.name === "AbortError") return; // the person thought better of it
+    if (e.name === "NotAllowedError" || e.name === "AbortError") return; // the person cancelled
     fault.textContent = e.message;
     fault.hidden = false;
   }

@@ -1,5 +1,6 @@
-// Package signin lets people in: the routes and pages with which members sign in and out, and approve what asks for a key.
-// It proves nothing itself and stores nothing; who someone is and what they may do is for auth to say.
+// Package signin contains the routes and pages with which members sign in and out, and approve
+// programs that ask for a key. It verifies and stores nothing itself; auth decides who someone is
+// and what they may do.
 package signin
 
 import (
@@ -21,20 +22,21 @@ import (
 	"github.com/go-webauthn/webauthn/webauthn"
 )
 
-// A Desk is where people present themselves.
+// A Desk serves the sign-in routes and pages.
 type Desk struct {
 	Auth   *auth.Auth
 	Log    *slog.Logger
 	Issuer *Issuer // nil for none
 	Base   string  // the address under which people reach the server, without a slash at its end
 
-	Grants map[string]func(http.ResponseWriter, *http.Request) error // what the token endpoint gives beside keys for devices, by grant_type; the form is parsed
+	// what the token endpoint gives beside keys for devices, by grant_type; the form is parsed
+	Grants map[string]func(http.ResponseWriter, *http.Request) error
 
 	foreign http.CrossOriginProtection
 	party   *webauthn.WebAuthn
 }
 
-// New makes a Desk for a server that is reached at that address.
+// New returns a Desk for a server with this public address.
 func New(a *auth.Auth, base, origin string) (*Desk, error) {
 	d := &Desk{Auth: a, Base: base}
 	if origin != "" {
@@ -47,7 +49,7 @@ func New(a *auth.Auth, base, origin string) (*Desk, error) {
 	return d, err
 }
 
-// A Route is something that the desk serves, outside the API proper and without a key.
+// A Route is a route of the desk, outside the API proper and without a key.
 type Route struct {
 	Pattern  string
 	Serve    func(http.ResponseWriter, *http.Request) error
@@ -58,16 +60,26 @@ type Route struct {
 	Refusals []int
 }
 
-// Routes are all that the desk serves.
+// Routes returns all routes of the desk.
 func (d *Desk) Routes() []Route {
 	return slices.Concat([]Route{
 		{
-			Pattern: "POST /auth/login", Serve: d.login, Name: "auth.login", Summary: "Signs a member in with a password; the session comes as a cookie.",
-			In: op.SchemaOf[SignIn](), Out: op.SchemaOf[SignedIn](),
-			Refusals: []int{http.StatusUnauthorized, http.StatusForbidden, http.StatusUnsupportedMediaType, http.StatusTooManyRequests},
+			Pattern: "POST /auth/login", Serve: d.login, Name: "auth.login",
+			Summary: "Signs a member in with a password; the session is returned as a cookie.",
+			In:      op.SchemaOf[SignIn](), Out: op.SchemaOf[SignedIn](),
+			Refusals: []int{
+				http.StatusUnauthorized, http.StatusForbidden, http.StatusUnsupportedMediaType,
+				http.StatusTooManyRequests,
+			},
 		},
-		{Pattern: "POST /auth/logout", Serve: d.logout, Name: "auth.logout", Summary: "Ends the session of the caller.", Refusals: []int{http.StatusForbidden}},
-		{Pattern: "GET /auth/session", Serve: d.session, Name: "auth.session", Summary: "Shows who is signed in.", Out: op.SchemaOf[Current]()},
+		{
+			Pattern: "POST /auth/logout", Serve: d.logout, Name: "auth.logout", Summary: "Ends the caller's session.",
+			Refusals: []int{http.StatusForbidden},
+		},
+		{
+			Pattern: "GET /auth/session", Serve: d.session, Name: "auth.session", Summary: "Shows who is signed in.",
+			Out: op.SchemaOf[Current](),
+		},
 	}, d.grants(), d.pages(), d.passkeyRoutes(), d.issuerRoutes(), d.recoveryRoutes())
 }
 
@@ -77,13 +89,13 @@ type SignIn struct {
 	Password string `json:"password" doc:"The member's password"`
 }
 
-// SignedIn says who came in.
+// SignedIn is the member who has signed in, with the session.
 type SignedIn struct {
 	User    auth.User    `json:"user"`
 	Session auth.Session `json:"session"`
 }
 
-// A Current says who is signed in, if anyone is.
+// A Current is the signed-in member, if there is one.
 type Current struct {
 	SignedIn bool          `json:"signed_in"`
 	User     *auth.User    `json:"user"`
@@ -138,10 +150,12 @@ func (d *Desk) session(w http.ResponseWriter, r *http.Request) error {
 	return answer(w, Current{true, &u, &s})
 }
 
-// local refuses what a page of another site made a browser send. It stands before everything that changes something, signing in included: a stranger could have someone work in the stranger's own session.
+// local refuses what a page of another site made a browser send. It stands before everything that
+// changes something, signing in included: a stranger could have someone work in the stranger's own
+// session.
 func (d *Desk) local(r *http.Request) error {
 	if err := d.foreign.Check(r); err != nil {
-		return errs.Wrap(err, errs.Forbidden, "requests from pages of another site are refused")
+		return errs.Wrap(err, errs.Forbidden, "requests from pages of other sites are refused")
 	}
 	return nil
 }
@@ -159,8 +173,9 @@ func (d *Desk) visitor(r *http.Request) (op.Actor, error) {
 	return actor, err
 }
 
-// open begins a session for a member who has proven who they are. A session that the browser had before ends, so that a browser has one at most.
-func (d *Desk) open(w http.ResponseWriter, r *http.Request, e auth.Entry) (auth.Session, error) {
+// open begins a session for a member who has proven who they are. A session that the browser had
+// before ends, so that a browser has one at most.
+func (d *Desk) open(w http.ResponseWriter, r *http.Request, e auth.SignIn) (auth.Session, error) {
 	before, err := d.visitor(r)
 	if err == nil {
 		err = d.Auth.CloseSession(r.Context(), before)
@@ -186,9 +201,13 @@ func (d *Desk) leave(w http.ResponseWriter, r *http.Request) error {
 	return d.Auth.CloseSession(r.Context(), actor)
 }
 
-// cookie is the session's cookie. It is Lax and not Strict, so that someone who comes back from a bank's or an assistant's page is still signed in.
+// cookie is the session's cookie. It is Lax and not Strict, so that someone who comes back from a
+// bank's or an assistant's page is still signed in.
 func cookie(value string, life time.Duration) *http.Cookie {
-	c := &http.Cookie{Name: auth.SessionCookie, Value: value, Path: "/", Secure: true, HttpOnly: true, SameSite: http.SameSiteLaxMode, MaxAge: int(life.Seconds())}
+	c := &http.Cookie{
+		Name: auth.SessionCookie, Value: value, Path: "/", Secure: true, HttpOnly: true,
+		SameSite: http.SameSiteLaxMode, MaxAge: int(life.Seconds()),
+	}
 	if life < 0 {
 		c.MaxAge = -1
 	}
@@ -203,14 +222,19 @@ func address(r *http.Request) string {
 	return host
 }
 
-// form reads what came with a request, in its address or as a form. What is no text goes no further: the database would refuse it as a fault of ours.
+// form reads what came with a request, in its address or as a form. What is no text goes no
+// further: the database would refuse it as a fault of ours.
 func form(r *http.Request) error {
 	if err := r.ParseForm(); err != nil {
-		return errs.Wrap(err, errs.InvalidBody, "the form did not arrive whole; send it again")
+		return errs.Wrap(err, errs.InvalidBody, "the form did not arrive completely; send it again")
 	}
 	for _, values := range r.Form {
-		if slices.ContainsFunc(values, func(v string) bool { return !utf8.ValidString(v) || strings.ContainsRune(v, 0) }) {
-			return errs.New(errs.InvalidBody, "a field holds what is no text; send it again without")
+		if slices.ContainsFunc(values, func(v string) bool {
+			return !utf8.ValidString(v) ||
+				strings.ContainsRune(v, 0)
+		}) {
+			return errs.New(errs.InvalidBody,
+				"a field contains something that is not text; remove it and send the form again")
 		}
 	}
 	return nil
@@ -219,7 +243,8 @@ func form(r *http.Request) error {
 func body(r *http.Request, into any) error {
 	kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	if err != nil || kind != "application/json" {
-		return errs.New(errs.UnsupportedMediaType, "send the body as application/json (header Content-Type: application/json)")
+		return errs.New(errs.UnsupportedMediaType,
+			"send the body as application/json (header Content-Type: application/json)")
 	}
 	d := json.NewDecoder(r.Body)
 	d.DisallowUnknownFields()

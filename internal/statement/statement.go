@@ -1,5 +1,6 @@
-// Package statement reads the files that banks let people download: what a caller knows of one, how it would be read, and how the next one is to be read alike.
-// It stores nothing, and does not know what becomes of the rows; that is feed's.
+// Package statement reads the files that banks let people download: what a caller knows about one,
+// how it would be read, and how to read the next one in the same way. It stores nothing, and does
+// not know what happens to the rows; that is feed's.
 package statement
 
 import (
@@ -7,9 +8,8 @@ import (
 	"context"
 	"encoding/base64"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"strings"
+	"io"
 
 	"coffer/internal/bank/csvfile"
 	"coffer/internal/errs"
@@ -19,24 +19,24 @@ import (
 	"coffer/internal/pg"
 )
 
-// FileOptions are what a caller knows about a file; the rest is found out.
+// FileOptions are what a caller knows about a file; the rest is detected.
 type FileOptions struct {
 	Encoding         *string                    `json:"encoding,omitempty" minLength:"1" maxLength:"20" doc:"utf-8, utf-16le, utf-16be, windows-1252 or windows-1250"`
-	Delimiter        *string                    `json:"delimiter,omitempty" minLength:"1" maxLength:"9" doc:"A comma, semicolon, tab or pipe, as such or by name"`
-	HeaderRow        op.Null[int]               `json:"header_row,omitzero" minimum:"0" maximum:"1000" doc:"Counted from 1; 0 or null for none"`
-	DateFormat       *string                    `json:"date_format,omitempty" minLength:"1" maxLength:"20" example:"DD/MM/YYYY" doc:"The letters D, M and Y in their order"`
-	DecimalSeparator *string                    `json:"decimal_separator,omitempty" pattern:"^[.,]$" hint:"be . or ," doc:"Before the cents: a point or a comma"`
-	AmountSign       *string                    `json:"amount_sign,omitempty" enum:"negative_out,positive_out,split,flag" doc:"What tells money out from money in"`
-	Mapping          map[string]json.RawMessage `json:"mapping,omitempty" doc:"Which column holds what: date, amount, debit, credit, name, … by index from 0 or by name"`
-	DefaultCurrency  *money.Currency            `json:"default_currency,omitempty" pattern:"^[A-Z]{3}$" hint:"be three capital letters, such as EUR" doc:"Of rows that state none"`
+	Delimiter        *string                    `json:"delimiter,omitempty" minLength:"1" maxLength:"9" doc:"Comma, semicolon, tab or pipe, as the character or its name"`
+	HeaderRow        op.Null[int]               `json:"header_row,omitzero" minimum:"0" maximum:"1000" doc:"Counted from 1; 0 or null means no header"`
+	DateFormat       *string                    `json:"date_format,omitempty" minLength:"1" maxLength:"20" example:"DD/MM/YYYY" doc:"The letters D, M and Y in the order of the dates"`
+	DecimalSeparator *string                    `json:"decimal_separator,omitempty" pattern:"^[.,]$" hint:"be . or ," doc:"The decimal separator: a point or a comma"`
+	AmountSign       *string                    `json:"amount_sign,omitempty" enum:"negative_out,positive_out,split,flag" doc:"What distinguishes money out from money in"`
+	Mapping          map[string]json.RawMessage `json:"mapping,omitempty" doc:"Which column holds which field: date, amount, debit, credit, name, …, by index from 0 or by name"`
+	DefaultCurrency  *money.Currency            `json:"default_currency,omitempty" pattern:"^[A-Z]{3}$" hint:"be three capital letters, such as EUR" doc:"For rows that state no currency"`
 }
 
-// Reading is what the file's reader takes, with what the connection remembers where nothing is said.
+// Reading returns the reader's options, completed with what the connection remembers.
 func (o FileOptions) Reading(remembered []byte) (csvfile.Options, error) {
 	var out csvfile.Options
 	if remembered != nil {
 		if err := json.Unmarshal(remembered, &out); err != nil {
-			return out, fmt.Errorf("remembered mapping: %w", err)
+			return out, fmt.Errorf("stored mapping: %w", err)
 		}
 	}
 	set := func(to *string, from *string) {
@@ -67,7 +67,9 @@ func (o FileOptions) Reading(remembered []byte) (csvfile.Options, error) {
 		d.DisallowUnknownFields()
 		out.Mapping = &csvfile.Mapping{}
 		if err := d.Decode(out.Mapping); err != nil {
-			return out, errs.Field("mapping", "type", "must name columns by index from 0 or by name, under date, amount, debit, credit, name, merchant_name, category, account, currency, id, balance")
+			return out, errs.Field("mapping", "type",
+				"must name columns by index from 0 or by name, under date, amount, debit, credit, name, "+
+					"merchant_name, category, account, currency, id, balance")
 		}
 	}
 	return out, nil
@@ -75,46 +77,51 @@ func (o FileOptions) Reading(remembered []byte) (csvfile.Options, error) {
 
 // PreviewFile is the input of Preview.
 type PreviewFile struct {
-	CSV       string       `json:"csv" minLength:"1" format:"file" doc:"The file's text; a file that is not UTF-8 as data:text/csv;base64,… in JSON, or as it is in a body of type text/csv"`
-	Options   *FileOptions `json:"options,omitempty" doc:"What is known about the file; in a text/csv request the same as query parameters"`
-	AccountID *string      `json:"account_id,omitempty" minLength:"1" in:"query" doc:"The account that the file is for, to count what is stored already: UUID or short id"`
+	CSV       op.File      `json:"csv" minLength:"1" format:"file" doc:"The file's text. If it is not UTF-8, send data:text/csv;base64,… in JSON, or the raw file in a body of type text/csv"`
+	Options   *FileOptions `json:"options,omitempty" doc:"What is known about the file; in a text/csv request, the same names as query parameters"`
+	AccountID *string      `json:"account_id,omitempty" minLength:"1" in:"query" doc:"The account the file is for, to count the rows that are already stored: UUID or short id"`
 	FileOptions
 }
 
-// A FilePreview is how a file is read.
+// A FilePreview describes how a file is read.
 type FilePreview struct {
 	Encoding         string               `json:"encoding"`
 	Delimiter        string               `json:"delimiter"`
-	HeaderRow        *int                 `json:"header_row" doc:"Counted from 1; null where the file has no header"`
-	Columns          []csvfile.ColumnInfo `json:"columns" doc:"Untrusted: names and samples are the file's"`
-	Mapping          json.RawMessage      `json:"mapping" object:"any" doc:"Which column holds what, by index from 0; edit it and give it to the import"`
+	HeaderRow        *int                 `json:"header_row" doc:"Counted from 1; null if the file has no header"`
+	Columns          []csvfile.ColumnInfo `json:"columns" doc:"Untrusted: names and samples come from the file"`
+	Mapping          json.RawMessage      `json:"mapping" object:"any" doc:"Which column holds which field, by index from 0; edit it and pass it to the import"`
 	DateFormat       string               `json:"date_format"`
 	DecimalSeparator string               `json:"decimal_separator"`
 	AmountSign       string               `json:"amount_sign"`
 	Confidence       string               `json:"confidence" enum:"high,medium,low"`
 	KnownFormat      *string              `json:"known_format"`
-	RowsTotal        int                  `json:"rows_total"`
-	RowsRejected     int                  `json:"rows_rejected"`
-	RowsSkipped      int                  `json:"rows_skipped"`
-	Sample           []csvfile.Sample     `json:"sample" doc:"Untrusted: text is the file's"`
-	Duplicates       *int64               `json:"duplicates" doc:"How many rows the account has already; null without account_id"`
+	DefaultCurrency  *money.Currency      `json:"default_currency" doc:"For rows that state no currency, and for an account created for the file: the account's, else the known format's, else the household's"`
+	FirstDate        *string              `json:"first_date" doc:"For the rows that can be read; null if there are none"`
+	LastDate         *string              `json:"last_date"`
+	RowsTotal        int                  `json:"rows_total" doc:"Transactions, including rejected ones"`
+	RowsRejected     int                  `json:"rows_rejected" doc:"Rows that cannot be read and would be left out"`
+	RowsSkipped      int                  `json:"rows_skipped" doc:"Lines below the header that are not transactions: pending charges, balances, totals, notes"`
+	Sample           []csvfile.Sample     `json:"sample" doc:"Untrusted: the text comes from the file"`
+	Duplicates       *int64               `json:"duplicates" doc:"How many rows are already stored in the account; null without account_id"`
 	Warnings         []csvfile.Warning    `json:"warnings"`
 }
 
-// Content is the file that a caller sent.
-func Content(sent string) ([]byte, error) {
-	encoded, ok := strings.CutPrefix(sent, "data:text/csv;base64,")
+// Content returns the file that a caller sent.
+func Content(sent op.File) ([]byte, error) {
+	encoded, ok := bytes.CutPrefix(sent, []byte("data:text/csv;base64,"))
 	if !ok {
-		return []byte(sent), nil
+		return sent, nil
 	}
-	raw, err := base64.StdEncoding.DecodeString(encoded)
+	raw := make([]byte, base64.StdEncoding.DecodedLen(len(encoded)))
+	n, err := base64.StdEncoding.Decode(raw, encoded)
+	raw = raw[:n]
 	if err != nil {
 		return nil, errs.Field("csv", "format", "must be text, or data:text/csv;base64, followed by base64")
 	}
 	return raw, nil
 }
 
-// Either is what a caller knows about a file: in an object, as JSON has it, or flat, as a query does.
+// Either accepts what a caller knows about a file: as an object, in JSON, or flat, in a query.
 func Either(object *FileOptions, flat FileOptions) FileOptions {
 	if object != nil {
 		return *object
@@ -122,7 +129,7 @@ func Either(object *FileOptions, flat FileOptions) FileOptions {
 	return flat
 }
 
-// Preview says how a file would be read, and stores nothing.
+// Preview describes how a file would be read; it stores nothing.
 func Preview(ctx context.Context, q pg.Querier, in PreviewFile) (FilePreview, error) {
 	raw, err := Content(in.CSV)
 	if err != nil {
@@ -133,15 +140,15 @@ func Preview(ctx context.Context, q pg.Querier, in PreviewFile) (FilePreview, er
 	if err != nil {
 		return FilePreview{}, err
 	}
-	if said.DefaultCurrency == nil {
-		said.DefaultCurrency = &currency
-	}
 	o, err := said.Reading(nil)
 	if err != nil {
 		return FilePreview{}, err
 	}
+	if o.UsualCurrency = currency; in.AccountID != nil && said.DefaultCurrency == nil {
+		o.DefaultCurrency = currency
+	}
 	file := bytes.NewReader(raw)
-	p, err := csvfile.Inspect(file, o)
+	p, err := csvfile.Inspect(ctx, file, o)
 	if err != nil {
 		return FilePreview{}, err
 	}
@@ -150,33 +157,93 @@ func Preview(ctx context.Context, q pg.Querier, in PreviewFile) (FilePreview, er
 		return FilePreview{}, fmt.Errorf("print mapping: %w", err)
 	}
 	out := FilePreview{
-		Encoding: p.Encoding, Delimiter: p.Delimiter, HeaderRow: p.HeaderRow, Columns: p.Columns, Mapping: mapping, DateFormat: p.DateFormat, DecimalSeparator: p.DecimalSeparator,
-		AmountSign: p.AmountSign, Confidence: p.Confidence, RowsTotal: p.RowsTotal, RowsRejected: p.RowsRejected, RowsSkipped: p.RowsSkipped,
-		Sample: p.Sample, Warnings: p.Warnings,
+		Encoding: p.Encoding, Delimiter: p.Delimiter, HeaderRow: p.HeaderRow, Columns: p.Columns, Mapping: mapping,
+		DateFormat: p.DateFormat, DecimalSeparator: p.DecimalSeparator,
+		AmountSign: p.AmountSign, Confidence: p.Confidence, RowsTotal: p.RowsTotal, RowsRejected: p.RowsRejected,
+		RowsSkipped: p.RowsSkipped,
+		Sample:      p.Sample, Warnings: append(p.Warnings, CurrencyAssumed(said, p, currency)...),
+	}
+	if p.DefaultCurrency != "" {
+		out.DefaultCurrency = &p.DefaultCurrency
 	}
 	if p.KnownFormat != "" {
 		out.KnownFormat = &p.KnownFormat
 	}
+	if p.FirstDate != "" {
+		out.FirstDate, out.LastDate = &p.FirstDate, &p.LastDate
+	}
 	if in.AccountID == nil {
 		return out, nil
 	}
-	var prints csvfile.Fingerprints
-	var marks []string
-	for row, err := range csvfile.Read(file, p) {
-		if _, no := errors.AsType[*csvfile.RowError](err); no {
-			continue
-		}
-		if err != nil {
-			return FilePreview{}, err
-		}
-		marks = append(marks, prints.Of(row))
+	ids, err := Identify(ctx, q, account, file, p)
+	if err != nil {
+		return FilePreview{}, err
 	}
-	n, err := pg.Value[int64](ctx, q, `select count(*) from transaction where account_id = $1 and provider_id = any($2)`, account, marks)
-	out.Duplicates = &n
-	return out, err
+	out.Duplicates = new(ids.Known())
+	return out, nil
 }
 
-// previewed is the account that a file is for, if one is named, and the currency of rows that state none.
+// CurrencyAssumed warns about a file that states no currency and whose known format implies another
+// one than expected: the account's or, if an account would be created, the household's.
+func CurrencyAssumed(said FileOptions, p csvfile.Preview, expected money.Currency) []csvfile.Warning {
+	if said.DefaultCurrency != nil || p.Assumed == 0 || p.FormatCurrency == "" || p.FormatCurrency == expected {
+		return nil
+	}
+	message := fmt.Sprintf("the file states no currency; its rows are read as %s, as usual for files of %s, not as "+
+		"%s; set default_currency if this is wrong", p.FormatCurrency, p.Bank, expected)
+	if p.DefaultCurrency == expected {
+		message = fmt.Sprintf("the file states no currency; its rows are read as %s, the account's currency, "+
+			"although files of %s are usually in %s; set default_currency if this is wrong", expected, p.Bank,
+			p.FormatCurrency)
+	}
+	return []csvfile.Warning{{Code: "currency_assumed", Message: message}}
+}
+
+// Identify finds the rows of a file among those that an account has on the days of the file,
+// including deleted ones.
+func Identify(ctx context.Context, q pg.Querier, account id.ID, file io.ReaderAt,
+	p csvfile.Preview,
+) (*csvfile.Identities, error) {
+	amounts, err := csvfile.Amounts(ctx, file, p)
+	if err != nil {
+		return nil, err
+	}
+	if len(amounts) == 0 {
+		return csvfile.Identify(ctx, file, p, nil)
+	}
+	type row struct {
+		Key    string       `db:"provider_id"`
+		Date   pg.Date      `db:"date"`
+		Amount money.Amount `db:"amount"`
+		Name   string       `db:"name"`
+	}
+	// Live and deleted rows are asked for apart, because each kind has an index and both together
+	// have none. A row of another amount is none of the file's, so that a file with one odd date
+	// does not bring the whole account here.
+	rows, err := pg.All[row](ctx, q, `
+		select t.provider_id, t.date, t.amount, d.name
+		from (
+			select provider_id, date, amount, descriptor_id from transaction
+			where account_id = $1 and date between $2::date and $3::date and (amount * 100)::bigint = any($4)
+				and deleted_at is null
+			union all
+			select provider_id, date, amount, descriptor_id from transaction
+			where account_id = $1 and date between $2::date and $3::date and (amount * 100)::bigint = any($4)
+				and deleted_at is not null) t
+		join descriptor d on d.id = t.descriptor_id
+		order by t.date, t.provider_id`, account, p.FirstDate, p.LastDate, amounts)
+	if err != nil {
+		return nil, err
+	}
+	stored := make([]csvfile.Stored, len(rows))
+	for i, r := range rows {
+		stored[i] = csvfile.Stored{Key: r.Key, Date: r.Date.String(), Cents: r.Amount.Cents(), Name: r.Name}
+	}
+	return csvfile.Identify(ctx, file, p, stored)
+}
+
+// previewed is the account that a file is for, if one is named, and the currency of rows that state
+// none.
 func previewed(ctx context.Context, q pg.Querier, ref *string) (id.ID, money.Currency, error) {
 	if ref == nil {
 		usual, err := UsualCurrency(ctx, q)
@@ -186,18 +253,22 @@ func previewed(ctx context.Context, q pg.Querier, ref *string) (id.ID, money.Cur
 		ID       id.ID          `db:"id"`
 		Currency money.Currency `db:"currency"`
 	}
-	a, err := pg.One[row](ctx, q, `select id, currency from account where id = $1 or short_id = $2`, pg.RefTo(*ref).IDArgs()...)
-	return a.ID, a.Currency, pg.Named(err, "account_id", "account", "GET /api/v1/accounts lists them")
+	a, err := pg.One[row](ctx, q, `select id, currency from account
+		where deleted_at is null and (id = $1 or short_id = $2)`, pg.RefTo(*ref).IDArgs()...)
+	return a.ID, a.Currency, pg.Named(err, "account_id", "account", "{account.list} lists them")
 }
 
-// UsualCurrency is the household's currency of rows that state none.
+// UsualCurrency returns the household's currency for rows that state none.
 func UsualCurrency(ctx context.Context, q pg.Querier) (money.Currency, error) {
 	return pg.Value[money.Currency](ctx, q, `select default_currency from setting`)
 }
 
-// Settle is how the file is read, in full. Columns go by their names where the file has them, so that a bank which moves its columns is noticed and not misread.
-func Settle(o csvfile.Options, p csvfile.Preview) ([]byte, error) {
-	o.Encoding, o.Delimiter, o.HeaderRow, o.DateFormat, o.DecimalSeparator, o.AmountSign, o.Mapping = p.Encoding, p.Delimiter, p.HeaderRow, p.DateFormat, p.DecimalSeparator, p.AmountSign, &p.Mapping
+// ReadingOptions returns the complete options for reading the file. Columns are identified by name
+// if the file has names, so that a bank that moves its columns is noticed and not misread.
+func ReadingOptions(o csvfile.Options, p csvfile.Preview) ([]byte, error) {
+	o.Encoding, o.Delimiter, o.HeaderRow = p.Encoding, p.Delimiter, p.HeaderRow
+	o.DateFormat, o.DecimalSeparator, o.AmountSign = p.DateFormat, p.DecimalSeparator, p.AmountSign
+	o.Mapping = &p.Mapping
 	if o.HeaderRow == nil {
 		o.HeaderRow = new(0)
 	} else {

@@ -7,9 +7,10 @@ import (
 	"unicode/utf8"
 )
 
-// visible yields the runes of s that may stay. Gone are invalid UTF-8, terminal escape sequences as a whole,
-// controls other than white space, and characters that a reader cannot see but a model or a terminal obeys.
-// A variation selector stays only behind something to vary: chains of them smuggle whole messages.
+// visible yields the runes of s that may stay. Gone are invalid UTF-8, terminal escape sequences as
+// a whole, controls other than white space, and characters that a reader cannot see but a model or
+// a terminal obeys. A variation selector stays only behind something to vary: chains of them
+// smuggle whole messages.
 func visible(s string) iter.Seq[rune] {
 	return func(yield func(rune) bool) {
 		last := ' '
@@ -34,8 +35,9 @@ func visible(s string) iter.Seq[rune] {
 	}
 }
 
-// hidden reports controls and what Unicode calls default-ignorable: bidi controls, zero-width characters,
-// soft hyphens, fillers, tags. Prepended marks (U+0600 and kin) are of the format class but visible.
+// hidden reports controls and what Unicode calls default-ignorable: bidi controls, zero-width
+// characters, soft hyphens, fillers, tags. Prepended marks (U+0600 and kin) are of the format class
+// but visible.
 func hidden(r rune) bool {
 	switch {
 	case ' ' <= r && r <= '~', unicode.IsSpace(r):
@@ -57,9 +59,9 @@ func isBreak(r rune) bool {
 	return false
 }
 
-// escape is the length of the terminal escape sequence (ECMA-48) that s begins with, or 0. The introducers
-// exist as ESC and a letter and as one C1 character. A string sequence without its end counts as its
-// introducer only, so that one stray byte cannot swallow a name.
+// escape is the length of the terminal escape sequence (ECMA-48) that s begins with, or 0. The
+// introducers exist as ESC and a letter and as one C1 character. A string sequence without its end
+// counts as its introducer only, so that one stray byte cannot swallow a name.
 func escape(s string) int {
 	kind, n := introducer(s)
 	switch kind {
@@ -91,8 +93,8 @@ func escape(s string) int {
 	return n
 }
 
-// introducer names the kind of sequence that s begins with by its letter after ESC, ' ' for the short ones,
-// and gives the length of what introduces it.
+// introducer names the kind of sequence that s begins with by its letter after ESC, ' ' for the
+// short ones, and gives the length of what introduces it.
 func introducer(s string) (kind byte, n int) {
 	if len(s) > 1 && s[0] == '\x1b' {
 		if strings.IndexByte("[]PX^_", s[1]) >= 0 {
@@ -106,8 +108,8 @@ func introducer(s string) (kind byte, n int) {
 	return 0, 0
 }
 
-// A clip is text under construction: it starts with no space, and takes one rune more than its limit, which
-// shows whether the cut would fall inside a character.
+// A clip is text under construction: it starts with no space, and takes one rune more than its
+// limit, which shows whether the cut would fall inside a character.
 type clip struct {
 	runes []rune
 	limit int
@@ -135,8 +137,8 @@ func (c *clip) add(r rune) bool {
 	return len(c.runes) <= c.limit
 }
 
-// text cuts before a character that would lose its accents, except that a limit's worth of accents on one
-// letter is cut where it stands.
+// text cuts before a character that would lose its accents, except that a limit's worth of accents
+// on one letter is cut where it stands.
 func (c *clip) text() Untrusted {
 	if len(c.runes) > c.limit {
 		end := c.limit

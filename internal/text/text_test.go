@@ -20,7 +20,8 @@ import (
 	"coffer/internal/text"
 )
 
-// hostile reads testdata/hostile.txt: one Go-quoted string a line, so that a reviewer sees every character.
+// hostile reads testdata/hostile.txt: one Go-quoted string a line, so that a reviewer sees every
+// character.
 func hostile(t testing.TB) []string {
 	t.Helper()
 	data, err := os.ReadFile("testdata/hostile.txt")
@@ -114,7 +115,8 @@ func TestHostile(t *testing.T) {
 	}
 }
 
-// checkExits looks at each road out: the real text as a JSON value and as a safe cell, a placeholder elsewhere.
+// checkExits looks at each road out: the real text as a JSON value and as a safe cell, a
+// placeholder elsewhere.
 func checkExits(t *testing.T, u text.Untrusted) {
 	t.Helper()
 	data, err := json.Marshal(map[string]text.Untrusted{"name": u})
@@ -272,8 +274,8 @@ func TestCell(t *testing.T) {
 	}
 }
 
-// TestPostgresWire proves that pgx takes the text and not the placeholder, in every mode that it has:
-// with a known type, and with none (oid 0) as in the simple protocol.
+// TestPostgresWire proves that pgx takes the text and not the placeholder, in every mode that it
+// has: with a known type, and with none (oid 0) as in the simple protocol.
 func TestPostgresWire(t *testing.T) {
 	t.Parallel()
 	types := pgtype.NewMap()
@@ -312,7 +314,8 @@ func TestPostgresWire(t *testing.T) {
 	}
 }
 
-// TestSizeIsLinear would not end in our lifetime if an unfinished sequence made the scan start over.
+// TestSizeIsLinear would not end in our lifetime if an unfinished sequence made the scan start
+// over.
 func TestSizeIsLinear(t *testing.T) {
 	t.Parallel()
 	for _, unit := range []string{"\x1b]", "\u009d", "\x1b]a\n", "\x1b[", "\x1b ", "\u200b", "\xff", " ", "\u0301"} {

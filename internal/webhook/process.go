@@ -12,20 +12,20 @@ import (
 	"coffer/internal/pg"
 )
 
-// Kind is the job that does what an event asks for.
+// Kind is the job that processes an event.
 const Kind = "webhook.process"
 
-// Kinds are the jobs of webhooks.
+// Kinds returns the package's kinds of jobs.
 func (w *Webhooks) Kinds() []job.Kind {
-	return []job.Kind{{Name: Kind, Unit: "events", Work: w.process, Retries: 5}}
+	return []job.Kind{{Name: Kind, Unit: "events", Work: w.process, Retries: 5, Prompt: true}}
 }
 
-// A task is what the job is asked to do.
+// A task holds the job's arguments.
 type task struct {
 	Event id.ID `json:"webhook_event_id"`
 }
 
-// A stored is an event as its effect needs it.
+// A stored event has the columns that are needed to process it.
 type stored struct {
 	ID         id.ID    `db:"id"`
 	Provider   string   `db:"provider"`
@@ -42,17 +42,22 @@ type stored struct {
 }
 
 const storedRows = `
-	select id, provider, event_type, effect, connection_id, about, account, code, advice, session, expires_at, status from webhook_event`
+	select id, provider, event_type, effect, connection_id, about, account, code, advice, session, expires_at, status
+		from webhook_event`
 
 func (s stored) hint(trigger string) feed.Hint {
-	e := bank.Event{Type: s.Type, Effect: bank.ParseEffect(s.Effect), ConnectionID: s.About, AccountID: s.Account, Code: s.Code, Advice: s.Advice}
+	e := bank.Event{
+		Type: s.Type, Effect: bank.ParseEffect(s.Effect), ConnectionID: s.About, AccountID: s.Account,
+		Code: s.Code, Advice: s.Advice,
+	}
 	if s.ExpiresAt != nil {
 		e.ExpiresAt = s.ExpiresAt.Time()
 	}
 	return feed.Hint{Provider: s.Provider, Trigger: trigger, Event: e}
 }
 
-// process is the job. The effect and the event's new status commit together, and only while the event waits: however often it runs, the effect comes once.
+// process runs the job. The effect and the event's new status are committed together, and only if
+// the event is still waiting, so the effect happens once however often the job runs.
 func (w *Webhooks) process(ctx context.Context, run *job.Run) (any, error) {
 	var t task
 	if err := run.Args(&t); err != nil {
@@ -72,31 +77,35 @@ func (w *Webhooks) process(ctx context.Context, run *job.Run) (any, error) {
 	return map[string]any{"connection_id": heard.Connection, "triggered": heard.Synced, "message": heard.Message}, nil
 }
 
-// effect does what an event that waits asks for, and says in it what came of that.
+// effect carries out a waiting event and stores the outcome in it.
 func (w *Webhooks) effect(ctx context.Context, tx pg.Tx, event id.ID) (feed.Heard, error) {
 	e, err := pg.One[stored](ctx, tx, storedRows+` where id = $1 for update`, event)
 	if errors.Is(err, pg.ErrNoRow) {
-		return feed.Heard{Message: "the event was swept away"}, nil
+		return feed.Heard{Message: "the event was deleted"}, nil
 	}
 	if err != nil {
 		return feed.Heard{}, err
 	}
 	if e.Status != received {
-		return feed.Heard{Connection: e.Connection, Message: "this was done before"}, nil
+		return feed.Heard{Connection: e.Connection, Message: "already done"}, nil
 	}
 	heard, err := w.feed.Hear(ctx, tx, e.hint("webhook"))
 	if errors.Is(err, feed.ErrStranger) {
-		return feed.Heard{Message: errs.Public(err, "").Message}, settle(ctx, tx, e.ID, nil, errs.Public(err, "").Message)
+		return feed.Heard{Message: errs.Public(err, "").Message},
+			finishEvent(ctx, tx, e.ID, nil, errs.Public(err, "").Message)
 	}
 	if err != nil {
 		return feed.Heard{}, err
 	}
-	return heard, settle(ctx, tx, e.ID, heard.Connection, "")
+	return heard, finishEvent(ctx, tx, e.ID, heard.Connection, "")
 }
 
-// finishSession looks after the link session that an event is about. It asks the provider, so it stands before the transaction; asked twice it does nothing the second time, and the feed's own sweep comes to the same end without it.
+// finishSession updates the link session that an event is about. It calls the provider, so it runs
+// before the transaction begins. Once the session has ended, another call does nothing. The feed's
+// own sweep would also end the session, only later.
 func (w *Webhooks) finishSession(ctx context.Context, event id.ID) error {
-	e, err := pg.One[stored](ctx, w.db, storedRows+` where id = $1 and status = 'received' and session is not null`, event)
+	e, err := pg.One[stored](ctx, w.db, storedRows+` where id = $1 and status = 'received'
+		and session is not null`, event)
 	if errors.Is(err, pg.ErrNoRow) {
 		return nil
 	}
@@ -110,11 +119,12 @@ func (w *Webhooks) finishSession(ctx context.Context, event id.ID) error {
 	return w.feed.FinishSession(ctx, e.Provider, string(name))
 }
 
-// settle ends an event: processed, or in error where there is a message.
-func settle(ctx context.Context, tx pg.Tx, event id.ID, connection *id.ID, message string) error {
+// finishEvent marks an event as processed, or as failed if there is an error message.
+func finishEvent(ctx context.Context, tx pg.Tx, event id.ID, connection *id.ID, message string) error {
 	_, err := pg.Exec(ctx, tx, `
 		update webhook_event set
-			status = case when $3 = '' then 'processed' else 'error' end, error_message = $3, connection_id = coalesce($2, connection_id), processed_at = clock_timestamp()
+			status = case when $3 = '' then 'processed' else 'error' end, error_message = $3,
+				connection_id = coalesce($2, connection_id), processed_at = clock_timestamp()
 		where id = $1`, event, connection, message)
 	return err
 }
@@ -123,20 +133,23 @@ const (
 	received = "received"
 
 	keptFor = 90 // days
-	gaveUp  = "what this event asks for could not be done; the server's log says why. Replay it, or wait for the next sync"
+	gaveUp  = "this event could not be processed; the server's log says why. Replay it, or wait for the next sync"
 )
 
-// Sweep removes old events, a batch at a time, and says of those whose job gave up that they are in error. Every replica may do it: they skip each other's rows.
+// Sweep deletes old events, a batch at a time, and marks events whose job gave up as failed. Every
+// replica may run it: they skip each other's rows.
 func (w *Webhooks) Sweep(ctx context.Context) error {
 	_, err := pg.Exec(ctx, w.db, `
 		update webhook_event set status = 'error', error_message = $1, processed_at = clock_timestamp()
 		where status = 'received' and created_at < now() - interval '10 minutes' and
-			not exists (select from job j where j.kind = $2 and j.unique_key = webhook_event.id::text and j.state in ('queued', 'running'))`, gaveUp, Kind)
+			not exists (select from job j where j.kind = $2 and j.unique_key = webhook_event.id::text
+				and j.state in ('queued', 'running'))`, gaveUp, Kind)
 	for err == nil {
 		var n int64
 		n, err = pg.Exec(ctx, w.db, `
 			delete from webhook_event where id in (
-				select id from webhook_event where created_at < now() - make_interval(days => $1) limit 5000 for update skip locked)`, keptFor)
+				select id from webhook_event where created_at < now() - make_interval(days => $1)
+					limit 5000 for update skip locked)`, keptFor)
 		if n == 0 {
 			break
 		}

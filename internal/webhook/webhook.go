@@ -1,5 +1,6 @@
-// Package webhook takes what providers say of their own accord: it verifies a delivery, stores the event once, answers, and lets a job do what the event asks for.
-// It must not know one provider's protocol from another's, nor change a connection itself; that is bank's, and feed's.
+// Package webhook receives webhook events from providers: it verifies an event, stores it once,
+// responds, and lets a job process it. It must not distinguish the providers' protocols, nor change
+// a connection itself; that is bank's, and feed's.
 package webhook
 
 import (
@@ -24,13 +25,10 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// MaxBody is how many bytes a delivery may have.
+// MaxBody is the maximum size of an event, in bytes.
 const MaxBody = 256 << 10
 
-// Providers are those that send webhooks, each to an address of its own.
-var Providers = []string{"plaid", "teller"}
-
-// Webhooks takes deliveries in.
+// Webhooks receives webhook events.
 type Webhooks struct {
 	db   *pg.DB
 	feed *feed.Feed
@@ -39,7 +37,7 @@ type Webhooks struct {
 	ring *seal.Ring // nil without an encryption key; then no provider is configured either
 }
 
-// New makes a Webhooks for the connections of that feed.
+// New returns a Webhooks for the connections of the feed.
 func New(db *pg.DB, f *feed.Feed, jobs *job.Jobs, log *slog.Logger) *Webhooks {
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
@@ -47,19 +45,21 @@ func New(db *pg.DB, f *feed.Feed, jobs *job.Jobs, log *slog.Logger) *Webhooks {
 	return &Webhooks{db: db, feed: f, jobs: jobs, log: log}
 }
 
-// Keep gives the key that seals what events name in confidence. It is called while the service is put together, never later.
+// Keep sets the key that seals confidential identifiers in events. It is called while the service
+// is being built, never later.
 func (w *Webhooks) Keep(ring *seal.Ring) { w.ring = ring }
 
-// Receive is the address of a provider's deliveries. It answers 200 when the event is stored, be it now or before, and anything else makes the provider send it again.
+// Receive handles the address of a provider's events. It responds with 200 if the event is stored,
+// now or earlier; any other status makes the provider send it again.
 func (w *Webhooks) Receive(provider string) func(http.ResponseWriter, *http.Request) error {
 	return func(out http.ResponseWriter, r *http.Request) error {
 		began := time.Now()
 		body, err := io.ReadAll(r.Body)
 		if _, large := errors.AsType[*http.MaxBytesError](err); large {
-			return errs.New(errs.PayloadTooLarge, "the body may have at most %d KiB", MaxBody>>10)
+			return errs.New(errs.PayloadTooLarge, "the body may be at most %d KiB", MaxBody>>10)
 		}
 		if err != nil {
-			return errs.Wrap(err, errs.InvalidBody, "the body did not arrive whole; send it again")
+			return errs.Wrap(err, errs.InvalidBody, "the body did not arrive completely; send it again")
 		}
 		event, err := w.verify(r, provider, body)
 		if err != nil {
@@ -71,14 +71,16 @@ func (w *Webhooks) Receive(provider string) func(http.ResponseWriter, *http.Requ
 		if err != nil {
 			return err
 		}
-		w.log.Info("webhook", "provider", provider, "type", event.Type, "effect", event.Effect.String(), "known", known, "took", time.Since(began))
+		w.log.Info("webhook", "provider", provider, "type", event.Type, "effect", event.Effect.String(), "known", known,
+			"took", time.Since(began))
 		out.Header().Set("Content-Type", "application/json")
 		_, _ = out.Write([]byte(`{"status":"received"}`)) // who has gone sends it again, and it is known then
 		return nil
 	}
 }
 
-// verify reads the event of a delivery that the provider signed. Where that cannot be known yet it asks for another delivery.
+// verify reads the event of a delivery that the provider signed. Where that cannot be known yet it
+// asks for another delivery.
 func (w *Webhooks) verify(r *http.Request, provider string, body []byte) (bank.Event, error) {
 	p, err := w.feed.Webhooker(r.Context(), provider)
 	if err != nil {
@@ -86,12 +88,15 @@ func (w *Webhooks) verify(r *http.Request, provider string, body []byte) (bank.E
 	}
 	event, err := p.Verify(r.Context(), r.Header, body)
 	if told, ok := errors.AsType[*bank.Error](err); ok {
-		return bank.Event{}, errs.Wrap(told, errs.Unavailable, "the signature cannot be checked at the moment; send the delivery again")
+		return bank.Event{}, errs.Wrap(told, errs.Unavailable,
+			"the signature cannot be checked right now; send the event again")
 	}
 	return event, err
 }
 
-// store commits the event with the job that does what it asks for, if it is not there already, and reports whether it was: one way to the database and back, because a provider waits. Two of the same at once wait for each other here.
+// store commits the event with the job that does what it asks for, if it is not there already, and
+// reports whether it was: one way to the database and back, because a provider waits. Two of the
+// same at once wait for each other here.
 func (w *Webhooks) store(ctx context.Context, provider string, e bank.Event, body []byte) (known bool, err error) {
 	made := id.New() // should its short id be taken, this fails and the provider sends the event again
 	sum := sha256.Sum256(body)
@@ -105,14 +110,19 @@ func (w *Webhooks) store(ctx context.Context, provider string, e bank.Event, bod
 	}
 	var b pgx.Batch
 	b.Queue(`
-		insert into webhook_event (id, short_id, provider, identity, event_type, effect, connection_id, about, account, code, advice, session, expires_at, payload_hash)
-		values (@id, @short, @provider, @identity, @type, @effect, (select c.id from connection c where c.provider = @provider and c.provider_id = @about),
+		insert into webhook_event (id, short_id, provider, identity, event_type, effect, connection_id, about,
+			account, code, advice, session, expires_at, payload_hash)
+		values (@id, @short, @provider, @identity, @type, @effect,
+			(select c.id from connection c where c.provider = @provider and c.provider_id = @about),
 			@about, @account, @code, @advice, @session, @expires, @hash)
 		on conflict (provider, identity) do nothing`, pgx.NamedArgs{
-		"id": made, "short": made.Short(), "provider": provider, "identity": e.ID, "type": e.Type, "effect": e.Effect.String(), "about": e.ConnectionID,
-		"account": e.AccountID, "code": e.Code, "advice": e.Advice, "session": session, "expires": expires, "hash": hex.EncodeToString(sum[:]),
+		"id": made, "short": made.Short(), "provider": provider, "identity": e.ID, "type": e.Type,
+		"effect": e.Effect.String(), "about": e.ConnectionID,
+		"account": e.AccountID, "code": e.Code, "advice": e.Advice, "session": session, "expires": expires,
+		"hash": hex.EncodeToString(sum[:]),
 	})
-	if err := w.jobs.Put(ctx, &b, Kind, task{made}, job.Options{Unique: made.String(), Priority: 1}, `select from webhook_event where id = @about`, made); err != nil {
+	if err := w.jobs.Put(ctx, &b, Kind, task{made}, job.Options{Unique: made.String(), Priority: 1},
+		`select from webhook_event where id = @about`, made); err != nil {
 		return false, err
 	}
 	sent := w.db.SendBatch(ctx, &b) // one transaction
@@ -121,7 +131,7 @@ func (w *Webhooks) store(ctx context.Context, provider string, e bank.Event, bod
 		return false, fmt.Errorf("store the event: %w", err)
 	}
 	if known = event.RowsAffected() == 0; !known {
-		w.jobs.Told()
+		w.jobs.Wake()
 	}
 	return known, nil
 }

@@ -1,5 +1,6 @@
-// Package browser opens every page of the service in a real browser, as a person does, on a phone and at a desk.
-// It knows pages by what people read and click, and looks into the service only for what a person gets elsewhere: links and codes.
+// Package browser opens every page of the service in a real browser, as a person does, on a phone
+// and at a desk. It knows pages by what people read and click, and looks into the service only for
+// what a person gets elsewhere: links and codes.
 package browser_test
 
 import (
@@ -27,7 +28,8 @@ type browser struct {
 	shots int
 }
 
-// find is where something stands that the test needs. A machine without it skips the test, except in CI.
+// find is where something stands that the test needs. A machine without it skips the test, except
+// in CI.
 func find(t *testing.T, how string, paths ...string) string {
 	t.Helper()
 	for _, p := range paths {
@@ -124,12 +126,14 @@ func (b *browser) do(t *testing.T, s step) view {
 		t.Fatal(err)
 	}
 	if v.Error != "" {
-		t.Fatalf("%s %s%s%s: %s\nat %s, which reads:\n%s\n%v", s.Do, s.URL, s.Name, s.Text, v.Error, v.URL, v.Text, v.Faults)
+		t.Fatalf("%s %s%s%s: %s\nat %s, which reads:\n%s\n%v", s.Do, s.URL, s.Name, s.Text, v.Error, v.URL, v.Text,
+			v.Faults)
 	}
 	return v
 }
 
-// open begins anew at a house, as someone who has never been there; what its pages may load from elsewhere is named.
+// open begins anew at a house, as someone who has never been there; what its pages may load from
+// elsewhere is named.
 func (b *browser) open(t *testing.T, h *house, allow ...string) {
 	t.Helper()
 	b.house = h
@@ -171,7 +175,8 @@ func (b *browser) look(t *testing.T) view {
 			}
 			return r
 		}, strings.TrimPrefix(v.URL, b.house.url+"/"))
-		b.do(t, step{Do: "shot", File: filepath.Join(os.Getenv("COFFER_TEST_SHOTS"), fmt.Sprintf("%s-%02d-%.30s.png", b.size, b.shots, url.PathEscape(name)))})
+		b.do(t, step{Do: "shot", File: filepath.Join(os.Getenv("COFFER_TEST_SHOTS"),
+			fmt.Sprintf("%s-%02d-%.30s.png", b.size, b.shots, url.PathEscape(name)))})
 	}
 	return v
 }

@@ -22,7 +22,8 @@ import (
 	"coffer/internal/signin/signintest"
 )
 
-// A house is the whole service with two banks and an identity provider, as `coffer serve` runs it, and which of its pages were seen.
+// A house is the whole service with two banks and an identity provider, as `coffer serve` runs it,
+// and which of its pages were seen.
 type house struct {
 	*app.App
 	url    string
@@ -50,17 +51,22 @@ func newHouse(t *testing.T) *house {
 	port := free(t)
 	h.url = fmt.Sprintf("http://localhost:%d", port) // passkeys want a name
 	h.App, err = app.Build(t.Context(), app.Config{
-		DatabaseURL: seal.NewSecret(pgtest.URL(t) + "&synchronous_commit=off"), DatabaseMaxConns: 6, RatePerMinute: 1_000_000, RateBurst: 1_000_000, AuthFailures: 1_000_000, LoginsPerMinute: 1_000,
-		Listen: fmt.Sprintf("127.0.0.1:%d", port), PublicURL: h.url, EncryptionKey: seal.NewSecret("dGhlIHJpbmcgb2YgdGhlIGJyb3dzZXIncyB0ZXN0cyE="),
-		PlaidClientID: "client", PlaidSecret: seal.NewSecret("secret"), PlaidEnvironment: "sandbox", PlaidURL: h.plaid.URL(),
-		TellerApplication: "app_1", TellerEnvironment: "sandbox", TellerURL: h.teller.URL(),
+		DatabaseURL: seal.NewSecret(pgtest.URL(t) + "&synchronous_commit=off"), DatabaseMaxConns: 6,
+		RatePerMinute: 1_000_000, RateBurst: 1_000_000, AuthFailures: 1_000_000, LoginsPerMinute: 1_000,
+		Listen: fmt.Sprintf("127.0.0.1:%d", port), PublicURL: h.url,
+		EncryptionKey: seal.NewSecret("dGhlIHJpbmcgb2YgdGhlIGJyb3dzZXIncyB0ZXN0cyE="),
+		Providers: app.Providers{
+			"plaid":  {"client_id": "client", "secret": "secret", "environment": "sandbox", "url": h.plaid.URL()},
+			"teller": {"application_id": "app_1", "environment": "sandbox", "url": h.teller.URL()},
+		},
 		OIDCIssuer: h.issuer.URL, OIDCClientID: "coffer", OIDCName: "Example ID",
 	}, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, r := range h.Raw() {
-		if method, path, _ := strings.Cut(r.Route, " "); method == http.MethodGet && r.Name == "" && !strings.HasPrefix(path, "/static/") && !strings.HasPrefix(path, "/.well-known/") {
+		if method, path, _ := strings.Cut(r.Route, " "); method == http.MethodGet && r.Name == "" &&
+			!strings.HasPrefix(path, "/static/") && !strings.HasPrefix(path, "/.well-known/") {
 			h.seen[r.Route] = false
 			h.pages.Handle(r.Route, http.NotFoundHandler())
 		}
@@ -80,7 +86,10 @@ func newHouse(t *testing.T) *house {
 		t.Fatal("the server does not start")
 	}
 	err = h.DB.InTx(t.Context(), func(tx pg.Tx) error {
-		k, err := h.Auth.Create(t.Context(), tx, auth.CreateKey{Name: "person", Scope: "full_access", ActorType: "user"})
+		k, err := h.Auth.Create(t.Context(), tx, auth.CreateKey{
+			Name: "person", Scope: "full_access",
+			ActorType: "user",
+		})
 		h.key = k.Secret
 		return err
 	})
@@ -153,7 +162,8 @@ func (h *house) begin(t *testing.T, at, body string) string {
 // settle waits until what was linked has been read.
 func (h *house) settle(t *testing.T) {
 	t.Helper()
-	for deadline := time.Now().Add(2 * time.Minute); h.count(t, `select count(*) from job where state in ('queued', 'running')`) > 0; time.Sleep(50 * time.Millisecond) {
+	for deadline := time.Now().Add(2 * time.Minute); h.count(t, `select count(*) from job
+		where state in ('queued', 'running')`) > 0; time.Sleep(50 * time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatal("the jobs do not end")
 		}
@@ -172,7 +182,8 @@ func (h *house) count(t *testing.T, sql string) int {
 // leave leaves every browser open for a while.
 func (h *house) leave(t *testing.T) {
 	t.Helper()
-	if _, err := pg.Exec(t.Context(), h.DB, `update token set proved_at = now() - interval '6 minutes' where kind = 'session'`); err != nil {
+	if _, err := pg.Exec(t.Context(), h.DB, `update token set proved_at = now() - interval '6 minutes'
+		where kind = 'session'`); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -19,19 +19,25 @@ import (
 	"coffer/internal/signin/signintest"
 )
 
-// TestEveryPage walks through all pages as a person does. On each, the browser reports no error and no breach of the page's policy, and asks nobody but the service
-// (on the page that links a bank, also the bank's provider); nothing is wider than the window, too small, unlabelled or too faint.
+// TestEveryPage walks through all pages as a person does. On each, the browser reports no error and
+// no breach of the page's policy, and asks nobody but the service (on the page that links a bank,
+// also the bank's provider); nothing is wider than the window, too small, unlabelled or too faint.
 func TestEveryPage(t *testing.T) {
 	t.Parallel()
 	for _, size := range []string{"phone", "desktop"} {
 		t.Run(size, func(t *testing.T) {
 			t.Parallel()
 			b, h := newBrowser(t, size), newHouse(t)
-			for _, walk := range []func(*browser, *house){documents, setUp, passkey, elsewhere, device, recovery, others, hosted, widget, again, assistants, trouble} {
+			for _, walk := range []func(*browser, *house){
+				documents, setUp, passkey, elsewhere, device, recovery,
+				others, hosted, widget, again, assistants, trouble,
+			} {
 				walk(b, h)
 			}
 			for route, seen := range h.seen {
-				if !seen && !slices.Contains([]string{"GET /{$}", "GET /login/oidc", "GET /login/oidc/callback"}, route) { // they lead on, or are errors
+				// they lead on, or are errors
+				if !seen && !slices.Contains([]string{"GET /{$}", "GET /login/oidc", "GET /login/oidc/callback"},
+					route) {
 					t.Errorf("nobody looked at %s", route)
 				}
 			}
@@ -49,9 +55,9 @@ func documents(b *browser, h *house) {
 	b.open(t, h)
 	b.visit(t, "/docs", http.StatusOK, "coffer")
 	b.visit(t, "/", http.StatusOK, "Password") // what a person types leads to their account, and that to the sign-in
-	b.visit(t, "/no/such/page", http.StatusNotFound, "Nothing is here")
-	b.visit(t, "/link/no-such-token", http.StatusNotFound, "Nothing is here")
-	b.visit(t, "/setup/no-such-token", http.StatusNotFound, "Nothing is here")
+	b.visit(t, "/no/such/page", http.StatusNotFound, "Page not found")
+	b.visit(t, "/link/no-such-token", http.StatusNotFound, "Page not found")
+	b.visit(t, "/setup/no-such-token", http.StatusNotFound, "Page not found")
 }
 
 func setUp(b *browser, h *house) {
@@ -64,12 +70,12 @@ func setUp(b *browser, h *house) {
 	b.visit(t, "/setup/"+ticket, http.StatusOK, "Welcome to coffer")
 	b.fill(t, "Your name", "Robin")
 	b.fill(t, "E-mail address", email)
-	b.fill(t, "A password", password)
+	b.fill(t, "Password, at least", password)
 	b.click(t, "Set up the household", "you are its admin")
-	b.click(t, "Change the password", "The password until now")
-	b.fill(t, "The password until now", "not the password")
-	b.fill(t, "A new one", "another sentence entirely")
-	b.click(t, "Change it", "Your account")
+	b.click(t, "Change your password", "Current password")
+	b.fill(t, "Current password", "not the password")
+	b.fill(t, "New password", "another sentence entirely")
+	b.click(t, "Change password", "Your account")
 	b.click(t, "Sign out", "E-mail address")
 	b.fill(t, "E-mail address", email)
 	b.fill(t, "Password", "not the password")
@@ -77,7 +83,7 @@ func setUp(b *browser, h *house) {
 		t.Errorf("a wrong password: %d", v.Status)
 	}
 	b.signIn(t)
-	b.visit(t, "/setup/"+ticket, http.StatusNotFound, "Nothing is here")
+	b.visit(t, "/setup/"+ticket, http.StatusNotFound, "Page not found")
 }
 
 // signIn types the password on the page that asks for it.
@@ -95,9 +101,9 @@ func passkey(b *browser, h *house) {
 	b.do(t, step{Do: "authenticator"})
 	b.visit(t, "/login", http.StatusOK, "Sign in with a passkey")
 	b.signIn(t)
-	b.click(t, "Add a passkey", "can be used from now on")
+	b.click(t, "Add a passkey", "You can now sign in with this passkey")
 	b.click(t, "Sign out", "Sign in with a passkey")
-	b.click(t, "Sign in with a passkey", "Where you are signed in")
+	b.click(t, "Sign in with a passkey", "Sessions")
 	b.click(t, "Sign out there", "You were signed out there")
 }
 
@@ -109,22 +115,22 @@ func elsewhere(b *browser, h *house) {
 	b.click(t, "Sign in with Example ID", "refused")
 	b.visit(t, "/login", http.StatusOK, "Example ID")
 	b.signIn(t)
-	b.click(t, "Sign in through Example ID from now on", "Sign in with the account")
-	b.click(t, "Go on to Example ID", "refused")
+	b.click(t, "Add Example ID", "Sign in with the account")
+	b.click(t, "Continue to Example ID", "refused")
 	h.issuer.Set(signintest.Behaviour{Age: 1})
 	b.visit(t, "/account", http.StatusOK, "Example ID")
-	b.click(t, "Sign in through Example ID from now on", "Sign in with the account")
-	b.click(t, "Go on to Example ID", "You can sign in there from now on")
+	b.click(t, "Add Example ID", "Sign in with the account")
+	b.click(t, "Continue to Example ID", "You can now sign in with this account")
 	b.click(t, "Sign out", "Example ID")
-	b.click(t, "Sign in with Example ID", "Where you are signed in")
+	b.click(t, "Sign in with Example ID", "Sessions")
 	h.leave(t)
-	b.visit(t, "/account", http.StatusOK, "Where you are signed in")
-	b.click(t, "Sign in again to change them", "Is it still you?")
-	b.click(t, "Sign in with Example ID", "Take this away")
+	b.visit(t, "/account", http.StatusOK, "Sessions")
+	b.click(t, "Sign in again to change these", "Is it still you?")
+	b.click(t, "Sign in with Example ID", "Remove")
 	h.leave(t)
 	h.issuer.Set(signintest.Behaviour{Age: 3600})
 	b.visit(t, "/login?again=1&next=/account", http.StatusOK, "Is it still you?")
-	b.click(t, "Sign in with Example ID", "does not say that you have just signed in there")
+	b.click(t, "Sign in with Example ID", "does not confirm that you have just signed in there")
 }
 
 func device(b *browser, h *house) {
@@ -135,19 +141,20 @@ func device(b *browser, h *house) {
 		Complete string `json:"verification_uri_complete"`
 	}
 	ask := func() code {
-		return post[code](t, h, "/oauth/device_authorization", "application/x-www-form-urlencoded", url.Values{"client_id": {"coffer on a laptop"}, "scope": {"full_access"}}.Encode())
+		return post[code](t, h, "/oauth/device_authorization", "application/x-www-form-urlencoded",
+			url.Values{"client_id": {"coffer on a laptop"}, "scope": {"full_access"}}.Encode())
 	}
 	c := ask()
 	b.visit(t, "/device", http.StatusOK, "Password")
 	b.fill(t, "E-mail address", email)
 	b.fill(t, "Password", password)
-	b.click(t, "Sign in", "Type it in here")
+	b.click(t, "Sign in", "Enter the code")
 	b.fill(t, "Code", "ZZZZ-ZZZZ")
-	if v := b.click(t, "Go on", "No program waits"); v.Status != http.StatusNotFound {
+	if v := b.click(t, "Continue", "No program is waiting"); v.Status != http.StatusNotFound {
 		t.Errorf("a code that nobody has: %d", v.Status)
 	}
 	b.fill(t, "Code", c.UserCode)
-	b.click(t, "Go on", "coffer on a laptop")
+	b.click(t, "Continue", "coffer on a laptop")
 	b.click(t, "It may read and change everything", "coffer on a laptop")
 	b.do(t, step{Do: "hasty", Name: "Grant a key"})
 	h.leave(t)
@@ -165,43 +172,47 @@ func recovery(b *browser, h *house) {
 	b.open(t, h)
 	b.visit(t, "/login", http.StatusOK, "Use a recovery code")
 	b.signIn(t)
-	code := regexp.MustCompile(`\w{4}-\w{4}-\w{4}-\w{4}`).FindString(b.click(t, "Make recovery codes", "shown this once").Text)
-	b.click(t, "I have them", "10 left")
+	code := regexp.MustCompile(`\w{4}-\w{4}-\w{4}-\w{4}`).FindString(b.click(t, "Create recovery codes",
+		"shown only once").Text)
+	b.click(t, "I have saved them", "10 left")
 	b.click(t, "Sign out", "Use a recovery code")
-	b.click(t, "Use a recovery code", "Each lets you in once")
+	b.click(t, "Use a recovery code", "Each code works once")
 	b.fill(t, "Recovery code", "0000-0000-0000-0000")
-	if v := b.click(t, "Sign in", "no recovery code"); v.Status != http.StatusUnauthorized {
+	if v := b.click(t, "Sign in", "not a valid recovery code"); v.Status != http.StatusUnauthorized {
 		t.Errorf("a wrong code: %d", v.Status)
 	}
 	b.fill(t, "Recovery code", strings.ToLower(code))
-	b.click(t, "Sign in", "used up now")
+	b.click(t, "Sign in", "now used up")
 	b.see(t, "9 left")
-	b.click(t, "Make new recovery codes", "shown this once")
+	b.click(t, "Create new recovery codes", "shown only once")
 }
 
-// others are members who are no admins: each looks after their own account, and nothing else is offered.
+// others are members who are no admins: each looks after their own account, and nothing else is
+// offered.
 func others(b *browser, h *house) {
 	t := b.t
 	for _, role := range []string{"member", "viewer"} {
 		user := post[struct {
 			ID string `json:"id"`
-		}](t, h, "/api/v1/users", "application/json", `{"name":"A `+role+`","email":"`+role+`@example.com","role":"`+role+`"}`)
-		post[map[string]any](t, h, "/api/v1/users/"+user.ID+"/login", "application/json", `{"kind":"password","password":"`+password+`"}`)
+		}](t, h, "/api/v1/users", "application/json",
+			`{"name":"A `+role+`","email":"`+role+`@example.com","role":"`+role+`"}`)
+		post[map[string]any](t, h, "/api/v1/users/"+user.ID+"/login", "application/json",
+			`{"kind":"password","password":"`+password+`"}`)
 		b.open(t, h)
 		b.do(t, step{Do: "authenticator"})
 		b.visit(t, "/login", http.StatusOK, "E-mail address")
 		b.fill(t, "E-mail address", role+"@example.com")
 		b.fill(t, "Password", password)
-		v := b.click(t, "Sign in", "Where you are signed in")
+		v := b.click(t, "Sign in", "Sessions")
 		if !strings.Contains(v.Text, role+"@example.com · "+role) || strings.Contains(v.Text, "Enter its code") {
 			t.Errorf("a %s's account: %s", role, v.Text)
 		}
-		b.click(t, "Add a passkey", "can be used from now on")
-		b.click(t, "Change the password", "The password until now")
-		b.fill(t, "The password until now", password)
-		b.fill(t, "A new one", "another sentence entirely")
-		b.click(t, "Change it", "The password was changed")
-		b.click(t, "Take this away", "This way in is gone")
+		b.click(t, "Add a passkey", "You can now sign in with this passkey")
+		b.click(t, "Change your password", "Current password")
+		b.fill(t, "Current password", password)
+		b.fill(t, "New password", "another sentence entirely")
+		b.click(t, "Change password", "The password was changed")
+		b.click(t, "Remove", "The sign-in method was removed")
 		b.click(t, "your assistants", "No program uses")
 		b.visit(t, "/device", http.StatusForbidden, "Only an admin")
 	}
@@ -218,13 +229,15 @@ func hosted(b *browser, h *house) {
 	b.click(t, "Continue to Plaid", "coffer asks to see your accounts")
 	b.click(t, "Leave", "The bank was not linked")
 	late := h.link(t, `{"provider":"plaid"}`)
-	if _, err := pg.Exec(t.Context(), h.DB, `update link_session set expires_at = now() - interval '1 second' where state = 'pending'`); err != nil {
+	if _, err := pg.Exec(t.Context(), h.DB, `update link_session set expires_at = now() - interval '1 second'
+		where state = 'pending'`); err != nil {
 		t.Fatal(err)
 	}
 	b.visit(t, late, http.StatusOK, "The bank was not linked")
 }
 
-// widget links a bank in the provider's window inside coffer's page; the second time, it is asked whether that is meant.
+// widget links a bank in the provider's window inside coffer's page; the second time, it is asked
+// whether that is meant.
 func widget(b *browser, h *house) {
 	t := b.t
 	b.open(t, h, h.teller.URL())
@@ -247,10 +260,13 @@ func widget(b *browser, h *house) {
 	}
 	b.visit(t, path, http.StatusOK, "Your bank is linked")
 	h.settle(t)
-	for _, last := range []struct{ button, text string }{{"Do not link it", "The bank was not linked"}, {"Link it a second time", "Your bank is linked"}} {
+	for _, last := range []struct{ button, text string }{
+		{"Do not link it", "The bank was not linked"},
+		{"Link it a second time", "Your bank is linked"},
+	} {
 		b.visit(t, h.link(t, `{"provider":"teller"}`), http.StatusOK, "Choose your bank")
 		share("Share my accounts")
-		b.see(t, "are linked already")
+		b.see(t, "are already linked")
 		b.click(t, last.button, last.text)
 	}
 }
@@ -265,16 +281,19 @@ func again(b *browser, h *house) {
 			b.click(t, "Share my accounts", "Your bank works again")
 		},
 		"teller": func() {
-			b.click(t, "Sign in", "wants you to sign in again")
+			b.click(t, "Sign in", "needs you to sign in again")
 			b.do(t, step{Do: "click", Name: "Share my accounts", Frame: true})
 			b.see(t, "Your bank works again")
 		},
 	} {
-		c, err := pg.Value[string](t.Context(), h.DB, `update connection set status = 'pending_reauth' where id = (select id from connection where provider = $1 order by id limit 1) returning id::text`, provider)
+		c, err := pg.Value[string](t.Context(), h.DB, `update connection set status = 'pending_reauth'
+			where id = (select id from connection where provider = $1 order by id limit 1)
+			returning id::text`, provider)
 		if err != nil {
 			t.Fatal(err)
 		}
-		b.visit(t, h.begin(t, "/api/v1/connections/"+c+"/reauth-session", ""), http.StatusOK, "wants you to sign in again")
+		b.visit(t, h.begin(t, "/api/v1/connections/"+c+"/reauth-session", ""), http.StatusOK,
+			"needs you to sign in again")
 		signIn()
 	}
 }
@@ -288,17 +307,21 @@ func assistants(b *browser, h *house) {
 			codes <- r.URL.Query().Get("code")
 		}
 		w.Header().Set("Content-Type", "text/html")
-		_, _ = io.WriteString(w, `<!doctype html><html lang="en"><meta name="viewport" content="width=device-width"><title>A program</title><link rel="icon" href="data:,"><h1>Back at the program</h1>`)
+		_, _ = io.WriteString(w,
+			`<!doctype html><html lang="en"><meta name="viewport" content="width=device-width"><title>A program</title><link rel="icon" href="data:,"><h1>Back at the program</h1>`)
 	}))
 	t.Cleanup(program.Close)
 	client := post[struct {
 		ID string `json:"client_id"`
-	}](t, h, "/oauth/register", "application/json", `{"client_name":"An assistant with quite a long name","redirect_uris":["`+program.URL+`/back"]}`).ID
+	}](t, h, "/oauth/register", "application/json",
+		`{"client_name":"An assistant with quite a long name","redirect_uris":["`+program.URL+`/back"]}`).ID
 	verifier := strings.Repeat("browser-", 6)
 	sum := sha256.Sum256([]byte(verifier))
 	ask := url.Values{
-		"response_type": {"code"}, "client_id": {client}, "redirect_uri": {program.URL + "/back"}, "scope": {"read write"}, "state": {"1"},
-		"code_challenge": {base64.RawURLEncoding.EncodeToString(sum[:])}, "code_challenge_method": {"S256"}, "resource": {h.url + "/mcp"},
+		"response_type": {"code"}, "client_id": {client}, "redirect_uri": {program.URL + "/back"},
+		"scope": {"read write"}, "state": {"1"},
+		"code_challenge": {base64.RawURLEncoding.EncodeToString(sum[:])}, "code_challenge_method": {"S256"},
+		"resource": {h.url + "/mcp"},
 	}
 	b.open(t, h, program.URL)
 	b.visit(t, "/oauth/authorize?"+ask.Encode(), http.StatusOK, "Password")
@@ -311,18 +334,20 @@ func assistants(b *browser, h *house) {
 	}
 	b.visit(t, "/account/assistants", http.StatusOK, "No program uses")
 	b.visit(t, "/oauth/authorize?"+ask.Encode(), http.StatusOK, "wants to use this household's data")
-	b.do(t, step{Do: "hasty", Name: "Let it in"})
-	b.click(t, "Let it in", "Back at the program")
+	b.do(t, step{Do: "hasty", Name: "Allow"})
+	b.click(t, "Allow", "Back at the program")
 	post[map[string]any](t, h, "/oauth/token", "application/x-www-form-urlencoded", url.Values{
-		"grant_type": {"authorization_code"}, "client_id": {client}, "code": {<-codes}, "code_verifier": {verifier}, "redirect_uri": {program.URL + "/back"},
+		"grant_type": {"authorization_code"}, "client_id": {client}, "code": {<-codes}, "code_verifier": {verifier},
+		"redirect_uri": {program.URL + "/back"},
 	}.Encode())
 	b.visit(t, "/account/assistants", http.StatusOK, "An assistant with quite a long name")
-	b.click(t, "End this", "No program uses")
+	b.click(t, "Revoke", "No program uses")
 	ask.Set("redirect_uri", "https://elsewhere.example/")
-	b.visit(t, "/oauth/authorize?"+ask.Encode(), http.StatusBadRequest, "did not announce")
+	b.visit(t, "/oauth/authorize?"+ask.Encode(), http.StatusBadRequest, "did not register")
 }
 
-// trouble is what people see when they try too often, and when something is wrong with the service itself.
+// trouble is what people see when they try too often, and when something is wrong with the service
+// itself.
 func trouble(b *browser, h *house) {
 	t := b.t
 	b.open(t, h)
@@ -346,7 +371,7 @@ func trouble(b *browser, h *house) {
 	}
 	rename("consent", "consent_away")
 	defer rename("consent_away", "consent")
-	b.visit(t, "/account/assistants", http.StatusInternalServerError, "Something went wrong on our side")
+	b.visit(t, "/account/assistants", http.StatusInternalServerError, "Internal error")
 }
 
 // TestTheBrowserSees shows a page with everything that must not be; each is found.
@@ -355,16 +380,21 @@ func TestTheBrowserSees(t *testing.T) {
 	b := newBrowser(t, "phone")
 	other := httptest.NewServer(http.NotFoundHandler())
 	t.Cleanup(other.Close)
-	style := page.NewFile("bad.css", "text/css", []byte(`#wide { overflow-wrap: normal; } #faint { color: #999; background: #aaa; } input { font-size: 10px; } button { height: 12px; min-height: 0; padding: 0; }`))
+	style := page.NewFile("bad.css", "text/css",
+		[]byte(`#wide { overflow-wrap: normal; } #faint { color: #999; background: #aaa; } input { font-size: 10px; } button { height: 12px; min-height: 0; padding: 0; }`))
 	script := page.NewFile("bad.js", "text/javascript", []byte(`console.error("said aloud"); undefined.gone;`))
-	bad := page.Parse(`<link rel="stylesheet" href="` + style.Path + `"><h1>Twice</h1><p id="wide">` + strings.Repeat("x", 500) + `</p><img src="{{.}}/dot.png" alt=""><script>console.error("never")</script>
+	bad := page.Parse(`<link rel="stylesheet" href="` + style.Path + `"><h1>Twice</h1><p id="wide">` +
+		strings.Repeat("x", 500) + `</p><img src="{{.}}/dot.png" alt=""><script>console.error("never")</script>
 <input name="nobody" type="search"><button></button><script src="/bad.js"></script><p id="faint">faint</p>`)
 	mux := http.NewServeMux()
 	mux.Handle("GET "+page.Stylesheet.Path, page.Stylesheet)
 	mux.Handle("GET "+style.Path, style)
 	mux.Handle("GET /bad.js", script)
 	mux.HandleFunc("GET /bad", func(w http.ResponseWriter, _ *http.Request) {
-		_ = page.Page{Title: "Bad", Body: bad, Data: other.URL, Script: script, Allow: page.Sources{Image: []string{other.URL}}}.Write(w)
+		_ = page.Page{
+			Title: "Bad", Body: bad, Data: other.URL, Script: script,
+			Allow: page.Sources{Image: []string{other.URL}},
+		}.Write(w)
 	})
 	s := httptest.NewServer(mux)
 	t.Cleanup(s.Close)
@@ -373,7 +403,8 @@ func TestTheBrowserSees(t *testing.T) {
 	b.do(t, step{Do: "visit", URL: s.URL + "/bad"})
 	v := b.do(t, step{Do: "look", Look: true})
 	for _, want := range []string{
-		"Content Security Policy", "a request to " + other.URL, "said aloud", "a script failed", "wider than the window", "not one h1", "too small", "no label", "zoom", "says nothing", "hard to read",
+		"Content Security Policy", "a request to " + other.URL, "said aloud", "a script failed",
+		"wider than the window", "not one h1", "too small", "no label", "zoom", "says nothing", "hard to read",
 	} {
 		if !slices.ContainsFunc(v.Faults, func(f string) bool { return strings.Contains(f, want) }) {
 			t.Errorf("not noticed: %s, in %q", want, v.Faults)

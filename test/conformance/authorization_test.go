@@ -31,10 +31,12 @@ import (
 	"coffer/internal/seal"
 )
 
-// authorization are the suite's scenarios for authorisation servers, and how many checks each must make.
+// authorization are the suite's scenarios for authorisation servers, and how many checks each must
+// make.
 var authorization = map[string]int{"authorization-server-metadata-endpoint": 2, "authorization-code-grant": 1}
 
-// TestAuthorization runs the suite's scenarios for authorisation servers against the service: the suite is the client, and a browser of the test's signs in and consents.
+// TestAuthorization runs the suite's scenarios for authorisation servers against the service: the
+// suite is the client, and a browser of the test's signs in and consents.
 func TestAuthorization(t *testing.T) {
 	t.Parallel()
 	suite := findSuite(t)
@@ -43,7 +45,8 @@ func TestAuthorization(t *testing.T) {
 	client := registered(t, base, fmt.Sprintf("http://127.0.0.1:%d/callback", port))
 	dir := t.TempDir()
 	output := suite.authorize(t, dir, func(asked string) error { return consent(t.Context(), asked, session) },
-		"--url", base+"/oauth", "--client-id", client, "--resource", base+"/mcp", "--port", fmt.Sprint(port), "--output-dir", dir)
+		"--url", base+"/oauth", "--client-id", client, "--resource", base+"/mcp", "--port", fmt.Sprint(port),
+		"--output-dir", dir)
 	files, err := filepath.Glob(filepath.Join(dir, "*", "checks.json"))
 	if err != nil {
 		t.Fatal(err)
@@ -79,7 +82,10 @@ func authority(t *testing.T) (base, session string) {
 	t.Helper()
 	server := httptest.NewUnstartedServer(nil)
 	base = "http://" + server.Listener.Addr().String()
-	a, err := app.Build(t.Context(), app.Config{DatabaseURL: seal.NewSecret(pgtest.URL(t)), DatabaseMaxConns: 4, PublicURL: base, OAuthClientHosts: []string{"claude.ai"}}, slog.New(slog.DiscardHandler))
+	a, err := app.Build(t.Context(), app.Config{
+		DatabaseURL: seal.NewSecret(pgtest.URL(t)), DatabaseMaxConns: 4,
+		PublicURL: base, OAuthClientHosts: []string{"claude.ai"},
+	}, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -99,7 +105,7 @@ func authority(t *testing.T) (base, session string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, session, err = a.Auth.OpenSession(t.Context(), auth.Entry{User: u}, "a browser")
+	_, session, err = a.Auth.OpenSession(t.Context(), auth.SignIn{User: u}, "a browser")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -109,7 +115,8 @@ func authority(t *testing.T) (base, session string) {
 // registered makes the suite known to the server.
 func registered(t *testing.T, base, redirect string) string {
 	t.Helper()
-	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, base+"/oauth/register", strings.NewReader(fmt.Sprintf(`{"client_name":"the suite","redirect_uris":[%q]}`, redirect)))
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, base+"/oauth/register",
+		strings.NewReader(fmt.Sprintf(`{"client_name":"the suite","redirect_uris":[%q]}`, redirect)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -206,7 +213,8 @@ func consent(ctx context.Context, asked, session string) error {
 	}
 	back := res.Header.Get("Location")
 	_, _, err = send(http.MethodGet, back, nil)
-	for end := time.Now().Add(20 * time.Second); errors.Is(err, syscall.ECONNREFUSED) && time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
+	for end := time.Now().Add(20 * time.Second); errors.Is(err, syscall.ECONNREFUSED) &&
+		time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
 		_, _, err = send(http.MethodGet, back, nil) // the suite prints its question before it listens
 	}
 	return err

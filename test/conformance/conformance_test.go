@@ -1,5 +1,6 @@
-// Package conformance runs the official MCP conformance suite (npm package @modelcontextprotocol/conformance) against the service's whole HTTP surface.
-// It holds the fixtures that the suite calls by name; they are linked into this test and nowhere else.
+// Package conformance runs the official MCP conformance suite (npm package
+// @modelcontextprotocol/conformance) against the service's whole HTTP surface. It holds the
+// fixtures that the suite calls by name; they are linked into this test and nowhere else.
 package conformance_test
 
 import (
@@ -24,10 +25,12 @@ const (
 	legacy = "2025-11-25" // the last one with them
 )
 
-// revisions are the frozen requirement sets, and how many server scenarios each must contain: a suite that came without them must not look like a pass.
+// revisions are the frozen requirement sets, and how many server scenarios each must contain: a
+// suite that came without them must not look like a pass.
 var revisions = map[string]int{modern: 37, legacy: 30}
 
-// TestConformance runs the suite against the service with the fixtures, both revisions at one address: every required scenario passes.
+// TestConformance runs the suite against the service with the fixtures, both revisions at one
+// address: every required scenario passes.
 func TestConformance(t *testing.T) {
 	t.Parallel()
 	suite := findSuite(t)
@@ -39,7 +42,8 @@ func TestConformance(t *testing.T) {
 				t.Errorf("the suite requires %d server scenarios, want %d", len(run.required), want)
 			}
 			if run.passed() != len(run.required) || run.exit != 0 {
-				t.Errorf("%d of %d required scenarios passed, exit code %d\n%s", run.passed(), len(run.required), run.exit, run.failures())
+				t.Errorf("%d of %d required scenarios passed, exit code %d\n%s", run.passed(), len(run.required),
+					run.exit, run.failures())
 			}
 			t.Logf("%s: %d of %d required scenarios; %s", revision, run.passed(), len(run.required), run.unscored())
 		})
@@ -53,11 +57,13 @@ var generic = map[string][]string{
 		"input-required-result-unsupported-methods",
 	},
 	legacy: {
-		"server-initialize", "ping", "tools-list", "server-sse-multiple-streams", "dns-rebinding-protection", "server-session-lifecycle",
+		"server-initialize", "ping", "tools-list", "server-sse-multiple-streams", "dns-rebinding-protection",
+		"server-session-lifecycle",
 	},
 }
 
-// partly are the scenarios of which some checks need fixtures, and those checks: the service as it is passes all the others.
+// partly are the scenarios of which some checks need fixtures, and those checks: the service as it
+// is passes all the others.
 var partly = map[string][]string{
 	"server-stateless": {
 		"sep-2575-server-rejects-undeclared-capability", "sep-2575-missing-capability-http-400",
@@ -70,7 +76,8 @@ var partly = map[string][]string{
 	},
 }
 
-// TestBareService runs the suite against the service without the fixtures. What needs none passes; all in all the run fails, or the test above would be blind.
+// TestBareService runs the suite against the service without the fixtures. What needs none passes;
+// all in all the run fails, or the test above would be blind.
 func TestBareService(t *testing.T) {
 	t.Parallel()
 	suite := findSuite(t)
@@ -79,7 +86,8 @@ func TestBareService(t *testing.T) {
 			t.Parallel()
 			run := suite.run(t, serve(t, nil), revision)
 			if run.exit == 0 || run.passed() > len(run.required)/2 {
-				t.Errorf("control: %d of %d scenarios passed without fixtures, exit code %d", run.passed(), len(run.required), run.exit)
+				t.Errorf("control: %d of %d scenarios passed without fixtures, exit code %d", run.passed(),
+					len(run.required), run.exit)
 			}
 			for _, name := range generic[revision] {
 				if !run.ok(name) {
@@ -96,16 +104,21 @@ func TestBareService(t *testing.T) {
 					}
 				}
 			}
-			t.Logf("%s: %d of %d required scenarios without fixtures: %s", revision, run.passed(), len(run.required), strings.Join(run.passing(), ", "))
+			t.Logf("%s: %d of %d required scenarios without fixtures: %s", revision, run.passed(), len(run.required),
+				strings.Join(run.passing(), ", "))
 		})
 	}
 }
 
-// serve runs the real service on a database of its own at a loopback port, and answers where its tools are. The suite cannot send a header of ours, so the outermost layer adds the key.
+// serve runs the real service on a database of its own at a loopback port, and answers where its
+// tools are. The suite cannot send a header of ours, so the outermost layer adds the key.
 func serve(t *testing.T, extend func(*mcp.Server)) string {
 	t.Helper()
 	// The suite asks faster than a household may.
-	config := app.Config{DatabaseURL: seal.NewSecret(pgtest.URL(t)), DatabaseMaxConns: 4, RatePerMinute: 1_000_000, RateBurst: 1_000_000}
+	config := app.Config{
+		DatabaseURL: seal.NewSecret(pgtest.URL(t)), DatabaseMaxConns: 4, RatePerMinute: 1_000_000,
+		RateBurst: 1_000_000,
+	}
 	a, err := app.Build(t.Context(), config, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
@@ -114,7 +127,10 @@ func serve(t *testing.T, extend func(*mcp.Server)) string {
 	a.Tools.Extend = extend
 	var key auth.NewKey
 	err = a.DB.InTx(t.Context(), func(tx pg.Tx) error {
-		key, err = a.Auth.Create(t.Context(), tx, auth.CreateKey{Name: "conformance", Scope: op.Full.String(), ActorType: op.Agent})
+		key, err = a.Auth.Create(t.Context(), tx, auth.CreateKey{
+			Name: "conformance", Scope: op.Full.String(),
+			ActorType: op.Agent,
+		})
 		return err
 	})
 	if err != nil {

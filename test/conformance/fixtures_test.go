@@ -14,8 +14,10 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// fixtures adds to s everything that the suite's server scenarios call, for both revisions: tools, resources, prompts and, as middleware, completion and subscriptions.
-// The names of features and arguments are the suite's, and so are the schemas' words that a comment marks; all other text is free.
+// fixtures adds to s everything that the suite's server scenarios call, for both revisions: tools,
+// resources, prompts and, as middleware, completion and subscriptions. The names of features and
+// arguments are the suite's, and so are the schemas' words that a comment marks; all other text is
+// free.
 func fixtures(s *mcp.Server) {
 	contentTools(s)
 	sessionTools(s)
@@ -28,23 +30,28 @@ func fixtures(s *mcp.Server) {
 
 const anyObject = `{"type":"object"}`
 
-// contentTools answer with each kind of content, and show schemas that must reach the client unchanged.
+// contentTools answer with each kind of content, and show schemas that must reach the client
+// unchanged.
 func contentTools(s *mcp.Server) {
 	picture := &mcp.ImageContent{Data: dot(), MIMEType: "image/png"}
 	addStatic(s, "test_simple_text", text("one line"))
 	addStatic(s, "test_image_content", picture)
 	addStatic(s, "test_audio_content", &mcp.AudioContent{Data: silence(), MIMEType: "audio/wav"})
 	addStatic(s, "test_embedded_resource", embedded("test://receipt", "bread 2.40"))
-	addStatic(s, "test_multiple_content_types", text("a receipt and its scan"), picture, embedded("test://receipt", "bread 2.40"))
+	addStatic(s, "test_multiple_content_types", text("a receipt and its scan"), picture,
+		embedded("test://receipt", "bread 2.40"))
 	add(s, "test_error_handling", anyObject, func(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		res := result(text("this tool always fails"))
 		res.IsError = true
 		return res, nil
 	})
-	add(s, "test_tool_with_progress", anyObject, func(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+	add(s, "test_tool_with_progress", anyObject, func(ctx context.Context,
+		req *mcp.CallToolRequest,
+	) (*mcp.CallToolResult, error) {
 		for done := range 3 {
 			err := req.Session.NotifyProgress(ctx, &mcp.ProgressNotificationParams{
-				ProgressToken: req.Params.GetProgressToken(), Progress: float64(done), Total: 2, Message: fmt.Sprintf("part %d", done),
+				ProgressToken: req.Params.GetProgressToken(), Progress: float64(done), Total: 2,
+				Message: fmt.Sprintf("part %d", done),
 			})
 			if err != nil {
 				return nil, err
@@ -59,38 +66,46 @@ func contentTools(s *mcp.Server) {
 		"properties": {"payee": {"type": "string"}, "at": {"$ref": "#/$defs/address"}, "cash": {"type": "boolean"}, "card": {"type": "string"}},
 		"allOf": [{"anyOf": [{"required": ["payee"]}, {"required": ["at"]}]}],
 		"if": {"properties": {"cash": {"const": true}}, "required": ["cash"]}, "then": {"required": ["at"]}, "else": {"required": ["card"]}}`, echo)
-	// The suite takes the first tool whose schema names a header, and sends that argument in it as well.
-	add(s, "mirrored_argument", `{"type": "object", "properties": {"branch": {"type": "string", "x-mcp-header": "Branch"}, "count": {"type": "integer"}}}`, echo)
+	// The suite takes the first tool whose schema names a header, and sends that argument in it as
+	// well.
+	add(s, "mirrored_argument",
+		`{"type": "object", "properties": {"branch": {"type": "string", "x-mcp-header": "Branch"}, "count": {"type": "integer"}}}`, echo)
 }
 
 // sessionTools call back into the client, which only a session allows.
 func sessionTools(s *mcp.Server) {
-	add(s, "test_tool_with_logging", anyObject, func(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+	add(s, "test_tool_with_logging", anyObject, func(ctx context.Context,
+		req *mcp.CallToolRequest,
+	) (*mcp.CallToolResult, error) {
 		for _, m := range []string{"opened the book", "read a page", "closed the book"} {
 			logInfo(ctx, req, m)
 		}
 		return result(text("three lines logged")), nil
 	})
-	add(s, "test_sampling", `{"type":"object","properties":{"prompt":{"type":"string"}},"required":["prompt"]}`, sampling)
+	add(s, "test_sampling", `{"type":"object","properties":{"prompt":{"type":"string"}},"required":["prompt"]}`,
+		sampling)
 	add(s, "test_elicitation", `{"type":"object","properties":{"message":{"type":"string"}},"required":["message"]}`,
 		func(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-			return elicit(ctx, req, argument(req, "message"), `{"type":"object","properties":{"username":{"type":"string"},"email":{"type":"string"}}}`)
+			return elicit(ctx, req, argument(req, "message"),
+				`{"type":"object","properties":{"username":{"type":"string"},"email":{"type":"string"}}}`)
 		})
 	// The suite compares names, types and defaults.
-	add(s, "test_elicitation_sep1034_defaults", anyObject, func(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-		return elicit(ctx, req, "Is this right?", `{"type": "object", "properties": {
+	add(s, "test_elicitation_sep1034_defaults", anyObject,
+		func(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+			return elicit(ctx, req, "Is this right?", `{"type": "object", "properties": {
 			"name": {"type": "string", "default": "John Doe"}, "age": {"type": "integer", "default": 30}, "score": {"type": "number", "default": 95.5},
 			"status": {"type": "string", "enum": ["active", "inactive", "pending"], "default": "active"}, "verified": {"type": "boolean", "default": true}}}`)
-	})
+		})
 	// The suite compares names and forms, and answers with these values.
-	add(s, "test_elicitation_sep1330_enums", anyObject, func(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-		return elicit(ctx, req, "Which of them?", `{"type": "object", "properties": {
+	add(s, "test_elicitation_sep1330_enums", anyObject,
+		func(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+			return elicit(ctx, req, "Which of them?", `{"type": "object", "properties": {
 			"untitledSingle": {"type": "string", "enum": ["option1", "option2"]},
 			"titledSingle": {"type": "string", "oneOf": [{"const": "value1", "title": "Rent"}, {"const": "value2", "title": "Food"}]},
 			"legacyEnum": {"type": "string", "enum": ["opt1", "opt2"], "enumNames": ["Rent", "Food"]},
 			"untitledMulti": {"type": "array", "items": {"type": "string", "enum": ["option1", "option2"]}},
 			"titledMulti": {"type": "array", "items": {"anyOf": [{"const": "value1", "title": "Rent"}, {"const": "value2", "title": "Food"}]}}}}`)
-	})
+		})
 }
 
 func sampling(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
@@ -119,11 +134,15 @@ func elicit(ctx context.Context, req *mcp.CallToolRequest, message, schema strin
 // modernTools are what the scenario server-stateless calls.
 func modernTools(s *mcp.Server) {
 	addStatic(s, "test_streaming_elicitation", text("the only message on its stream"))
-	add(s, "test_logging_tool", anyObject, func(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+	add(s, "test_logging_tool", anyObject, func(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult,
+		error,
+	) {
 		logInfo(ctx, req, "to be dropped, because the request names no level")
 		return result(text("tried to log")), nil
 	})
-	add(s, "test_missing_capability", anyObject, func(_ context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+	add(s, "test_missing_capability", anyObject, func(_ context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult,
+		error,
+	) {
 		if caps := req.ClientCapabilities(); caps != nil && caps.Sampling != nil { //nolint:staticcheck // the scenario names this deprecated capability
 			return result(text("the client can sample")), nil
 		}
@@ -133,12 +152,17 @@ func modernTools(s *mcp.Server) {
 		}
 	})
 	// Adding a feature again tells the subscribers, whether or not anything changed.
-	add(s, "test_trigger_tool_change", anyObject, func(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+	add(s, "test_trigger_tool_change", anyObject, func(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult,
+		error,
+	) {
 		addStatic(s, "test_added_tool", text("added"))
 		return result(text("tools have changed")), nil
 	})
-	add(s, "test_trigger_prompt_change", anyObject, func(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-		addPrompt(s, "test_added_prompt", nil, func(map[string]string) []mcp.Content { return []mcp.Content{text("added")} })
+	add(s, "test_trigger_prompt_change", anyObject, func(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult,
+		error,
+	) {
+		addPrompt(s, "test_added_prompt", nil,
+			func(map[string]string) []mcp.Content { return []mcp.Content{text("added")} })
 		return result(text("prompts have changed")), nil
 	})
 }
@@ -148,7 +172,10 @@ func resources(s *mcp.Server) {
 	addResource(s, "test://static-binary", "image/png", &mcp.ResourceContents{Blob: dot()})
 	addResource(s, "test://watched-resource", "text/plain", &mcp.ResourceContents{Text: "balance 12.00"})
 	const before, after = "test://template/", "/data"
-	s.AddResourceTemplate(&mcp.ResourceTemplate{URITemplate: before + "{id}" + after, Name: "template", MIMEType: "application/json"},
+	s.AddResourceTemplate(&mcp.ResourceTemplate{
+		URITemplate: before + "{id}" + after, Name: "template",
+		MIMEType: "application/json",
+	},
 		read(func(uri string) *mcp.ResourceContents {
 			id := strings.TrimSuffix(strings.TrimPrefix(uri, before), after)
 			return &mcp.ResourceContents{Text: fmt.Sprintf(`{"account":%q}`, id)}
@@ -162,17 +189,22 @@ func prompts(s *mcp.Server) {
 	addPrompt(s, "test_prompt_with_arguments", []string{"arg1", "arg2"}, func(a map[string]string) []mcp.Content {
 		return []mcp.Content{text("Compare " + a["arg1"] + " with " + a["arg2"] + ".")}
 	})
-	addPrompt(s, "test_prompt_with_embedded_resource", []string{"resourceUri"}, func(a map[string]string) []mcp.Content {
-		return []mcp.Content{embedded(a["resourceUri"], "bread 2.40"), text("Which category is this?")}
-	})
+	addPrompt(s, "test_prompt_with_embedded_resource", []string{"resourceUri"},
+		func(a map[string]string) []mcp.Content {
+			return []mcp.Content{embedded(a["resourceUri"], "bread 2.40"), text("Which category is this?")}
+		})
 	addPrompt(s, "test_prompt_with_image", nil, func(map[string]string) []mcp.Content {
-		return []mcp.Content{&mcp.ImageContent{Data: dot(), MIMEType: "image/png"}, text("Read the total off this scan.")}
+		return []mcp.Content{
+			&mcp.ImageContent{Data: dot(), MIMEType: "image/png"},
+			text("Read the total off this scan."),
+		}
 	})
 }
 
 type empty struct{ mcp.ResultBase }
 
-// optionalMethods answers what a server otherwise does only when its options say so, and declares it. What 2026-07-28 removed never gets here: the SDK refuses it before any middleware.
+// optionalMethods answers what a server otherwise does only when its options say so, and declares
+// it. What 2026-07-28 removed never gets here: the SDK refuses it before any middleware.
 func optionalMethods(next mcp.MethodHandler) mcp.MethodHandler {
 	return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
 		switch method {
@@ -199,7 +231,10 @@ func declare(c *mcp.ServerCapabilities) {
 }
 
 func add(s *mcp.Server, name, schema string, h mcp.ToolHandler) {
-	s.AddTool(&mcp.Tool{Name: name, Description: "Fixture of the conformance suite", InputSchema: json.RawMessage(schema)}, h)
+	s.AddTool(&mcp.Tool{
+		Name: name, Description: "Fixture of the conformance suite",
+		InputSchema: json.RawMessage(schema),
+	}, h)
 }
 
 func addStatic(s *mcp.Server, name string, content ...mcp.Content) {
@@ -278,7 +313,8 @@ func silence() []byte {
 	const rate = 8000
 	format := []any{uint32(16), uint16(1), uint16(1), uint32(rate), uint32(rate), uint16(1), uint16(8)}
 	var b bytes.Buffer
-	for _, part := range append(append([]any{[]byte("RIFF"), uint32(38), []byte("WAVEfmt ")}, format...), []byte("data"), uint32(1), []byte{128, 0}) {
+	for _, part := range append(append([]any{[]byte("RIFF"), uint32(38), []byte("WAVEfmt ")}, format...),
+		[]byte("data"), uint32(1), []byte{128, 0}) {
 		if err := binary.Write(&b, binary.LittleEndian, part); err != nil {
 			panic(err) // writing to memory cannot fail
 		}

@@ -14,22 +14,29 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// inputTools need something of the client before they can answer. From 2026-07-28 on a server does not call back: the answer says what is missing, and the client calls again with it.
+// inputTools need something of the client before they can answer. From 2026-07-28 on a server does
+// not call back: the answer says what is missing, and the client calls again with it.
 func inputTools(s *mcp.Server) {
 	const prefix = "test_input_required_result_"
-	add(s, prefix+"elicitation", anyObject, func(_ context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+	add(s, prefix+"elicitation", anyObject, func(_ context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult,
+		error,
+	) {
 		if name := answer(req.Params.InputResponses, "user_name", "name"); name != "" {
 			return result(text("the household of " + name)), nil
 		}
 		return ask("", mcp.InputRequestMap{"user_name": form("Who lives here?", "name", "string")}), nil
 	})
-	add(s, prefix+"sampling", anyObject, func(_ context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+	add(s, prefix+"sampling", anyObject, func(_ context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult,
+		error,
+	) {
 		if reply, ok := sampled(req.Params.InputResponses, "guess"); ok {
 			return result(text("the model guesses: " + reply)), nil
 		}
 		return ask("", mcp.InputRequestMap{"guess": sample("Which category is a bakery?")}), nil
 	})
-	add(s, prefix+"list_roots", anyObject, func(_ context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+	add(s, prefix+"list_roots", anyObject, func(_ context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult,
+		error,
+	) {
 		if roots, ok := listed(req.Params.InputResponses, "folders"); ok {
 			return result(text("folders: " + strings.Join(roots, ", "))), nil
 		}
@@ -40,12 +47,17 @@ func inputTools(s *mcp.Server) {
 	add(s, prefix+"multiple_inputs", anyObject, threeInputs)
 	add(s, prefix+"multi_round", anyObject, twoRounds)
 	add(s, prefix+"capabilities", anyObject, whatIsDeclared)
-	s.AddPrompt(&mcp.Prompt{Name: prefix + "prompt", Description: "Fixture of the conformance suite"}, func(_ context.Context, req *mcp.GetPromptRequest) (*mcp.GetPromptResult, error) {
-		if c := answer(req.Params.InputResponses, "period", "context"); c != "" {
-			return &mcp.GetPromptResult{Messages: []*mcp.PromptMessage{{Role: "user", Content: text("Sum up " + c + ".")}}}, nil
-		}
-		return &mcp.GetPromptResult{InputRequests: mcp.InputRequestMap{"period": form("Which period?", "context", "string")}}, nil
-	})
+	s.AddPrompt(&mcp.Prompt{Name: prefix + "prompt", Description: "Fixture of the conformance suite"},
+		func(_ context.Context, req *mcp.GetPromptRequest) (*mcp.GetPromptResult, error) {
+			if c := answer(req.Params.InputResponses, "period", "context"); c != "" {
+				return &mcp.GetPromptResult{Messages: []*mcp.PromptMessage{{
+					Role:    "user",
+					Content: text("Sum up " + c + "."),
+				}}}, nil
+			}
+			return &mcp.GetPromptResult{InputRequests: mcp.InputRequestMap{"period": form("Which period?", "context",
+				"string")}}, nil
+		})
 }
 
 func confirmed(_ context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
@@ -85,7 +97,8 @@ func twoRounds(_ context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult
 		return ask("first", mcp.InputRequestMap{"payee": form("Who was paid?", "name", "string")}), nil
 	case "first":
 		name = answer(req.Params.InputResponses, "payee", "name")
-		return ask("second "+name, mcp.InputRequestMap{"paint": form("Which colour shall the tag have?", "color", "string")}), nil
+		return ask("second "+name, mcp.InputRequestMap{"paint": form("Which colour shall the tag have?", "color",
+			"string")}), nil
 	}
 	return result(text(name + " is tagged " + answer(req.Params.InputResponses, "paint", "color"))), nil
 }
@@ -124,7 +137,10 @@ func form(message, field, kind string) *mcp.ElicitParams {
 
 //nolint:staticcheck // deprecated, and still in scenarios
 func sample(prompt string) *mcp.CreateMessageParams {
-	return &mcp.CreateMessageParams{Messages: []*mcp.SamplingMessage{{Role: "user", Content: text(prompt)}}, MaxTokens: 20}
+	return &mcp.CreateMessageParams{
+		Messages:  []*mcp.SamplingMessage{{Role: "user", Content: text(prompt)}},
+		MaxTokens: 20,
+	}
 }
 
 // Reading responses.

@@ -16,10 +16,12 @@ import (
 	"time"
 )
 
-// A suite is the installed npm package and the Node that runs it: the suite needs a newer one than machines have.
+// A suite is the installed npm package and the Node that runs it: the suite needs a newer one than
+// machines have.
 type suite struct{ node, pkg string }
 
-// findSuite looks for what npm ci installs in this folder. A machine without it skips the test, except where the suite is required: in CI, and where COFFER_TEST_CONFORMANCE says so.
+// findSuite looks for what npm ci installs in this folder. A machine without it skips the test,
+// except where the suite is required: in CI, and where COFFER_TEST_CONFORMANCE says so.
 func findSuite(t *testing.T) suite {
 	t.Helper()
 	modules, err := filepath.Abs("node_modules")
@@ -55,7 +57,8 @@ type check struct {
 	ErrorMessage string `json:"errorMessage"`
 }
 
-// undeclared are checks that the suite skips because the service does not declare what they look at: its list of tools never changes.
+// undeclared are checks that the suite skips because the service does not declare what they look
+// at: its list of tools never changes.
 var undeclared = []string{"sep-2575-server-sends-tools-list-changed-on-subscription"}
 
 // ok is stricter than the suite, which lets warnings and skipped checks pass.
@@ -76,7 +79,8 @@ func (s suite) run(t *testing.T, target, revision string) suiteRun {
 	ctx, cancel := context.WithTimeout(t.Context(), 4*time.Minute)
 	defer cancel()
 	dir := t.TempDir()
-	cmd := exec.CommandContext(ctx, s.node, s.program(), "server", "--url", target, "--requirements", revision, "--output-dir", dir, "--timeout", "15000")
+	cmd := exec.CommandContext(ctx, s.node, s.program(), "server", "--url", target, "--requirements", revision,
+		"--output-dir", dir, "--timeout", "15000")
 	cmd.Dir = dir
 	cmd.Env = []string{"PATH=" + filepath.Dir(s.node), "HOME=" + dir, "NO_COLOR=1"}
 	output, err := cmd.CombinedOutput()

@@ -1,5 +1,6 @@
-// Package crash kills servers and databases in the middle of syncs and compares what is left with what the banks know.
-// It goes through the program's own surfaces, and must not know how syncs are made safe.
+// Package crash kills servers and databases in the middle of syncs and compares what is left with
+// what the banks know. It goes through the program's own surfaces, and must not know how syncs are
+// made safe.
 package crash
 
 import (
@@ -30,14 +31,16 @@ import (
 
 func long() bool { return os.Getenv("COFFER_TEST_LONG") != "" }
 
-// A town has a Plaid and a Teller on real connections, and the settings with which a server finds them.
+// A town has a Plaid and a Teller on real connections, and the settings with which a server finds
+// them.
 type town struct {
 	plaid    *banksim.Plaid
 	teller   *banksim.Teller
 	settings []string
 }
 
-// newTown starts the simulators. Every call takes a moment, as at a real bank, so that a sync lasts long enough to be hit.
+// newTown starts the simulators. Every call takes a moment, as at a real bank, so that a sync lasts
+// long enough to be hit.
 func newTown(t *testing.T, transactions int, latency time.Duration) *town {
 	t.Helper()
 	size := household.Options{Seed: 11, Transactions: transactions, Years: 1, End: time.Now()}
@@ -65,7 +68,8 @@ func newTown(t *testing.T, transactions int, latency time.Duration) *town {
 		"COFFER_ENCRYPTION_KEY=MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY=", "COFFER_DATABASE_MAX_CONNS=5",
 		"COFFER_PLAID_CLIENT_ID=client", "COFFER_PLAID_SECRET=secret", "COFFER_PLAID_URL=" + p.URL(),
 		"COFFER_TELLER_APPLICATION_ID=app_1", "COFFER_TELLER_ENVIRONMENT=development", "COFFER_TELLER_URL=" + tl.URL(),
-		"COFFER_TELLER_CERTIFICATE=" + file("cert.pem", tl.Certificate()), "COFFER_TELLER_PRIVATE_KEY=" + file("key.pem", tl.Key()), "COFFER_TELLER_CA=" + file("ca.pem", tl.CA()),
+		"COFFER_TELLER_CERTIFICATE=" + file("cert.pem", tl.Certificate()),
+		"COFFER_TELLER_PRIVATE_KEY=" + file("key.pem", tl.Key()), "COFFER_TELLER_CA=" + file("ca.pem", tl.CA()),
 	}}
 }
 
@@ -88,14 +92,18 @@ type door struct {
 
 func (w *town) newHouse(t *testing.T, program, database string) *house {
 	t.Helper()
-	h := &house{town: w, server: apptest.Start(t, program, database, w.settings...), client: &http.Client{Timeout: 40 * time.Second}}
+	h := &house{
+		town: w, server: apptest.Start(t, program, database, w.settings...),
+		client: &http.Client{Timeout: 40 * time.Second},
+	}
 	var err error
 	if h.db, err = pg.Open(t.Context(), database, pg.Options{MaxConns: 2}); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(h.db.Close)
 	err = h.db.InTx(t.Context(), func(tx pg.Tx) error {
-		k, err := auth.New(h.db).Create(t.Context(), tx, auth.CreateKey{Name: "crash", Scope: "full_access", ActorType: "user"})
+		k, err := auth.New(h.db).Create(t.Context(), tx,
+			auth.CreateKey{Name: "crash", Scope: "full_access", ActorType: "user"})
 		h.key = k.Secret
 		return err
 	})
@@ -105,7 +113,8 @@ func (w *town) newHouse(t *testing.T, program, database string) *house {
 	token, book := w.plaid.NewItem("")
 	h.link(t, book, fmt.Sprintf(`{"provider":"plaid","credentials":{"public_token":%q}}`, token))
 	e := w.teller.Enrol()
-	h.link(t, e.Book, fmt.Sprintf(`{"provider":"teller","credentials":{"access_token":%q,"enrollment_id":%q}}`, e.AccessToken, e.ID))
+	h.link(t, e.Book, fmt.Sprintf(`{"provider":"teller","credentials":{"access_token":%q,"enrollment_id":%q}}`,
+		e.AccessToken, e.ID))
 	return h
 }
 
@@ -163,14 +172,17 @@ func (h *house) liveOn(dice *rand.Rand) (stop func()) {
 	return func() { close(end); living.Wait() }
 }
 
-// move is what happens at a bank in a while: charges come, pending and posted; some change, some are posted under their id or another, some are taken back.
+// move is what happens at a bank in a while: charges come, pending and posted; some change, some
+// are posted under their id or another, some are taken back.
 func (d *door) move(dice *rand.Rand, charges int) {
 	today := time.Now().UTC().Truncate(24 * time.Hour)
 	accounts := d.book.Accounts()
 	for range charges {
 		d.recent = append(d.recent, d.book.Add(banksim.Row{
-			AccountID: accounts[dice.IntN(len(accounts))].ID, Date: today.AddDate(0, 0, -dice.IntN(4)), Amount: money.MustParse(fmt.Sprintf("%d.%02d", 1+dice.IntN(900), dice.IntN(100))),
-			Name: text.Name(fmt.Sprintf("SHOP %d", dice.IntN(500))), Channel: "in store", Primary: text.Name("general"), Pending: dice.IntN(4) == 0,
+			AccountID: accounts[dice.IntN(len(accounts))].ID, Date: today.AddDate(0, 0, -dice.IntN(4)),
+			Amount: money.MustParse(fmt.Sprintf("%d.%02d", 1+dice.IntN(900), dice.IntN(100))),
+			Name:   text.Name(fmt.Sprintf("SHOP %d", dice.IntN(500))), Channel: "in store", Primary: text.Name("general"),
+			Pending: dice.IntN(4) == 0,
 		}))
 	}
 	for range len(d.recent) / 20 {
@@ -183,7 +195,10 @@ func (d *door) move(dice *rand.Rand, charges int) {
 		case n == 1 && r.Pending:
 			d.recent[at] = d.book.Post(r.ID, nil)
 		default:
-			d.recent[at] = d.book.Change(r.ID, func(r *banksim.Row) { r.Pending, r.Name = false, text.Name(r.Name.Plain()+"!") })
+			d.recent[at] = d.book.Change(r.ID, func(r *banksim.Row) {
+				r.Pending, r.Name = false,
+					text.Name(r.Name.Plain()+"!")
+			})
 		}
 	}
 }
@@ -194,7 +209,9 @@ func (h *house) settle(t *testing.T) {
 	for _, d := range h.doors {
 		for tries := 1; ; tries++ {
 			status, answer, err := h.send(t.Context(), http.MethodPost, "/connections/"+d.id+"/sync?wait=30s", "")
-			if err == nil && status == http.StatusOK && strings.Contains(string(answer), `"state":"succeeded"`) && tries > 1 { // the first may have joined one that began before
+			// the first may have joined one that began before
+			if err == nil && status == http.StatusOK && strings.Contains(string(answer), `"state":"succeeded"`) &&
+				tries > 1 {
 				break
 			}
 			if tries == 20 {
@@ -204,7 +221,8 @@ func (h *house) settle(t *testing.T) {
 	}
 }
 
-// check compares the books with what the banks know, and looks for anything that hangs. It answers how many rows the banks have, and what is wrong.
+// check compares the books with what the banks know, and looks for anything that hangs. It answers
+// how many rows the banks have, and what is wrong.
 func (h *house) check(t *testing.T) (rows int, wrong []string) {
 	t.Helper()
 	for _, d := range h.doors {
@@ -221,26 +239,36 @@ func (h *house) check(t *testing.T) (rows int, wrong []string) {
 			if r.Pending {
 				pending = "t"
 			}
-			want = append(want, fmt.Sprintf("%s %s %s %s %s %s", r.ID, r.Date.Format(time.DateOnly), r.Amount, r.Currency, pending, r.Name.Plain()))
+			want = append(want, fmt.Sprintf("%s %s %s %s %s %s", r.ID, r.Date.Format(time.DateOnly), r.Amount,
+				r.Currency, pending, r.Name.Plain()))
 		}
 		slices.Sort(stored)
 		slices.Sort(want)
 		if !slices.Equal(stored, want) {
 			text := cmp.Diff(want, stored)
-			wrong = append(wrong, fmt.Sprintf("%d rows are stored, the bank has %d; the bank (-) and the books (+):\n%s", len(stored), len(want), text[:min(len(text), 3000)]))
+			wrong = append(wrong,
+				fmt.Sprintf("%d rows are stored, the bank has %d; the bank (-) and the books (+):\n%s", len(stored),
+					len(want), text[:min(len(text), 3000)]))
 		}
 		rows += len(want)
 	}
 	for what, sql := range map[string]string{
-		"transactions that no rule has seen":        `select count(*) from transaction t where not exists (select from transaction_tag g where g.transaction_id = t.id)`,
-		"transactions without an entry in a change": `select count(*) from transaction t where not exists (select from entry e where e.subject_id = t.id)`,
-		"fields written twice in one change":        `select count(*) from (select from entry group by subject_id, field, ref, change_id having count(*) > 1) x`,
-		"jobs that have not ended":                  `select count(*) from job where state in ('queued', 'running')`,
-		"sync logs that have not ended":             `select count(*) from sync_log l join job j on j.id = l.job_id where l.status = 'running' and (j.state = 'succeeded' or j.finished_at < now() - interval '1 minute')`,
-		"connections that are not well":             `select count(*) from connection where status <> 'active' or consecutive_failures > 0 or next_sync_at is null or last_sync_at is null`,
-		"rows that could not be read":               `select count(*) from quarantine`,
-		"syncs of one connection at the same time":  `select count(*) from sync_log a join sync_log b on a.connection_id = b.connection_id and a.id < b.id and a.finished_at > b.started_at`,
-		"logs of rows without a change":             `select count(*) from sync_log where added > 0 and change_id is null`,
+		"transactions that no rule has seen": `select count(*) from transaction t
+			where not exists (select from transaction_tag g where g.transaction_id = t.id)`,
+		"transactions without an entry in a change": `select count(*) from transaction t
+			where not exists (select from entry e where e.subject_id = t.id)`,
+		"fields written twice in one change": `select count(*) from (select from entry
+			group by subject_id, field, ref, change_id having count(*) > 1) x`,
+		"jobs that have not ended": `select count(*) from job where state in ('queued', 'running')`,
+		"sync logs that have not ended": `select count(*) from sync_log l join job j on j.id = l.job_id
+			where l.status = 'running' and (j.state = 'succeeded' or j.finished_at < now() - interval '1 minute')`,
+		"connections that are not well": `select count(*) from connection
+			where status <> 'active' or consecutive_failures > 0 or next_sync_at is null or last_sync_at is null`,
+		"rows that could not be read": `select count(*) from quarantine`,
+		"syncs of one connection at the same time": `select count(*) from sync_log a
+			join sync_log b on a.connection_id = b.connection_id and a.id < b.id and a.finished_at > b.started_at`,
+		"logs of rows without a change": `select count(*) from sync_log
+			where added > 0 and change_id is null`,
 	} {
 		n, err := pg.Value[int64](t.Context(), h.db, sql)
 		if err != nil {

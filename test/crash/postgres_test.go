@@ -42,7 +42,8 @@ type diligent struct {
 // write creates a tag, again and again until that is acknowledged: the key makes it once.
 func (d *diligent) write(ctx context.Context, h *house, slug string) {
 	for ctx.Err() == nil {
-		status, answer, err := h.send(ctx, http.MethodPost, "/tags", fmt.Sprintf(`{"slug":%q}`, slug), "Idempotency-Key", slug)
+		status, answer, err := h.send(ctx, http.MethodPost, "/tags", fmt.Sprintf(`{"slug":%q}`, slug),
+			"Idempotency-Key", slug)
 		switch {
 		case err == nil && status == http.StatusCreated:
 			d.last.Store(time.Now().UnixNano())
@@ -50,7 +51,8 @@ func (d *diligent) write(ctx context.Context, h *house, slug string) {
 			d.acked = append(d.acked, slug)
 			d.mu.Unlock()
 			return
-		case err != nil && ctx.Err() == nil || err == nil && status != http.StatusServiceUnavailable && !strings.Contains(string(answer), "IDEMPOTENCY_IN_PROGRESS"):
+		case err != nil && ctx.Err() == nil || err == nil && status != http.StatusServiceUnavailable &&
+			!strings.Contains(string(answer), "IDEMPOTENCY_IN_PROGRESS"):
 			d.strange.CompareAndSwap(nil, new(fmt.Sprintf("%d %s %v", status, answer, err)))
 		}
 		d.refused.Add(1)
@@ -58,7 +60,8 @@ func (d *diligent) write(ctx context.Context, h *house, slug string) {
 	}
 }
 
-// PostgreSQL is stopped at once, again and again, in the middle of syncs and writes. The server lives on, works again as soon as the database does, and nothing that it acknowledged is lost.
+// PostgreSQL is stopped at once, again and again, in the middle of syncs and writes. The server
+// lives on, works again as soon as the database does, and nothing that it acknowledged is lost.
 func TestCrashedDatabaseLosesNothing(t *testing.T) {
 	t.Parallel()
 	began := time.Now()
@@ -89,7 +92,8 @@ func TestCrashedDatabaseLosesNothing(t *testing.T) {
 	for _, door := range h.doors {
 		busy.Go(func() {
 			for ctx.Err() == nil {
-				_, _, _ = h.send(ctx, http.MethodPost, "/connections/"+door.id+"/sync?wait=5s", "") // whether it can is not asked here
+				// whether it can is not asked here
+				_, _, _ = h.send(ctx, http.MethodPost, "/connections/"+door.id+"/sync?wait=5s", "")
 				time.Sleep(20 * time.Millisecond)
 			}
 		})
@@ -118,7 +122,8 @@ func TestCrashedDatabaseLosesNothing(t *testing.T) {
 	if s := d.strange.Load(); s != nil {
 		t.Errorf("while the database was away a caller was told: %s", *s)
 	}
-	if status, _, err := h.send(t.Context(), http.MethodGet, "/health/ready", ""); !h.server.Alive() || err != nil || status != http.StatusOK || len(h.server.Starting) != 1 {
+	if status, _, err := h.send(t.Context(), http.MethodGet, "/health/ready", ""); !h.server.Alive() || err != nil ||
+		status != http.StatusOK || len(h.server.Starting) != 1 {
 		t.Errorf("the server did not live on: %d %v", status, err)
 	}
 	h.settle(t)
@@ -140,17 +145,21 @@ func TestCrashedDatabaseLosesNothing(t *testing.T) {
 	slices.Sort(back)
 	median, most := back[len(back)/2], back[len(back)-1]
 	if lost > 0 || median > backGoal || most > backPatient {
-		t.Errorf("%d acknowledged writes are lost; first success %v after it was back at the median, %v at most", lost, median, most)
+		t.Errorf("%d acknowledged writes are lost; first success %v after it was back at the median, %v at most", lost,
+			median, most)
 	}
-	t.Logf("%d crashes in %.0f s, %d in the middle of a sync; %d writes acknowledged, %d lost, %d attempts refused; first success %v after it was back at the median, %v at most; %d rows as the banks know them",
-		len(back), time.Since(began).Seconds(), hits, len(d.acked), lost, d.refused.Load(), median.Round(time.Millisecond), most.Round(time.Millisecond), rows)
+	t.Logf("%d crashes in %.0f s, %d in the middle of a sync; %d writes acknowledged, %d lost, %d attempts refused; "+
+		"first success %v after it was back at the median, %v at most; %d rows as the banks know them",
+		len(back), time.Since(began).Seconds(), hits, len(d.acked), lost, d.refused.Load(),
+		median.Round(time.Millisecond), most.Round(time.Millisecond), rows)
 }
 
 // untilSync waits for a sync to run, for a while: after a crash the next one may be some time off.
 func (h *house) untilSync(t *testing.T) int {
 	t.Helper()
 	for deadline := time.Now().Add(15 * time.Second); time.Now().Before(deadline); time.Sleep(3 * time.Millisecond) {
-		n, err := pg.Value[int64](t.Context(), h.db, `select count(*) from job where kind = 'feed.sync' and state = 'running' and renewed_at > clock_timestamp() - interval '3 seconds'`)
+		n, err := pg.Value[int64](t.Context(), h.db, `select count(*) from job
+			where kind = 'feed.sync' and state = 'running' and renewed_at > clock_timestamp() - interval '3 seconds'`)
 		if err == nil && n > 0 {
 			return 1
 		}

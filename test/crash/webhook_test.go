@@ -42,11 +42,13 @@ func (h *house) notices(round int) ([]*notice, error) {
 	var out []*notice
 	for i := range webhooksAtOnce {
 		n := round*webhooksAtOnce + i
-		d, err := h.town.plaid.Webhook(h.doors[0].book.ID(), "TRANSACTIONS", "SYNC_UPDATES_AVAILABLE", map[string]any{"n": n})
+		d, err := h.town.plaid.Webhook(h.doors[0].book.ID(), "TRANSACTIONS", "SYNC_UPDATES_AVAILABLE",
+			map[string]any{"n": n})
 		provider := "plaid"
 		if i%2 == 1 {
 			provider = "teller"
-			d, err = h.town.teller.Webhook(fmt.Sprintf("wh_%d", n), "transactions.processed", map[string]any{"enrollment_id": h.doors[1].book.ID()})
+			d, err = h.town.teller.Webhook(fmt.Sprintf("wh_%d", n), "transactions.processed",
+				map[string]any{"enrollment_id": h.doors[1].book.ID()})
 		}
 		if err != nil {
 			return nil, err
@@ -58,7 +60,8 @@ func (h *house) notices(round int) ([]*notice, error) {
 
 // tell sends a notice once and answers whether it was accepted.
 func (h *house) tell(ctx context.Context, n *notice) bool {
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://"+h.server.Address+"/webhooks/"+n.provider, bytes.NewReader(n.Body))
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://"+h.server.Address+"/webhooks/"+n.provider,
+		bytes.NewReader(n.Body))
 	if err != nil {
 		return false
 	}
@@ -73,7 +76,9 @@ func (h *house) tell(ctx context.Context, n *notice) bool {
 	return res.StatusCode == http.StatusOK
 }
 
-// killAfter sends a round of notices, kills the server when the first is accepted, starts it again, and sends anew what was not accepted, as providers do. It answers how many were accepted before the kill.
+// killAfter sends a round of notices, kills the server when the first is accepted, starts it again,
+// and sends anew what was not accepted, as providers do. It answers how many were accepted before
+// the kill.
 func (h *house) killAfter(ctx context.Context, notices []*notice) (int, error) {
 	first := make(chan struct{}, len(notices))
 	var group sync.WaitGroup
@@ -112,7 +117,8 @@ func (h *house) killAfter(ctx context.Context, notices []*notice) (int, error) {
 	return accepted, nil
 }
 
-// TestKillAfterTheAnswer kills servers in the moment in which they have answered that a webhook is stored. None is lost, none is done twice, and in the end the books are as the banks have them.
+// TestKillAfterTheAnswer kills servers in the moment in which they have answered that a webhook is
+// stored. None is lost, none is done twice, and in the end the books are as the banks have them.
 func TestKillAfterTheAnswer(t *testing.T) {
 	t.Parallel()
 	program := apptest.Program(t)
@@ -127,8 +133,10 @@ func TestKillAfterTheAnswer(t *testing.T) {
 			return
 		}
 		slices.Sort(starts)
-		t.Logf("%d kills right after an answer in %.0f s; %d deliveries had been accepted by then, %d were sent again; starts median %v, longest %v",
-			kills, time.Since(began).Seconds(), accepted, resent, starts[len(starts)/2].Round(time.Millisecond), starts[len(starts)-1].Round(time.Millisecond))
+		t.Logf("%d kills right after an answer in %.0f s; %d deliveries had been accepted by then, %d were sent "+
+			"again; starts median %v, longest %v",
+			kills, time.Since(began).Seconds(), accepted, resent, starts[len(starts)/2].Round(time.Millisecond),
+			starts[len(starts)-1].Round(time.Millisecond))
 		if resent == 0 {
 			t.Error("no delivery was cut off: the kills came too late to show anything about what was under way")
 		}
@@ -179,7 +187,8 @@ func (h *house) heard(t *testing.T, told []*notice) {
 	t.Helper()
 	for deadline := time.Now().Add(2 * time.Minute); ; time.Sleep(50 * time.Millisecond) {
 		waiting, err := pg.Value[int](t.Context(), h.db, `
-			select (select count(*) from webhook_event where status = 'received') + (select count(*) from job where kind = 'webhook.process' and finished_at is null)`)
+			select (select count(*) from webhook_event where status = 'received') + (select count(*) from job
+				where kind = 'webhook.process' and finished_at is null)`)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -196,7 +205,9 @@ func (h *house) heard(t *testing.T, told []*notice) {
 		Jobs   int `db:"jobs"`
 	}
 	n, err := pg.One[count](t.Context(), h.db, `
-		select count(*) as events, count(*) filter (where status = 'processed') as done, (select count(*) from job where kind = 'webhook.process' and state = 'succeeded') as jobs from webhook_event`)
+		select count(*) as events, count(*) filter (where status = 'processed') as done,
+			(select count(*) from job where kind = 'webhook.process' and state = 'succeeded') as jobs
+			from webhook_event`)
 	if err != nil || n.Events != len(told) || n.Done != len(told) || n.Jobs != len(told) {
 		t.Errorf("%d were told: %+v (%v)", len(told), n, err)
 	}

@@ -23,7 +23,8 @@ import (
 // inside names the program that is to be run, in the namespace.
 const inside = "COFFER_TEST_INSIDE"
 
-// The program lives a household's day without turning to anybody but its database and the banks that are configured; no rights, no files, no shell.
+// The program lives a household's day without turning to anybody but its database and the banks
+// that are configured; no rights, no files, no shell.
 func TestEgress(t *testing.T) {
 	t.Parallel()
 	program := os.Getenv(inside)
@@ -54,10 +55,14 @@ func TestEgress(t *testing.T) {
 	t.Logf("%d requests; %d connections to loopback, %d elsewhere", w.requests, own, len(others))
 }
 
-// control runs the same program in the same jail, told to call an address and a name elsewhere: the watch must notice both.
+// control runs the same program in the same jail, told to call an address and a name elsewhere: the
+// watch must notice both.
 func control(t *testing.T, program string) {
 	t.Helper()
-	for server, want := range map[string]string{"https://198.51.100.7": `"198.51.100.7"`, "https://telemetry.example": `"192.0.2.53"`} {
+	for server, want := range map[string]string{
+		"https://198.51.100.7":      `"198.51.100.7"`,
+		"https://telemetry.example": `"192.0.2.53"`,
+	} {
 		j := newJail(t, program)
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		cmd := exec.CommandContext(ctx, j.program, "tag", "list")
@@ -91,9 +96,12 @@ func newWalk(t *testing.T, j jail) *walk {
 		_ = sandbox.Wait()         // says that it was killed
 	})
 	w := &walk{client: &http.Client{Timeout: time.Minute}}
-	w.server = apptest.Start(t, j.program, database, "COFFER_ENCRYPTION_KEY=MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY=",
-		"COFFER_PLAID_CLIENT_ID=sandbox", "COFFER_PLAID_SECRET=sandbox", "COFFER_PLAID_ENVIRONMENT=sandbox", "COFFER_PLAID_URL=http://127.0.0.1:9401",
-		"COFFER_TELLER_APPLICATION_ID=app_sandbox", "COFFER_TELLER_ENVIRONMENT=sandbox", "COFFER_TELLER_URL=http://127.0.0.1:9402")
+	w.server = apptest.Start(t, j.program, database,
+		"COFFER_ENCRYPTION_KEY=MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY=",
+		"COFFER_PLAID_CLIENT_ID=sandbox", "COFFER_PLAID_SECRET=sandbox", "COFFER_PLAID_ENVIRONMENT=sandbox",
+		"COFFER_PLAID_URL=http://127.0.0.1:9401",
+		"COFFER_TELLER_APPLICATION_ID=app_sandbox", "COFFER_TELLER_ENVIRONMENT=sandbox",
+		"COFFER_TELLER_URL=http://127.0.0.1:9402")
 	t.Cleanup(j.clear) // first of all, or they would outlive who watches them
 	db, err := pg.Open(t.Context(), database, pg.Options{MaxConns: 1})
 	if err != nil {
@@ -101,7 +109,10 @@ func newWalk(t *testing.T, j jail) *walk {
 	}
 	t.Cleanup(db.Close)
 	err = db.InTx(t.Context(), func(tx pg.Tx) error {
-		k, err := auth.New(db).Create(t.Context(), tx, auth.CreateKey{Name: "walk", Scope: "full_access", ActorType: "user"})
+		k, err := auth.New(db).Create(t.Context(), tx, auth.CreateKey{
+			Name: "walk", Scope: "full_access",
+			ActorType: "user",
+		})
 		w.key = k.Secret
 		return err
 	})
@@ -154,7 +165,8 @@ func (w *walk) banks(t *testing.T) {
 		ID    string `json:"id"`
 	}
 	w.call(t, "POST", "http://127.0.0.1:9401/sandbox/public_token/create", `{"institution_id":"ins_1"}`, &made)
-	w.call(t, "POST", "/connections", fmt.Sprintf(`{"provider":"plaid","credentials":{"public_token":%q}}`, made.Token), &made)
+	w.call(t, "POST", "/connections", fmt.Sprintf(`{"provider":"plaid","credentials":{"public_token":%q}}`, made.Token),
+		&made)
 	for range 2 {
 		var job struct {
 			State string `json:"state"`
@@ -181,12 +193,15 @@ func (w *walk) books(t *testing.T) {
 	w.call(t, "POST", "/tags", `{"slug":"walk","name":"On the way"}`, nil)
 	w.call(t, "POST", first+"/tags", `{"tag_slug":"walk"}`, nil)
 	w.call(t, "POST", first+"/comments", `{"content":"See https://telemetry.example/logo.png"}`, nil)
-	w.call(t, "POST", "/rules", `{"rules":[{"name":"all","conditions":{"field":"amount","op":"gt","value":0},"actions":[{"type":"add_tag","tag_slug":"walk"}]}]}`, nil)
+	w.call(t, "POST", "/rules",
+		`{"rules":[{"name":"all","conditions":{"field":"amount","op":"gt","value":0},"actions":[{"type":"add_tag","tag_slug":"walk"}]}]}`, nil)
 	w.call(t, "POST", "/rules/apply?wait=30s", `{}`, nil)
 	w.call(t, "POST", "/reports", `{"title":"A report","body":"![pixel](https://telemetry.example/pixel.png)"}`, nil)
 	for _, path := range []string{
-		"/health", "/version", "/overview", "/accounts", "/connections", "/transactions/summary", "/transactions/count", first, first + "/annotations", first + "/explain",
-		"/categories", "/counterparties", "/tags", "/rules", "/reports", "/changes", "/settings", "/settings/providers", "/sync/health", "/sync/logs", "/jobs", "/account-links",
+		"/health", "/version", "/overview", "/accounts", "/connections", "/transactions/summary", "/transactions/count",
+		first, first + "/annotations", first + "/explain",
+		"/categories", "/counterparties", "/tags", "/rules", "/reports", "/changes", "/settings", "/settings/providers",
+		"/sync/health", "/sync/logs", "/jobs", "/account-links",
 	} {
 		w.call(t, "GET", path, "", nil)
 	}
@@ -204,16 +219,24 @@ func (k withKey) RoundTrip(r *http.Request) (*http.Response, error) {
 // tools is what an agent does.
 func (w *walk) tools(t *testing.T) {
 	t.Helper()
-	s, err := mcp.NewClient(&mcp.Implementation{Name: "walk", Version: "1"}, nil).Connect(t.Context(), &mcp.StreamableClientTransport{
-		Endpoint: "http://" + w.server.Address + "/mcp/key", HTTPClient: &http.Client{Transport: withKey(w.key)}, DisableStandaloneSSE: true,
-	}, nil)
+	s, err := mcp.NewClient(&mcp.Implementation{Name: "walk", Version: "1"}, nil).Connect(t.Context(),
+		&mcp.StreamableClientTransport{
+			Endpoint: "http://" + w.server.Address + "/mcp/key", HTTPClient: &http.Client{Transport: withKey(w.key)},
+			DisableStandaloneSSE: true,
+		}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer s.Close() //nolint:errcheck // nothing is left to be lost
-	for _, name := range []string{"get_overview", "query_transactions", "transaction_summary", "list_tags", "trigger_sync"} {
+	for _, name := range []string{
+		"get_overview", "query_transactions", "transaction_summary", "list_tags",
+		"trigger_sync",
+	} {
 		w.requests++
-		if res, err := s.CallTool(t.Context(), &mcp.CallToolParams{Name: name, Arguments: map[string]any{}}); err != nil || res.IsError {
+		if res, err := s.CallTool(t.Context(), &mcp.CallToolParams{
+			Name:      name,
+			Arguments: map[string]any{},
+		}); err != nil || res.IsError {
 			t.Fatalf("%s: %v %+v", name, err, res)
 		}
 	}
@@ -232,7 +255,8 @@ func (w *walk) exports(t *testing.T) {
 	if !found {
 		t.Fatalf("no link to the export: %+v", job)
 	}
-	if file := w.call(t, "GET", "http://"+w.server.Address+"/exports/"+path, "", nil); !bytes.HasPrefix(file, []byte("PK")) && !bytes.Contains(file, []byte("amount")) {
+	if file := w.call(t, "GET", "http://"+w.server.Address+"/exports/"+path, "", nil); !bytes.HasPrefix(file,
+		[]byte("PK")) && !bytes.Contains(file, []byte("amount")) {
 		t.Errorf("the export begins with %.100q", file)
 	}
 }

@@ -1,5 +1,6 @@
-// Package egress runs the program as its image does, with no right and no file but its own, where there is no network but loopback, and counts whom it turns to.
-// It goes through the program's own surfaces, and must not know how the program calls anybody.
+// Package egress runs the program as its image does, with no right and no file but its own, where
+// there is no network but loopback, and counts whom it turns to. It goes through the program's own
+// surfaces, and must not know how the program calls anybody.
 package egress
 
 import (
@@ -19,7 +20,8 @@ import (
 // nobody is the user that the program runs as.
 const nobody = "65534"
 
-// enter runs the calling test once more in namespaces of its own: no network but loopback, mounts that are nobody else's, and processes that end with it.
+// enter runs the calling test once more in namespaces of its own: no network but loopback, mounts
+// that are nobody else's, and processes that end with it.
 func enter(t *testing.T, settings ...string) {
 	t.Helper()
 	words := []string{"--net", "--mount", "--pid", "--fork", "--mount-proc", "--kill-child"}
@@ -49,38 +51,47 @@ func able(words []string) error {
 			return err
 		}
 	}
-	if out, err := exec.Command("unshare", append(words, "strace", "-f", "-o", "/dev/null", "true")...).CombinedOutput(); err != nil {
+	if out, err := exec.Command("unshare", append(words, "strace", "-f", "-o", "/dev/null",
+		"true")...).CombinedOutput(); err != nil {
 		return fmt.Errorf("unshare or strace: %w: %s", err, out)
 	}
 	return nil
 }
 
-// A jail is a root folder as the image has it, which nobody can write to, and a watch over what is run there.
+// A jail is a root folder as the image has it, which nobody can write to, and a watch over what is
+// run there.
 type jail struct {
 	program string // runs the program in the jail, under watch
 	root    string
 	traces  string
 }
 
-// newJail puts the program into a folder of its own. The name server that is written there is on no network, so that asking for a name is noticed; without one Go would ask this machine.
+// newJail puts the program into a folder of its own. The name server that is written there is on no
+// network, so that asking for a name is noticed; without one Go would ask this machine.
 func newJail(t *testing.T, program string) jail {
 	t.Helper()
 	dir := t.TempDir()
-	j := jail{program: filepath.Join(dir, "run"), root: filepath.Join(dir, "root"), traces: filepath.Join(dir, "traces")}
+	j := jail{
+		program: filepath.Join(dir, "run"), root: filepath.Join(dir, "root"),
+		traces: filepath.Join(dir, "traces"),
+	}
 	binary, err := os.ReadFile(program)
 	if err != nil {
 		t.Fatal(err)
 	}
-	run := fmt.Sprintf("#!/bin/sh\nexec strace -f -qq --seccomp-bpf -e trace=connect,sendto,sendmsg,sendmmsg -o %s/$$ chroot --userspec=%s:%s --groups=%s %s /coffer \"$@\"\n",
+	run := fmt.Sprintf("#!/bin/sh\nexec strace -f -qq --seccomp-bpf -e trace=connect,sendto,sendmsg,sendmmsg -o "+
+		"%s/$$ chroot --userspec=%s:%s --groups=%s %s /coffer \"$@\"\n",
 		j.traces, nobody, nobody, nobody, j.root)
 	err = errors.Join(
 		os.MkdirAll(filepath.Join(j.root, "etc"), 0o755),
 		os.Mkdir(j.traces, 0o700),
-		os.WriteFile(filepath.Join(j.root, "etc", "resolv.conf"), []byte("nameserver 192.0.2.53\noptions timeout:1 attempts:1\n"), 0o644),
+		os.WriteFile(filepath.Join(j.root, "etc", "resolv.conf"),
+			[]byte("nameserver 192.0.2.53\noptions timeout:1 attempts:1\n"), 0o644),
 		os.WriteFile(filepath.Join(j.root, "coffer"), binary, 0o755),
 		os.WriteFile(j.program, []byte(run), 0o700),
 		syscall.Mount(j.root, j.root, "", syscall.MS_BIND, ""),
-		syscall.Mount("", j.root, "", syscall.MS_REMOUNT|syscall.MS_BIND|syscall.MS_RDONLY|syscall.MS_NOSUID|syscall.MS_NODEV, ""),
+		syscall.Mount("", j.root, "",
+			syscall.MS_REMOUNT|syscall.MS_BIND|syscall.MS_RDONLY|syscall.MS_NOSUID|syscall.MS_NODEV, ""),
 	)
 	if err != nil {
 		t.Fatal(err)
@@ -140,7 +151,8 @@ func (j jail) clear() {
 	}
 }
 
-// held makes sure that whatever runs in the jail is nobody, with no capability, and says how many processes do.
+// held makes sure that whatever runs in the jail is nobody, with no capability, and says how many
+// processes do.
 func (j jail) held(t *testing.T) int {
 	t.Helper()
 	pids := j.inmates()
@@ -150,7 +162,10 @@ func (j jail) held(t *testing.T) int {
 			t.Fatal(err)
 		}
 		four := strings.Repeat("\t"+nobody, 4)
-		for _, line := range []string{"Uid:" + four, "Gid:" + four, "CapInh:\t0000000000000000", "CapPrm:\t0000000000000000", "CapEff:\t0000000000000000", "CapAmb:\t0000000000000000"} {
+		for _, line := range []string{
+			"Uid:" + four, "Gid:" + four, "CapInh:\t0000000000000000",
+			"CapPrm:\t0000000000000000", "CapEff:\t0000000000000000", "CapAmb:\t0000000000000000",
+		} {
 			if !strings.Contains(string(b), "\n"+line+"\n") {
 				t.Errorf("a process of the jail has not %q:\n%s", line, b)
 			}

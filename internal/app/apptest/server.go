@@ -1,5 +1,5 @@
-// Package apptest runs the program itself, so that tests can kill it as a machine would.
-// It is for tests only, and knows nothing of what the program does but that it serves, and when it is ready.
+// Package apptest runs the program itself, which lets tests kill it as a machine would. It is for
+// tests only. All it knows about the program is that it serves, and when it is ready.
 package apptest
 
 import (
@@ -13,6 +13,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -20,8 +21,9 @@ import (
 	"time"
 )
 
-// Program builds coffer as the Makefile does, so that what make has compiled is not compiled again, and answers its path.
-// Settings are given to the linker: a variable of the program, such as coffer/internal/app.Version=1, that has that value in this build only.
+// Program builds coffer as the Makefile does, so that the build cache is shared, and returns its
+// path. Settings are passed to the linker: a variable of the program, such as
+// coffer/internal/app.Version=1, gets that value in this build only.
 func Program(t testing.TB, settings ...string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "coffer")
@@ -29,7 +31,8 @@ func Program(t testing.TB, settings ...string) string {
 	for _, s := range settings {
 		flags.WriteString(" -X " + s)
 	}
-	build := exec.CommandContext(t.Context(), "go", "build", "-trimpath", "-buildvcs=false", "-ldflags="+flags.String(), "-o", path, "coffer/cmd/coffer") //nolint:gosec // the test's own words
+	build := exec.CommandContext(t.Context(), "go", "build", "-trimpath", "-buildvcs=false", "-ldflags="+flags.String(), //nolint:gosec // the test's own words
+		"-o", path, "coffer/cmd/coffer")
 	build.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("build: %v\n%s", err, out)
@@ -37,7 +40,8 @@ func Program(t testing.TB, settings ...string) string {
 	return path
 }
 
-// port finds a free port below those that the system gives to outgoing connections: while the server is down nobody else can come to hold it.
+// port finds a free port below those that the system gives to outgoing connections: while the
+// server is down nobody else can come to hold it.
 func port(t testing.TB) int {
 	t.Helper()
 	for range 100 {
@@ -55,7 +59,8 @@ func port(t testing.TB) int {
 	return 0
 }
 
-// A Server is `coffer serve` as a process of its own, started again after each kill, always at the same address.
+// A Server is `coffer serve` in its own process, started again after each kill, always at the same
+// address.
 type Server struct {
 	Address  string          // host and port
 	Starting []time.Duration // how long each start took until the server was ready
@@ -78,7 +83,8 @@ func (l *book) Write(p []byte) (int, error) {
 	return l.b.Write(p)
 }
 
-// Start runs that program on that database, with limits out of the way and these further settings (NAME=value), and returns when it is ready.
+// Start runs the program on the database, with high limits and these additional settings
+// (NAME=value), and returns when it is ready.
 func Start(t testing.TB, program, database string, settings ...string) *Server {
 	t.Helper()
 	s := &Server{program: program, Address: fmt.Sprintf("127.0.0.1:%d", port(t))}
@@ -103,7 +109,7 @@ func Start(t testing.TB, program, database string, settings ...string) *Server {
 	return s
 }
 
-// Again runs the program once more and returns when it is ready.
+// Again restarts the program and returns when it is ready.
 func (s *Server) Again(ctx context.Context) error {
 	began := time.Now()
 	s.process = exec.Command(s.program, "serve") //nolint:gosec,noctx // the program that was just built; it outlives the call
@@ -141,20 +147,40 @@ func ready(ctx context.Context, client *http.Client, url string) error {
 	return nil
 }
 
-// URL is where the API is.
+// URL returns the base URL of the API.
 func (s *Server) URL() string { return "http://" + s.Address + "/api/v1" }
 
-// Alive reports whether nobody has ended the process yet.
+// Alive reports whether the process is still running.
 func (s *Server) Alive() bool { return s.process != nil && s.process.ProcessState == nil }
 
-// Log is what the server wrote, over all its lives.
+// Peak returns the peak resident memory of the current process, in MiB. It is known on Linux only.
+func (s *Server) Peak(t testing.TB) int {
+	t.Helper()
+	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", s.process.Process.Pid))
+	if err != nil {
+		t.Skip("the memory of a process is read from /proc")
+	}
+	for line := range strings.Lines(string(status)) {
+		if fields := strings.Fields(line); len(fields) > 1 && fields[0] == "VmHWM:" {
+			kib, err := strconv.Atoi(fields[1])
+			if err != nil {
+				t.Fatal(err)
+			}
+			return kib >> 10
+		}
+	}
+	t.Fatal("the server has ended")
+	return 0
+}
+
+// Log returns what the server wrote, across all restarts.
 func (s *Server) Log() string {
 	s.log.mu.Lock()
 	defer s.log.mu.Unlock()
 	return s.log.b.String()
 }
 
-// Kill ends the process without a word, and makes sure that it was this that ended it.
+// Kill kills the process and verifies that the kill is what ended it.
 func (s *Server) Kill() error {
 	if err := s.process.Process.Signal(syscall.SIGKILL); err != nil {
 		return fmt.Errorf("kill: %w", err)
@@ -166,7 +192,7 @@ func (s *Server) Kill() error {
 	return nil
 }
 
-// Stop asks the process to end, as an operator does.
+// Stop asks the process to stop, as an operator does.
 func (s *Server) Stop(t testing.TB) {
 	t.Helper()
 	if err := s.process.Process.Signal(syscall.SIGTERM); err != nil {

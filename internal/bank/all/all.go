@@ -1,44 +1,70 @@
-// Package all is the list of data providers: one line for each that coffer can speak to.
-// It knows their settings and nothing of how they work.
+// Package all is the list of providers: one line for each that coffer can read. It must not know
+// how they work, nor any field of one of them; their specs say what the rest of coffer needs.
 package all
 
 import (
 	"fmt"
-	"strings"
+	"slices"
 
 	"coffer/internal/bank"
 	"coffer/internal/bank/plaid"
 	"coffer/internal/bank/teller"
 )
 
-// Settings are what providers are made from. A provider without settings is left out.
-type Settings struct {
-	PlaidClientID, PlaidSecret, PlaidEnvironment, PlaidURL string
-	TellerApplication, TellerEnvironment, TellerURL        string
-	TellerCertificate, TellerKey, TellerCA                 string // PEM
-	TellerSigningKey                                       string
-	TellerWebhookSecrets                                   string // comma-separated
+// Specs are all providers, in the order in which the interface lists them. The first one that is
+// asked over the network is the default of commands.
+var Specs = []bank.Spec{
+	plaid.Spec,
+	teller.Spec,
+	bank.Files,
 }
 
-// Configured are the providers that have settings.
-func Configured(s Settings) ([]bank.Provider, error) {
+// A Name is the name of a provider, that of files included.
+type Name string
+
+// Enum lists the values of the type.
+func (Name) Enum() []string { return names(func(bank.Spec) bool { return true }) }
+
+// A Remote is the name of a provider that is asked over the network.
+type Remote string
+
+// Enum lists the values of the type.
+func (Remote) Enum() []string { return names(bank.Spec.Remote) }
+
+// Default is the provider that commands take if none is named.
+func Default() string { return Remote("").Enum()[0] }
+
+func names(which func(bank.Spec) bool) []string {
+	var out []string
+	for _, s := range Specs {
+		if which(s) {
+			out = append(out, s.Name)
+		}
+	}
+	return out
+}
+
+// Find returns the spec of that name.
+func Find(name string) (bank.Spec, bool) {
+	i := slices.IndexFunc(Specs, func(s bank.Spec) bool { return s.Name == name })
+	if i < 0 {
+		return bank.Spec{}, false
+	}
+	return Specs[i], true
+}
+
+// Configured makes the providers that have values, by name. A provider without any is left out.
+func Configured(values map[string]bank.Values) ([]bank.Provider, error) {
 	var out []bank.Provider
-	if s.PlaidClientID != "" || s.PlaidSecret != "" {
-		p, err := plaid.New(plaid.Config{Environment: s.PlaidEnvironment, BaseURL: s.PlaidURL, ClientID: s.PlaidClientID, Secret: s.PlaidSecret})
+	for _, s := range Specs {
+		if !s.Configured(values[s.Name]) {
+			continue
+		}
+		p, err := s.New(values[s.Name])
 		if err != nil {
-			return nil, fmt.Errorf("plaid: %w", err)
+			return nil, fmt.Errorf("%s: %w", s.Name, err)
 		}
 		out = append(out, p)
-	}
-	if s.TellerApplication != "" {
-		t, err := teller.New(teller.Config{
-			Environment: s.TellerEnvironment, BaseURL: s.TellerURL, ApplicationID: s.TellerApplication, Certificate: []byte(s.TellerCertificate), Key: []byte(s.TellerKey), RootCA: []byte(s.TellerCA),
-			SigningKey: s.TellerSigningKey, WebhookSecrets: strings.FieldsFunc(s.TellerWebhookSecrets, func(r rune) bool { return r == ',' || r == ' ' }),
-		})
-		if err != nil {
-			return nil, fmt.Errorf("teller: %w", err)
-		}
-		out = append(out, t)
 	}
 	return out, nil
 }

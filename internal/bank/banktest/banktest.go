@@ -1,5 +1,3 @@
-// Package banktest is the conformance suite that every provider passes against a simulator of its bank.
-// It must not know any provider or simulator: a test hands it both.
 package banktest
 
 import (
@@ -25,7 +23,7 @@ type Subject struct {
 	Secrets     []string // what no error may show
 }
 
-// A Bank is the provider's other side, as a test moves it.
+// A Bank is the provider's other side, as a test controls it.
 type Bank interface {
 	// Truth is every row that is at the bank now, and every account.
 	Truth() ([]bank.Transaction, []bank.Account)
@@ -44,10 +42,10 @@ type Bank interface {
 	Webhook(age time.Duration) (http.Header, []byte)
 }
 
-// A Fault is a way for a call to fail.
+// A Fault is a way in which a call fails.
 type Fault string
 
-// The faults. Each passes with the next call.
+// The faults. Each ends with the next call.
 const (
 	Reset      Fault = "reset"       // the connection breaks
 	Cut        Fault = "cut"         // the answer breaks off
@@ -58,10 +56,10 @@ const (
 	Redirect   Fault = "redirect"    // 302 to somewhere else
 )
 
-// Faults lists all of them.
+// Faults lists all faults.
 func Faults() []Fault { return []Fault{Reset, Cut, Garbage, WrongShape, Limited, Failing, Redirect} }
 
-// A Check is one promise of the contract. It answers what is broken.
+// A Check is one promise of the contract. It returns an error if the promise is broken.
 type Check struct {
 	Name string
 	Run  func(ctx context.Context, s Subject) error
@@ -86,7 +84,7 @@ func Checks() []Check {
 	}
 }
 
-// Run holds a provider against every promise, each with a connection of its own.
+// Run checks a provider against every promise, each with its own connection.
 func Run(t *testing.T, subject func(t *testing.T) Subject) {
 	t.Helper()
 	for _, c := range Checks() {
@@ -101,7 +99,8 @@ func Run(t *testing.T, subject func(t *testing.T) Subject) {
 
 func traits(_ context.Context, s Subject) error {
 	tr := s.Provider.Traits()
-	if s.Provider.Name() == "" || tr.Title == "" || tr.PageSize < 1 || tr.MinInterval <= 0 || (tr.Shape == bank.Window) != (tr.WindowDays > 0) {
+	if s.Provider.Name() == "" || tr.Title == "" || tr.PageSize < 1 || tr.MinInterval <= 0 ||
+		(tr.Shape == bank.Window) != (tr.WindowDays > 0) {
 		return fmt.Errorf("%s has traits %+v", s.Provider.Name(), tr)
 	}
 	return nil
@@ -118,15 +117,17 @@ func accounts(ctx context.Context, s Subject) error {
 	}
 	for i, w := range want {
 		g := got[i]
-		if g.ProviderID != w.ProviderID || g.Name != w.Name || g.Type != w.Type || g.Subtype != w.Subtype || g.Mask != w.Mask || g.Currency != w.Currency {
+		if g.ProviderID != w.ProviderID || g.Name != w.Name || g.Type != w.Type || g.Subtype != w.Subtype ||
+			g.Mask != w.Mask || g.Currency != w.Currency {
 			return fmt.Errorf("account %d is %+v, want %+v", i, g, w)
 		}
 		if g.Current != nil && *g.Current != *w.Current {
 			return fmt.Errorf("account %d has %s, want %s", i, g.Current, w.Current)
 		}
 	}
-	if _, err := s.Provider.Accounts(ctx, bank.Credentials(`{"nothing":1}`)); err == nil || bank.Classify(err).Class != bank.Ours {
-		return fmt.Errorf("credentials that are none: %w", err)
+	if _, err := s.Provider.Accounts(ctx, bank.Credentials(`{"nothing":1}`)); err == nil ||
+		bank.Classify(err).Class != bank.Ours {
+		return fmt.Errorf("invalid credentials: %w", err)
 	}
 	return nil
 }
@@ -212,7 +213,8 @@ func together(ctx context.Context, s Subject) error {
 	return errors.Join(failed...)
 }
 
-// faults breaks each page in each way: the error says Later, the same page then comes, and nothing is lost.
+// faults breaks each page in each way: the error says Later, the same page then comes, and nothing
+// is lost.
 func faults(ctx context.Context, s Subject) error {
 	for _, kind := range Faults() {
 		l := newLedger(s)
@@ -228,7 +230,7 @@ func faults(ctx context.Context, s Subject) error {
 		}
 		// HTTP itself repeats a reading call on a connection that broke.
 		if hits == 0 && kind != Reset {
-			return fmt.Errorf("%s: went unnoticed", kind)
+			return fmt.Errorf("%s: not detected", kind)
 		}
 		for _, e := range l.errors {
 			if err := s.discreet(e); err != nil {
@@ -264,7 +266,7 @@ func reauth(ctx context.Context, s Subject) error {
 	s.Bank.Add(3)
 	err := l.sync(ctx, nil)
 	if e := bank.Classify(err); err == nil || e.Class != bank.Reauth || e.Advice == "" || e.Code == bank.CodeUnknown {
-		return fmt.Errorf("a broken login answers %w", err)
+		return fmt.Errorf("a broken login returns %w", err)
 	}
 	if err := s.discreet(err); err != nil {
 		return err
@@ -331,7 +333,7 @@ func revoking(ctx context.Context, s Subject) error {
 	}
 	_, err := s.Provider.Pull(ctx, s.Credentials, bank.Position{})
 	if err == nil || bank.Classify(err).Class != bank.Permanent {
-		return fmt.Errorf("a revoked connection answers %w", err)
+		return fmt.Errorf("a revoked connection returns %w", err)
 	}
 	return s.discreet(err)
 }
@@ -346,7 +348,8 @@ func balances(ctx context.Context, s Subject) error {
 	if err != nil {
 		return err
 	}
-	if len(got) != 1 || got[0].ProviderID != want[0].ProviderID || got[0].Current == nil || *got[0].Current != *want[0].Current {
+	if len(got) != 1 || got[0].ProviderID != want[0].ProviderID || got[0].Current == nil ||
+		*got[0].Current != *want[0].Current {
 		return fmt.Errorf("balances %+v, want those of %+v", got, want[0])
 	}
 	got, err = b.Balances(ctx, s.Credentials, nil)
@@ -359,8 +362,9 @@ func balances(ctx context.Context, s Subject) error {
 func cancelled(ctx context.Context, s Subject) error {
 	ctx, cancel := context.WithCancel(ctx)
 	cancel()
-	if _, err := s.Provider.Pull(ctx, s.Credentials, bank.Position{}); !errors.Is(err, context.Canceled) || bank.Classify(err).Class != bank.Later {
-		return fmt.Errorf("a call that was given up answers %w", err)
+	if _, err := s.Provider.Pull(ctx, s.Credentials, bank.Position{}); !errors.Is(err, context.Canceled) ||
+		bank.Classify(err).Class != bank.Later {
+		return fmt.Errorf("a cancelled call returns %w", err)
 	}
 	return nil
 }

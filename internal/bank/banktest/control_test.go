@@ -70,7 +70,10 @@ func (p *toy) Truth() ([]bank.Transaction, []bank.Account) {
 
 func (p *toy) Add(n int) {
 	for range n {
-		p.rows = append(p.rows, bank.Transaction{ProviderID: "r" + time.Duration(len(p.rows)).String(), AccountID: "a", Amount: money.MustParse("1.00"), Date: time.Date(2026, 1, 2, 0, 0, 0, 0, time.UTC)})
+		p.rows = append(p.rows, bank.Transaction{
+			ProviderID: "r" + time.Duration(len(p.rows)).String(), AccountID: "a",
+			Amount: money.MustParse("1.00"), Date: time.Date(2026, 1, 2, 0, 0, 0, 0, time.UTC),
+		})
 	}
 }
 func (p *toy) Churn()               { p.rows = p.rows[1:] }
@@ -89,16 +92,21 @@ func (gullible) Verify(context.Context, http.Header, []byte) (bank.Event, error)
 	return bank.Event{ID: "1", ConnectionID: "c", Effect: bank.Sync}, nil
 }
 
-// TestSuiteFindsDefects is the control: each defect must be found, by the check that is there for it.
+// TestSuiteFindsDefects is the control: each defect must be found, by the check that is there for
+// it.
 func TestSuiteFindsDefects(t *testing.T) {
 	t.Parallel()
 	for defect, check := range map[string]string{
-		"": "history", "loss": "history", "sign": "history", "ghost": "history", "twice": "history", "no end": "history", "removal": "changes",
+		"": "history", "loss": "history", "sign": "history", "ghost": "history", "twice": "history",
+		"no end": "history", "removal": "changes",
 		"accounts": "accounts", "reauth": "signing in again", "faults": "faults", "cancelled": "an end to waiting",
 	} {
 		p := &toy{defect: defect}
 		p.Add(9)
-		err := run(t, check, banktest.Subject{Provider: p, Credentials: bank.Credentials("toy"), Bank: p, Secrets: []string{"canary"}})
+		err := run(t, check, banktest.Subject{
+			Provider: p, Credentials: bank.Credentials("toy"), Bank: p,
+			Secrets: []string{"canary"},
+		})
 		if (err == nil) != (defect == "") {
 			t.Errorf("defect %q: %s answers %v", defect, check, err)
 		}

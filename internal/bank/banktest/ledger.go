@@ -26,7 +26,8 @@ type ledger struct {
 
 func newLedger(s Subject) *ledger { return &ledger{s: s, rows: make(map[string]bank.Transaction)} }
 
-// sync walks one loop from the stored cursor to its end, and calls between after each page but the last.
+// sync walks one loop from the stored cursor to its end, and calls between after each page but the
+// last.
 func (l *ledger) sync(ctx context.Context, between func(page int)) error {
 	var removed []bank.Removal
 	seen, fresh := make(map[string]bool), make(map[string]bool)
@@ -39,7 +40,7 @@ func (l *ledger) sync(ctx context.Context, between func(page int)) error {
 			}
 			l.errors = append(l.errors, err)
 			if !l.retry(err) || len(l.errors) > maxPages {
-				return fmt.Errorf("not an error that passes: %w", err)
+				return fmt.Errorf("not a temporary error: %w", err)
 			}
 			continue
 		}
@@ -69,7 +70,7 @@ func (l *ledger) sync(ctx context.Context, between func(page int)) error {
 			return nil
 		}
 		if p.Next == "" || p.Next == at.Next {
-			return errors.New("a page that is not the last leads nowhere")
+			return errors.New("a page that is not the last has no next cursor")
 		}
 		at.Next = p.Next
 		if between != nil {

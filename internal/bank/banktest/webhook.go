@@ -17,7 +17,8 @@ import (
 // forgeries is how many false deliveries are tried.
 const forgeries = 10_000
 
-// webhooks accepts a true delivery, the same one twice, and none that was touched in the smallest way.
+// webhooks accepts a true delivery, the same one twice, and none that was touched in the smallest
+// way.
 func webhooks(ctx context.Context, s Subject) error {
 	w, ok := s.Provider.(bank.Webhooker)
 	if !ok {
@@ -30,13 +31,13 @@ func webhooks(ctx context.Context, s Subject) error {
 	}
 	again, err := w.Verify(ctx, header, body)
 	if err != nil || first.ID == "" || again.ID != first.ID || first.ConnectionID == "" || first.Effect != bank.Sync {
-		return fmt.Errorf("deliveries of one event are %+v and %+v, %w", first, again, err)
+		return fmt.Errorf("events of one delivery are %+v and %+v, %w", first, again, err)
 	}
 	for age := 6 * time.Minute; age < 200*24*time.Hour; age += age / 7 {
 		for _, a := range []time.Duration{age, -age} {
 			h, b := s.Bank.Webhook(a)
 			if _, err := w.Verify(ctx, h, b); !errors.Is(err, bank.ErrForged) {
-				return fmt.Errorf("a delivery of %s ago: %w", a, err)
+				return fmt.Errorf("an event sent %s ago: %w", a, err)
 			}
 		}
 	}
@@ -44,13 +45,14 @@ func webhooks(ctx context.Context, s Subject) error {
 	for range forgeries {
 		h, b, how := forge(r, header, body)
 		if _, err := w.Verify(ctx, h, b); err == nil {
-			return fmt.Errorf("a forged delivery is accepted: %s", how)
-		} else if e, broken := errors.AsType[*bank.Error](err); !errors.Is(err, bank.ErrForged) && (!broken || e.Class != bank.Later) {
+			return fmt.Errorf("a forged event is accepted: %s", how)
+		} else if e, broken := errors.AsType[*bank.Error](err); !errors.Is(err, bank.ErrForged) &&
+			(!broken || e.Class != bank.Later) {
 			return fmt.Errorf("%s: %w", how, err)
 		}
 	}
 	if _, err := w.Verify(ctx, header, body); err != nil {
-		return fmt.Errorf("after the forgeries a true delivery answers %w", err)
+		return fmt.Errorf("after the forgeries a genuine event returns %w", err)
 	}
 	return nil
 }
@@ -73,9 +75,9 @@ func forge(r *rand.Rand, header http.Header, body []byte) (http.Header, []byte, 
 	case 1:
 		var out bytes.Buffer
 		_ = json.Indent(&out, b, "", "   ") // an empty body is a forgery too
-		return h, out.Bytes(), "the same JSON, printed anew"
+		return h, out.Bytes(), "the same JSON, formatted differently"
 	case 2:
-		return h, append(b, " \n\t"[r.IntN(3)]), "a space more"
+		return h, append(b, " \n\t"[r.IntN(3)]), "an additional space"
 	case 3:
 		h.Del(name)
 		return h, b, "no signature"

@@ -20,7 +20,8 @@ import (
 	"coffer/internal/text"
 )
 
-// A counterBank lets its customer download statements, each with all rows there are. It has no ids and no login.
+// A counterBank lets its customer download statements, each with all rows there are. It has no ids
+// and no login.
 type counterBank struct {
 	mu   sync.Mutex
 	rows []bank.Transaction
@@ -49,7 +50,8 @@ func (b *counterBank) file() []byte {
 	return out.Bytes()
 }
 
-// Truth gives the rows the identities that their own words have; what is compared is whether a file that says them brings the same.
+// Truth gives the rows the identities that their own words have; what is compared is whether a file
+// that says them brings the same.
 func (b *counterBank) Truth() ([]bank.Transaction, []bank.Account) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -61,7 +63,8 @@ func (b *counterBank) Truth() ([]bank.Transaction, []bank.Account) {
 	return out, []bank.Account{{ProviderID: counterAccount, Name: "Everyday", Type: bank.Depository, Currency: "EUR"}}
 }
 
-// Add puts charges into the bank, every third the same as the one before: two equal coffees stay two.
+// Add puts charges into the bank, every third the same as the one before: two equal coffees stay
+// two.
 func (b *counterBank) Add(n int) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -69,7 +72,8 @@ func (b *counterBank) Add(n int) {
 		b.made++
 		k := b.made - b.made/3
 		b.rows = append(b.rows, bank.Transaction{
-			AccountID: counterAccount, Date: time.Date(2026, 5, 1+k%28, 0, 0, 0, 0, time.UTC), Amount: money.MustParse(fmt.Sprintf("%d.%02d", 1+k%1300, k%100)), Currency: "EUR",
+			AccountID: counterAccount, Date: time.Date(2026, 5, 1+k%28, 0, 0, 0, 0, time.UTC),
+			Amount: money.MustParse(fmt.Sprintf("%d.%02d", 1+k%1300, k%100)), Currency: "EUR",
 			Name: text.Name(fmt.Sprintf("SHOP %d", k)),
 		})
 	}
@@ -97,13 +101,17 @@ func (b *counterBank) Webhook(time.Duration) (http.Header, []byte) {
 	return nil, nil
 }
 
-// A clerk is a customer who downloads a statement whenever someone asks for rows, and hands them over as a window that is whole.
+// A clerk is a customer who downloads a statement whenever someone asks for rows, and hands them
+// over as a window that is whole.
 type clerk struct{ bank *counterBank }
 
 func (c clerk) Name() string { return "csv" }
 
 func (c clerk) Traits() bank.Traits {
-	return bank.Traits{Title: "Files", Shape: bank.Window, PageSize: csvfile.MaxRows, WindowDays: 3650, MinInterval: time.Hour}
+	return bank.Traits{
+		Title: "Files", Shape: bank.Window, PageSize: csvfile.MaxRows, WindowDays: 3650,
+		MinInterval: time.Hour,
+	}
 }
 
 func (c clerk) Accounts(context.Context, bank.Credentials) ([]bank.Account, error) {
@@ -111,17 +119,18 @@ func (c clerk) Accounts(context.Context, bank.Credentials) ([]bank.Account, erro
 	return accounts, nil
 }
 
-func (c clerk) Pull(_ context.Context, _ bank.Credentials, at bank.Position) (bank.Page, error) {
+func (c clerk) Pull(ctx context.Context, _ bank.Credentials, at bank.Position) (bank.Page, error) {
 	file := bytes.NewReader(c.bank.file())
-	p, err := csvfile.Inspect(file, csvfile.Options{})
+	p, err := csvfile.Inspect(ctx, file, csvfile.Options{})
 	if err != nil {
 		return bank.Page{}, err
 	}
 	page := bank.Page{Last: true, Complete: &bank.Extent{AccountID: counterAccount, From: at.From}}
 	var prints csvfile.Fingerprints
-	for row, err := range csvfile.Read(file, p) {
+	for row, err := range csvfile.Read(ctx, file, p) {
 		if bad, ok := errors.AsType[*csvfile.RowError](err); ok {
-			page.Bad = append(page.Bad, bank.NewBad([]byte(fmt.Sprintf(`{"row":%d}`, bad.Row)), "row", counterAccount, bank.BadAmount))
+			page.Bad = append(page.Bad, bank.NewBad([]byte(fmt.Sprintf(`{"row":%d}`, bad.Row)), "row", counterAccount,
+				bank.BadAmount))
 			continue
 		}
 		if err != nil {
@@ -132,17 +141,23 @@ func (c clerk) Pull(_ context.Context, _ bank.Credentials, at bank.Position) (ba
 			return bank.Page{}, err
 		}
 		page.Transactions = append(page.Transactions, bank.Transaction{
-			ProviderID: prints.Of(row), AccountID: counterAccount, Date: day, Amount: row.Amount, Currency: row.Currency, Name: row.Name,
+			ProviderID: prints.Of(row), AccountID: counterAccount, Date: day, Amount: row.Amount,
+			Currency: row.Currency, Name: row.Name,
 		})
 	}
 	return page, nil
 }
 
-// Files pass the suite as far as it is about rows: everything there is comes, with the right sign, day and identity; the same file twice changes nothing; longer and changed files bring what differs; a row that cannot be
-// read spoils no other. The rest of the suite is about someone on the other side: logins, pages, faults of a connection, webhooks. A file has none of it.
+// Files pass the suite as far as it is about rows: everything there is comes, with the right sign,
+// day and identity; the same file twice changes nothing; longer and changed files bring what
+// differs; a row that cannot be read spoils no other. The rest of the suite is about someone on the
+// other side: logins, pages, faults of a connection, webhooks. A file has none of it.
 func TestFilesPassTheSuite(t *testing.T) {
 	t.Parallel()
-	about := map[string]bool{"traits": true, "history": true, "changes": true, "several at once": true, "bad rows": true}
+	about := map[string]bool{
+		"traits": true, "history": true, "changes": true, "several at once": true,
+		"bad rows": true,
+	}
 	for _, check := range banktest.Checks() {
 		if !about[check.Name] {
 			continue
@@ -181,6 +196,7 @@ type hasty struct{ clerk }
 
 func (h hasty) Pull(ctx context.Context, c bank.Credentials, at bank.Position) (bank.Page, error) {
 	page, err := h.clerk.Pull(ctx, c, at)
-	page.Transactions = slices.CompactFunc(page.Transactions, func(a, b bank.Transaction) bool { return a.Name == b.Name && a.Amount == b.Amount })
+	page.Transactions = slices.CompactFunc(page.Transactions,
+		func(a, b bank.Transaction) bool { return a.Name == b.Name && a.Amount == b.Amount })
 	return page, err
 }

@@ -22,7 +22,8 @@ func large(rows int) []byte {
 			cents *= -20
 		}
 		balance -= cents
-		fmt.Fprintf(&b, "%02d/%02d/%d,\"CARD PURCHASE %d, SHOP %d\",\"%d.%02d\",\"%d.%02d\"\r\n", i/2800%12+1, i/100%28+1, 2023+i/33600, i, i%900,
+		fmt.Fprintf(&b, "%02d/%02d/%d,\"CARD PURCHASE %d, SHOP %d\",\"%d.%02d\",\"%d.%02d\"\r\n", i/2800%12+1,
+			i/100%28+1, 2023+i/33600, i, i%900,
 			-cents/100, max(cents, -cents)%100, balance/100, max(balance, -balance)%100)
 	}
 	return b.Bytes()
@@ -33,7 +34,7 @@ func BenchmarkInspect(b *testing.B) {
 	b.SetBytes(int64(len(data)))
 	b.ReportAllocs()
 	for b.Loop() {
-		p, err := csvfile.Inspect(bytes.NewReader(data), csvfile.Options{})
+		p, err := csvfile.Inspect(b.Context(), bytes.NewReader(data), csvfile.Options{})
 		if err != nil || p.RowsTotal != benchRows {
 			b.Fatal(p.RowsTotal, err)
 		}
@@ -42,7 +43,7 @@ func BenchmarkInspect(b *testing.B) {
 
 func BenchmarkRead(b *testing.B) {
 	data := large(benchRows)
-	p, err := csvfile.Inspect(bytes.NewReader(data), csvfile.Options{})
+	p, err := csvfile.Inspect(b.Context(), bytes.NewReader(data), csvfile.Options{})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -51,7 +52,7 @@ func BenchmarkRead(b *testing.B) {
 	for b.Loop() {
 		var prints csvfile.Fingerprints
 		n := 0
-		for row, err := range csvfile.Read(bytes.NewReader(data), p) {
+		for row, err := range csvfile.Read(b.Context(), bytes.NewReader(data), p) {
 			if err != nil {
 				b.Fatal(err)
 			}
@@ -64,10 +65,11 @@ func BenchmarkRead(b *testing.B) {
 	}
 }
 
-// TestMemory makes sure that a file is read as a stream: what stays in use beside the file does not grow with it.
+// TestMemory makes sure that a file is read as a stream: what stays in use beside the file does not
+// grow with it.
 func TestMemory(t *testing.T) { //nolint:paralleltest // it measures the heap, which others would fill
 	data := large(benchRows / 5)
-	p, err := csvfile.Inspect(bytes.NewReader(data), csvfile.Options{})
+	p, err := csvfile.Inspect(t.Context(), bytes.NewReader(data), csvfile.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -78,7 +80,7 @@ func TestMemory(t *testing.T) { //nolint:paralleltest // it measures the heap, w
 		return m.HeapAlloc
 	}
 	before, most, n := heap(), uint64(0), 0
-	for _, err := range csvfile.Read(bytes.NewReader(data), p) {
+	for _, err := range csvfile.Read(t.Context(), bytes.NewReader(data), p) {
 		if _, ok := errors.AsType[*csvfile.RowError](err); err != nil && !ok {
 			t.Fatal(err)
 		}

@@ -40,10 +40,11 @@ func TestBounds(t *testing.T) { //nolint:paralleltest // it measures
 		runtime.GC()
 		runtime.ReadMemStats(&before)
 		start := time.Now()
-		_, err := csvfile.Inspect(bytes.NewReader(data), csvfile.Options{})
+		_, err := csvfile.Inspect(t.Context(), bytes.NewReader(data), csvfile.Options{})
 		took := time.Since(start)
 		runtime.ReadMemStats(&after)
-		t.Logf("%-20s %8s, %4d MiB allocated in all, %v", name, took.Round(time.Millisecond), (after.TotalAlloc-before.TotalAlloc)>>20, err)
+		t.Logf("%-20s %8s, %4d MiB allocated in all, %v", name, took.Round(time.Millisecond),
+			(after.TotalAlloc-before.TotalAlloc)>>20, err)
 		if e, ok := errors.AsType[*errs.Error](err); err != nil && !ok {
 			t.Errorf("%s: %v", name, e)
 		}
@@ -56,7 +57,8 @@ func TestBounds(t *testing.T) { //nolint:paralleltest // it measures
 	}
 }
 
-// What a preview says, sent back as options, changes nothing: an import takes the same body and the mapping.
+// What a preview says, sent back as options, changes nothing: an import takes the same body and the
+// mapping.
 func TestPreviewSentBack(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob("testdata/formats/*.csv")
@@ -68,7 +70,7 @@ func TestPreviewSentBack(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		p, err := csvfile.Inspect(bytes.NewReader(data), csvfile.Options{})
+		p, err := csvfile.Inspect(t.Context(), bytes.NewReader(data), csvfile.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -76,12 +78,13 @@ func TestPreviewSentBack(t *testing.T) {
 			Encoding: p.Encoding, Delimiter: p.Delimiter, HeaderRow: p.HeaderRow, DateFormat: p.DateFormat,
 			DecimalSeparator: p.DecimalSeparator, AmountSign: p.AmountSign, Mapping: &p.Mapping,
 		}
-		again, err := csvfile.Inspect(bytes.NewReader(data), o)
+		again, err := csvfile.Inspect(t.Context(), bytes.NewReader(data), o)
 		if err != nil {
 			t.Errorf("%s: %v", file, err)
 			continue
 		}
-		if a, b := lines(t, string(data), p), lines(t, string(data), again); strings.Join(a, "\n") != strings.Join(b, "\n") {
+		if a, b := lines(t, string(data), p), lines(t, string(data), again); strings.Join(a, "\n") != strings.Join(b,
+			"\n") {
 			t.Errorf("%s: %q, then %q", file, a, b)
 		}
 	}

@@ -16,10 +16,11 @@ import (
 	"coffer/internal/errs"
 )
 
-// rowsOf prints what a file says, a line for each row: "2026-03-04 12.50 EUR Coffee", or the code of what is wrong.
+// rowsOf prints what a file says, a line for each row: "2026-03-04 12.50 EUR Coffee", or the code
+// of what is wrong.
 func rowsOf(t testing.TB, file string, o csvfile.Options) []string {
 	t.Helper()
-	p, err := csvfile.Inspect(strings.NewReader(file), o)
+	p, err := csvfile.Inspect(t.Context(), strings.NewReader(file), o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -28,7 +29,7 @@ func rowsOf(t testing.TB, file string, o csvfile.Options) []string {
 
 func lines(t testing.TB, file string, p csvfile.Preview) (out []string) {
 	t.Helper()
-	for row, err := range csvfile.Read(strings.NewReader(file), p) {
+	for row, err := range csvfile.Read(t.Context(), strings.NewReader(file), p) {
 		var bad *csvfile.RowError
 		switch {
 		case errors.As(err, &bad):
@@ -36,7 +37,8 @@ func lines(t testing.TB, file string, p csvfile.Preview) (out []string) {
 		case err != nil:
 			t.Fatal(err)
 		default:
-			out = append(out, strings.Join(strings.Fields(fmt.Sprint(row.Date, " ", row.Amount, " ", row.Currency, " ", row.Name.Plain())), " "))
+			out = append(out, strings.Join(strings.Fields(fmt.Sprint(row.Date, " ", row.Amount, " ", row.Currency, " ",
+				row.Name.Plain())), " "))
 		}
 	}
 	return out
@@ -109,11 +111,13 @@ func TestDecimalMark(t *testing.T) {
 		for cell := range strings.FieldsSeq(c.cells) {
 			file += "2026-03-04|X|" + cell + "\n"
 		}
-		p, err := csvfile.Inspect(strings.NewReader(file), csvfile.Options{AmountSign: csvfile.PositiveOut})
+		p, err := csvfile.Inspect(t.Context(), strings.NewReader(file),
+			csvfile.Options{AmountSign: csvfile.PositiveOut})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if p.DecimalSeparator != c.mark || c.warning != "" && !warned(p, c.warning) || c.warning == "" && len(p.Warnings) > 0 && p.Warnings[0].Code != "rows_rejected" {
+		if p.DecimalSeparator != c.mark || c.warning != "" && !warned(p, c.warning) || c.warning == "" &&
+			len(p.Warnings) > 0 && p.Warnings[0].Code != "rows_rejected" {
 			t.Errorf("%s: %s, %v", c.cells, p.DecimalSeparator, p.Warnings)
 		}
 	}
@@ -149,25 +153,30 @@ func TestDates(t *testing.T) {
 		for cell := range strings.SplitSeq(c.cells, "|") {
 			file += `"` + cell + `";X;-1.00` + "\n"
 		}
-		p, err := csvfile.Inspect(strings.NewReader(file), csvfile.Options{AmountSign: csvfile.NegativeOut})
+		p, err := csvfile.Inspect(t.Context(), strings.NewReader(file),
+			csvfile.Options{AmountSign: csvfile.NegativeOut})
 		if err != nil {
 			t.Errorf("%s: %v", c.cells, err)
 			continue
 		}
-		if p.DateFormat != c.format || p.Sample[0].Date != c.first || warned(p, "date_order_ambiguous") != (c.warning == "date_order_ambiguous") || c.warning != "" && !warned(p, c.warning) {
+		if p.DateFormat != c.format || p.Sample[0].Date != c.first ||
+			warned(p, "date_order_ambiguous") != (c.warning == "date_order_ambiguous") || c.warning != "" &&
+			!warned(p, c.warning) {
 			t.Errorf("%s: %s, %s, %v", c.cells, p.DateFormat, p.Sample[0].Date, p.Warnings)
 		}
 	}
 }
 
-// Both readings of the dates are sorted, in opposite ways; only the balance knows which way the file runs.
+// Both readings of the dates are sorted, in opposite ways; only the balance knows which way the
+// file runs.
 func TestBalanceTellsDayFromMonth(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ first, second, format string }{
 		{"01/06/2026,Rent,-30.00,70.00", "02/05/2026,Food,-20.00,50.00", "MM/DD/YYYY"}, // oldest first
 		{"01/06/2026,Rent,-30.00,50.00", "02/05/2026,Food,-20.00,80.00", "DD/MM/YYYY"}, // newest first
 	} {
-		p, err := csvfile.Inspect(strings.NewReader("Date,Description,Amount,Balance\n"+c.first+"\n"+c.second+"\n"), csvfile.Options{})
+		p, err := csvfile.Inspect(t.Context(),
+			strings.NewReader("Date,Description,Amount,Balance\n"+c.first+"\n"+c.second+"\n"), csvfile.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -186,7 +195,8 @@ func TestSignFromBalance(t *testing.T) {
 		{"14/03/2026,A,-5.00,95.00\n15/03/2026,A,-5.00,90.00\n16/03/2026,A,-5.00,85.00\n", csvfile.NegativeOut},
 		{"14/03/2026,A,5.00,95.00\n15/03/2026,A,5.00,90.00\n16/03/2026,A,5.00,85.00\n", csvfile.PositiveOut},
 	} {
-		p, err := csvfile.Inspect(strings.NewReader("Date,Description,Amount,Balance\n"+c.rows), csvfile.Options{})
+		p, err := csvfile.Inspect(t.Context(), strings.NewReader("Date,Description,Amount,Balance\n"+c.rows),
+			csvfile.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -212,24 +222,26 @@ func TestEncodings(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		p, err := csvfile.Inspect(strings.NewReader(data), csvfile.Options{})
+		p, err := csvfile.Inspect(t.Context(), strings.NewReader(data), csvfile.Options{})
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue
 		}
-		if got := lines(t, data, p); p.Encoding != strings.TrimSuffix(name, " with mark") || len(got) != 1 || got[0] != "2026-03-13 12.50 Bäckerei Größe €" {
+		if got := lines(t, data, p); p.Encoding != strings.TrimSuffix(name, " with mark") || len(got) != 1 ||
+			got[0] != "2026-03-13 12.50 Bäckerei Größe €" {
 			t.Errorf("%s: %s, %v", name, p.Encoding, got)
 		}
 	}
 	// A byte of Windows-1252 in the last row of many decides for all.
-	late := "Date,Description,Amount\n" + strings.Repeat("2026-03-13,Coffee,-1.00\n", 10_000) + "2026-03-14,Caf\xe9,-1.00\n"
-	p, err := csvfile.Inspect(strings.NewReader(late), csvfile.Options{})
+	late := "Date,Description,Amount\n" + strings.Repeat("2026-03-13,Coffee,-1.00\n",
+		10_000) + "2026-03-14,Caf\xe9,-1.00\n"
+	p, err := csvfile.Inspect(t.Context(), strings.NewReader(late), csvfile.Options{})
 	if err != nil || p.Encoding != csvfile.Windows1252 {
 		t.Error(p.Encoding, err)
 	}
 	// A torn character among good ones does not make the file another encoding.
 	torn := "Date,Description,Amount\n2026-03-13,Größe ääää,-1.00\n2026-03-14,Caf\xc3,-1.00\n"
-	p, err = csvfile.Inspect(strings.NewReader(torn), csvfile.Options{})
+	p, err = csvfile.Inspect(t.Context(), strings.NewReader(torn), csvfile.Options{})
 	if err != nil || p.Encoding != csvfile.UTF8 || !warned(p, "unreadable_characters") {
 		t.Error(p.Encoding, err, p.Warnings)
 	}
@@ -250,7 +262,7 @@ func TestRefused(t *testing.T) {
 		{strings.Repeat("2026-03-04,x,1.00\n", csvfile.MaxSize/18+1), errs.PayloadTooLarge},
 		{"Date,Description,Amount\n" + strings.Repeat("x\n", csvfile.MaxRows+1), errs.PayloadTooLarge},
 	} {
-		_, err := csvfile.Inspect(strings.NewReader(c.file), csvfile.Options{})
+		_, err := csvfile.Inspect(t.Context(), strings.NewReader(c.file), csvfile.Options{})
 		if !errs.Is(err, c.code) {
 			t.Errorf("%.20q: %v, want %s", c.file, err, c.code)
 		}
@@ -265,9 +277,18 @@ func TestOptions(t *testing.T) {
 		o    csvfile.Options
 		want string
 	}{
-		{csvfile.Options{DateFormat: "DD/MM/YYYY", AmountSign: csvfile.PositiveOut, DefaultCurrency: "EUR"}, "2026-04-03 1.00 EUR Coffee"},
+		{
+			csvfile.Options{DateFormat: "DD/MM/YYYY", AmountSign: csvfile.PositiveOut, DefaultCurrency: "EUR"},
+			"2026-04-03 1.00 EUR Coffee",
+		},
 		{csvfile.Options{DateFormat: "%m/%d/%Y", AmountSign: csvfile.NegativeOut}, "2026-03-04 -1.00 Coffee"},
-		{csvfile.Options{HeaderRow: &one, DateFormat: "TT.MM.JJJJ", AmountSign: csvfile.PositiveOut, Mapping: &csvfile.Mapping{Date: csvfile.Named("B"), Amount: csvfile.At(0), Name: csvfile.Named("d")}}, "2026-04-03 1.00 Coffee"},
+		{
+			csvfile.Options{
+				HeaderRow: &one, DateFormat: "TT.MM.JJJJ", AmountSign: csvfile.PositiveOut,
+				Mapping: &csvfile.Mapping{Date: csvfile.Named("B"), Amount: csvfile.At(0), Name: csvfile.Named("d")},
+			},
+			"2026-04-03 1.00 Coffee",
+		},
 		{csvfile.Options{HeaderRow: &none, DateFormat: "DD/MM/YYYY", AmountSign: csvfile.PositiveOut}, "no_date"},
 	} {
 		if got := rowsOf(t, file, c.o); got[0] != c.want {
@@ -284,7 +305,7 @@ func TestOptions(t *testing.T) {
 		{Mapping: &csvfile.Mapping{Date: csvfile.At(9), Amount: csvfile.At(2)}},
 		{Mapping: &csvfile.Mapping{Date: csvfile.At(1)}},
 	} {
-		if _, err := csvfile.Inspect(strings.NewReader(file), o); !errs.Is(err, errs.ValidationError) {
+		if _, err := csvfile.Inspect(t.Context(), strings.NewReader(file), o); !errs.Is(err, errs.ValidationError) {
 			t.Errorf("%+v: %v", o, err)
 		}
 	}
@@ -296,16 +317,41 @@ func TestOddTables(t *testing.T) {
 		file string
 		want []string
 	}{
-		"excel's hint":         {"sep=;\nDate;Description;Amount\n2026-03-14;Coffee;-1,50\n", []string{"2026-03-14 1.50 Coffee"}},
-		"quotes left open":     {"Date,Description,Amount\n2026-03-14,\"12\" pizza\",-1.50\n2026-03-15,5\" nails,-2.00\n", []string{`2026-03-14 1.50 12" pizza`, `2026-03-15 2.00 5" nails`}},
-		"lone returns":         {"Date,Description,Amount\r2026-03-14,\"A\rB\",-1.50\r\r2026-03-15,C,-2.00", []string{"2026-03-14 1.50 A B", "2026-03-15 2.00 C"}},
-		"a summary above":      {"Statement date,Total amount\n31/03/2026,100.00\n\nDate,Description,Reference,Amount\n14/03/2026,Coffee,1,-1.50\n15/03/2026,Tea,2,-1.00\n", []string{"2026-03-14 1.50 Coffee", "2026-03-15 1.00 Tea"}},
-		"a footer":             {"Date,Description,Amount\n2026-03-14,Coffee,-1.50\n,Total,-1.50\nThis is no advice.\n", []string{"2026-03-14 1.50 Coffee", "no_date", "no_date"}},
-		"a bad row":            {"Date,Description,Amount\n2026-03-14,Coffee,-1.50\n2026-02-31,Tea,-1.00\n2026-03-15,Rum,free\n", []string{"2026-03-14 1.50 Coffee", "date", "amount"}},
-		"zeros beside":         {"Date,Description,Debit,Credit\n2026-03-14,Coffee,1.50,0.00\n2026-03-15,Pay,0.00,9.00\n2026-03-16,Both,1.00,1.00\n", []string{"2026-03-14 1.50 Coffee", "2026-03-15 -9.00 Pay", "amount"}},
-		"hidden characters":    {"Date,Description,Amount\n2026-03-14,\"Cof\u202efee\x1b[31m\u200b\",-1.50\n", []string{"2026-03-14 1.50 Coffee"}},
-		"words nobody knows":   {"päivä;selite;määrä\n14.03.2026;Kahvi;-1,50\n15.03.2026;Palkka;100,00\n16.03.2026;Leipä;-2,50\n", []string{"2026-03-14 1.50 Kahvi", "2026-03-15 -100.00 Palkka", "2026-03-16 2.50 Leipä"}},
-		"a currency in a cell": {"Date,Description,Amount\n2026-03-14,Coffee,-1.50 NOK\n2026-03-15,Tea,£-2.00\n", []string{"2026-03-14 1.50 NOK Coffee", "2026-03-15 2.00 GBP Tea"}},
+		"excel's hint": {
+			"sep=;\nDate;Description;Amount\n2026-03-14;Coffee;-1,50\n",
+			[]string{"2026-03-14 1.50 Coffee"},
+		},
+		"quotes left open": {"Date,Description,Amount\n2026-03-14,\"12\" pizza\",-1.50\n2026-03-15,5\" " +
+			"nails,-2.00\n", []string{`2026-03-14 1.50 12" pizza`, `2026-03-15 2.00 5" nails`}},
+		"lone returns": {
+			"Date,Description,Amount\r2026-03-14,\"A\rB\",-1.50\r\r2026-03-15,C,-2.00",
+			[]string{"2026-03-14 1.50 A B", "2026-03-15 2.00 C"},
+		},
+		"a summary above": {"Statement date,Total " +
+			"amount\n31/03/2026,100.00\n\nDate,Description,Reference,Amount\n14/03/2026,Coffee,1,-1.50\n15/03/2026,Tea,2,-1.00\n", []string{"2026-03-14 1.50 Coffee", "2026-03-15 1.00 Tea"}},
+		"a footer": {
+			"Date,Description,Amount\n2026-03-14,Coffee,-1.50\n,Total,-1.50\nThis is no advice.\n",
+			[]string{"2026-03-14 1.50 Coffee", "no_date", "no_date"},
+		},
+		"a bad row": {
+			"Date,Description,Amount\n2026-03-14,Coffee,-1.50\n2026-02-31,Tea,-1.00\n2026-03-15,Rum,free\n",
+			[]string{"2026-03-14 1.50 Coffee", "date", "amount"},
+		},
+		"zeros beside": {
+			"Date,Description,Debit,Credit\n2026-03-14,Coffee,1.50,0.00\n2026-03-15,Pay,0.00,9.00\n2026-03-16,Both,1.00,1.00\n", []string{"2026-03-14 1.50 Coffee", "2026-03-15 -9.00 Pay", "amount"},
+		},
+		"hidden characters": {
+			"Date,Description,Amount\n2026-03-14,\"Cof\u202efee\x1b[31m\u200b\",-1.50\n",
+			[]string{"2026-03-14 1.50 Coffee"},
+		},
+		"words nobody knows": {
+			"päivä;selite;määrä\n14.03.2026;Kahvi;-1,50\n15.03.2026;Palkka;100,00\n16.03.2026;Leipä;-2,50\n",
+			[]string{"2026-03-14 1.50 Kahvi", "2026-03-15 -100.00 Palkka", "2026-03-16 2.50 Leipä"},
+		},
+		"a currency in a cell": {
+			"Date,Description,Amount\n2026-03-14,Coffee,-1.50 NOK\n2026-03-15,Tea,£-2.00\n",
+			[]string{"2026-03-14 1.50 NOK Coffee", "2026-03-15 2.00 GBP Tea"},
+		},
 	} {
 		if got := rowsOf(t, c.file, csvfile.Options{}); !slices.Equal(got, c.want) {
 			t.Errorf("%s: %q, want %q", name, got, c.want)

@@ -1,8 +1,10 @@
-// Package csvfile reads the statement files that banks let people download: it finds out how a file is written, shows what it understood, and yields its rows.
-// It knows no store and no account of ours: what becomes of a row, and whether it was seen before, is for the caller.
+// Package csvfile reads the statement files that banks let people download: it detects how a file
+// is written, shows what it detected, and yields its rows. It knows neither the store nor coffer's
+// accounts: the caller decides what to do with a row, and whether it was seen before.
 //
-// Nothing in such a file is said by the file itself, so everything is inferred from all of its rows, and everything inferred can be
-// overruled by [Options]. Known formats settle what the rows leave open. What stays a guess is said in a [Warning].
+// Such a file does not describe itself, so everything is inferred from all of its rows, and
+// everything inferred can be overridden by [Options]. Known formats decide what the rows leave
+// open. A [Warning] reports what remains a guess.
 package csvfile
 
 import (
@@ -14,7 +16,8 @@ import (
 	"coffer/internal/text"
 )
 
-// The limits of a file. Beyond them it is refused as a whole, because half a file must never be imported.
+// The limits of a file. A larger file is rejected as a whole, because half a file must never be
+// imported.
 const (
 	MaxSize = 32 << 20
 	MaxRows = 500_000
@@ -30,7 +33,7 @@ const (
 	Windows1250 = "windows-1250"
 )
 
-// What tells money out from money in.
+// What distinguishes money out from money in.
 const (
 	NegativeOut = "negative_out" // a minus is money out, as most banks write it
 	PositiveOut = "positive_out" // a plus is money out, as many cards write it
@@ -40,30 +43,37 @@ const (
 
 var signKinds = []string{NegativeOut, PositiveOut, Split, Flag}
 
-// How sure the reading is.
+// How certain the result is.
 const (
 	High   = "high"   // a known format, or every choice follows from the rows
 	Medium = "medium" // something was chosen by likelihood
 	Low    = "low"    // a person should look: see the warnings
 )
 
-// Options are what a caller has fixed; everything else is inferred. The zero value infers everything.
+// Options are what a caller has fixed; everything else is inferred. The zero value infers
+// everything.
 type Options struct {
-	Encoding         string         `json:"encoding,omitempty"`
-	Delimiter        string         `json:"delimiter,omitempty"`
-	HeaderRow        *int           `json:"header_row,omitempty"`  // counted from 1 as a spreadsheet does; 0 is "there is none"
-	DateFormat       string         `json:"date_format,omitempty"` // such as DD/MM/YYYY; what counts is the order of the letters
+	Encoding  string `json:"encoding,omitempty"`
+	Delimiter string `json:"delimiter,omitempty"`
+	// counted from 1 as a spreadsheet does; 0 is "there is none"
+	HeaderRow *int `json:"header_row,omitempty"`
+	// such as DD/MM/YYYY; what counts is the order of the letters
+	DateFormat       string         `json:"date_format,omitempty"`
 	DecimalSeparator string         `json:"decimal_separator,omitempty"`
 	AmountSign       string         `json:"amount_sign,omitempty"`
 	Mapping          *Mapping       `json:"mapping,omitempty"`
 	DefaultCurrency  money.Currency `json:"default_currency,omitempty"` // of rows that state none
+	// stands in for it where the known format implies none either
+	UsualCurrency money.Currency `json:"-"`
 }
 
-// A Mapping says which column holds what; nil is "none". Either Amount or one of Debit and Credit is there in a mapping that can be read.
+// A Mapping says which column holds which field; nil means none. A readable mapping has Amount, or
+// at least one of Debit and Credit.
 type Mapping struct {
-	Date         *Column `json:"date,omitempty"`
-	Amount       *Column `json:"amount,omitempty"`
-	OtherAmount  *Column `json:"other_amount,omitempty"` // read where Amount is blank: some files have an amount column for each currency
+	Date   *Column `json:"date,omitempty"`
+	Amount *Column `json:"amount,omitempty"`
+	// read where Amount is blank: some files have an amount column for each currency
+	OtherAmount  *Column `json:"other_amount,omitempty"`
 	Debit        *Column `json:"debit,omitempty"`
 	Credit       *Column `json:"credit,omitempty"`
 	Flag         *Column `json:"flag,omitempty"` // says in words whether money went out or came in
@@ -119,7 +129,8 @@ func (m *Mapping) equal(n *Mapping) bool {
 	return true
 }
 
-// A Column refers to a column by its index from 0, or by its name, which is the header's without regard to case. In JSON it is a number or a string.
+// A Column refers to a column by its index from 0, or by its name in the header, ignoring case. In
+// JSON it is a number or a string.
 type Column struct {
 	Index int
 	Name  string // if it is not empty, Index is found through it
@@ -131,7 +142,7 @@ func At(index int) *Column { return &Column{Index: index} }
 // Named refers to a column by its name.
 func Named(name string) *Column { return &Column{Name: name} }
 
-// MarshalJSON prints the index, or the name of a reference that nobody has resolved yet.
+// MarshalJSON writes the index, or the name of a reference that is not resolved yet.
 func (c Column) MarshalJSON() ([]byte, error) {
 	if c.Name != "" {
 		return json.Marshal(c.Name)
@@ -146,33 +157,45 @@ func (c *Column) UnmarshalJSON(data []byte) error {
 		return json.Unmarshal(data, &c.Name)
 	}
 	if err := json.Unmarshal(data, &c.Index); err != nil || c.Index < 0 {
-		return errors.New("a column is its index from 0, or its name")
+		return errors.New("give a column as its index, counted from 0, or as its name")
 	}
 	return nil
 }
 
-// A Preview is how a file is read, and a sample of the result. [Read] takes it as it is.
+// A Preview describes how a file is read, with a sample of the result. [Read] takes it unchanged.
 type Preview struct {
-	Encoding         string       `json:"encoding"`
-	Delimiter        string       `json:"delimiter"`
-	HeaderRow        *int         `json:"header_row"` // counted from 1 as a spreadsheet does; nil where the file has no header
-	Columns          []ColumnInfo `json:"columns"`
-	Mapping          Mapping      `json:"mapping"`
-	DateFormat       string       `json:"date_format"`
-	DecimalSeparator string       `json:"decimal_separator"`
-	AmountSign       string       `json:"amount_sign"`
-	Confidence       string       `json:"confidence"`
-	KnownFormat      string       `json:"known_format,omitempty"`
-	RowsTotal        int          `json:"rows_total"`    // transactions, those that are rejected among them
-	RowsRejected     int          `json:"rows_rejected"` // of RowsTotal
-	RowsSkipped      int          `json:"rows_skipped"`  // other lines below the header: totals, legal text, pending charges
-	Sample           []Sample     `json:"sample"`
-	Warnings         []Warning    `json:"warnings"`
+	Encoding  string `json:"encoding"`
+	Delimiter string `json:"delimiter"`
+	// counted from 1 as a spreadsheet does; nil where the file has no header
+	HeaderRow        *int           `json:"header_row"`
+	Columns          []ColumnInfo   `json:"columns"`
+	Mapping          Mapping        `json:"mapping"`
+	DateFormat       string         `json:"date_format"`
+	DecimalSeparator string         `json:"decimal_separator"`
+	AmountSign       string         `json:"amount_sign"`
+	Confidence       string         `json:"confidence"`
+	KnownFormat      string         `json:"known_format,omitempty"`
+	DefaultCurrency  money.Currency `json:"default_currency,omitempty"` // of rows that state none
+	FirstDate        string         `json:"first_date,omitempty"`       // of the rows that can be read, YYYY-MM-DD
+	LastDate         string         `json:"last_date,omitempty"`
+	RowsTotal        int            `json:"rows_total"`    // transactions, those that are rejected among them
+	RowsRejected     int            `json:"rows_rejected"` // of RowsTotal
+	// other lines below the header: totals, legal text, pending charges
+	RowsSkipped int       `json:"rows_skipped"`
+	Sample      []Sample  `json:"sample"`
+	Warnings    []Warning `json:"warnings"`
+
+	// What the file tells of its account, for one that is made for it.
+	Bank           string         `json:"bank,omitempty"`            // whose the known format is
+	AccountNumber  text.Untrusted `json:"account_number,omitempty"`  // that all rows name, or the lines above the table
+	FormatCurrency money.Currency `json:"format_currency,omitempty"` // that the known format implies
+	Currency       money.Currency `json:"-"`                         // of all rows; empty where they differ
+	Assumed        int            `json:"-"`                         // rows that state no currency
 
 	plan plan
 }
 
-// A ColumnInfo is a column as the file has it.
+// A ColumnInfo describes a column of the file.
 type ColumnInfo struct {
 	Index   int              `json:"index"`
 	Name    text.Untrusted   `json:"name"`
@@ -204,14 +227,19 @@ type Row struct {
 	Account      text.Untrusted `json:"account,omitempty"`
 	ID           text.Untrusted `json:"id,omitempty"`
 	Balance      *money.Amount  `json:"balance,omitempty"` // as the file writes it
+
+	assumed bool           // the file states no currency
+	count   text.Untrusted // what stands in the column of ids where that only counts the rows
 }
 
-// A RowError says why a row is not a transaction that can be stored. It is never about the file as a whole.
+// A RowError says why a row is not a transaction that can be stored. It never concerns the file as
+// a whole.
 type RowError struct {
 	Row     int    `json:"row"`
 	Code    string `json:"code"`
 	Message string `json:"reason"`
-	// Skip marks what is rightly no transaction, such as a total or a charge that is still pending; the others are rejected.
+	// Skip marks what is rightly no transaction, such as a total or a charge that is still pending;
+	// the others are rejected.
 	Skip bool `json:"-"`
 }
 

@@ -9,17 +9,17 @@ import (
 	"coffer/internal/text"
 )
 
-// An order is how the parts of a date follow each other.
-type order int
+// A dateOrder is how the parts of a date follow each other.
+type dateOrder int
 
 const (
-	ymd order = iota
+	ymd dateOrder = iota
 	dmy
 	mdy
 	orders // how many there are
 )
 
-const noOrder = order(-1)
+const noOrder = dateOrder(-1)
 
 // A day is a date as a number that sorts: 20260314.
 type day int
@@ -40,7 +40,8 @@ type parts struct {
 	sep    byte   // 0 where the digits stand together
 }
 
-// monthNames are the months in English, German, French, Spanish, Dutch, Italian, Portuguese and Swedish; an abbreviation of three letters or more will do.
+// monthNames are the months in English, German, French, Spanish, Dutch, Italian, Portuguese and
+// Swedish; an abbreviation of three letters or more will do.
 var monthNames = [12]string{
 	"january januar janvier enero januari gennaio janeiro jänner",
 	"february februar février fevrier febrero februari febbraio fevereiro",
@@ -79,7 +80,8 @@ func addMonth(m map[string]int, name string, month int) {
 	m[name] = month
 }
 
-// parseParts takes a cell apart that begins with a date; a time of day, or a second date after "as of", may follow.
+// parseParts takes a cell apart that begins with a date; a time of day, or a second date after "as
+// of", may follow.
 func parseParts(cell string) (p parts, ok bool) {
 	s := trim(cell)
 	if len(s) < 6 || len(s) > 64 {
@@ -178,7 +180,7 @@ var (
 )
 
 // in reads the parts in that order.
-func (p parts) in(o order) (day, bool) {
+func (p parts) in(o dateOrder) (day, bool) {
 	var y, m, d, year, month int
 	switch o {
 	case ymd:
@@ -209,7 +211,8 @@ func (p parts) in(o order) (day, bool) {
 	return day(y*10000 + m*100 + d), true
 }
 
-// isDate reports whether a cell is a date in any order. A year of two digits in front is too much like a day to be tried.
+// isDate reports whether a cell is a date in any order. A year of two digits in front is too much
+// like a day to be tried.
 func isDate(cell string) (parts, bool) {
 	p, ok := parseParts(cell)
 	if !ok {
@@ -224,8 +227,8 @@ func isDate(cell string) (parts, bool) {
 }
 
 // format prints the order in the manner of the cell: DD.MM.YY, YYYY-MM-DD, DD Mon YYYY.
-func (p parts) format(o order) string {
-	words := map[order][3]string{ymd: {"YYYY", "MM", "DD"}, dmy: {"DD", "MM", "YYYY"}, mdy: {"MM", "DD", "YYYY"}}[o]
+func (p parts) format(o dateOrder) string {
+	words := map[dateOrder][3]string{ymd: {"YYYY", "MM", "DD"}, dmy: {"DD", "MM", "YYYY"}, mdy: {"MM", "DD", "YYYY"}}[o]
 	for i := range words {
 		switch {
 		case p.digits[i] == 0:
@@ -241,17 +244,19 @@ func (p parts) format(o order) string {
 	return strings.Join(words[:], sep)
 }
 
-// parseOrder reads a date format by the order of its letters: DD/MM/YYYY, %d/%m/%Y and dd.MM.yy all mean day, month, year.
-func parseOrder(format string) (order, bool) {
+// parseOrder reads a date format by the order of its letters: DD/MM/YYYY, %d/%m/%Y and dd.MM.yy all
+// mean day, month, year.
+func parseOrder(format string) (dateOrder, bool) {
 	letters := ""
 	for _, r := range text.Fold(strings.ReplaceAll(text.Fold(format), "mon", "m")) {
 		if len(letters) == 3 {
 			break // a time of day has letters of its own
 		}
-		if l := map[rune]string{'y': "y", 'j': "y", 'm': "m", 'b': "m", 'd': "d", 't': "d"}[r]; l != "" && !strings.HasSuffix(letters, l) {
+		if l := map[rune]string{'y': "y", 'j': "y", 'm': "m", 'b': "m", 'd': "d", 't': "d"}[r]; l != "" &&
+			!strings.HasSuffix(letters, l) {
 			letters += l
 		}
 	}
-	o, ok := map[string]order{"ymd": ymd, "dmy": dmy, "mdy": mdy}[letters]
+	o, ok := map[string]dateOrder{"ymd": ymd, "dmy": dmy, "mdy": mdy}[letters]
 	return o, ok
 }

@@ -2,6 +2,7 @@ package csvfile
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"io"
 	"math"
@@ -18,10 +19,10 @@ import (
 
 // magics begin files that people mistake for CSV.
 var magics = map[string][]string{
-	"an Excel workbook or a compressed file":    {"\xd0\xcf\x11\xe0", "PK\x03\x04", "\x1f\x8b"},
-	"a PDF or a picture":                        {"%PDF", "\x89PNG", "\xff\xd8\xff"},
-	"an XML or OFX file":                        {"<?xml", "OFXHEADER"},
-	"a web page (was the bank's session over?)": {"<!DOCTYPE", "<!doctype", "<html"},
+	"an Excel workbook or a compressed file":            {"\xd0\xcf\x11\xe0", "PK\x03\x04", "\x1f\x8b"},
+	"a PDF or a picture":                                {"%PDF", "\x89PNG", "\xff\xd8\xff"},
+	"an XML or OFX file":                                {"<?xml", "OFXHEADER"},
+	"a web page (had the session at the bank expired?)": {"<!DOCTYPE", "<!doctype", "<html"},
 }
 
 // marks are the byte order marks.
@@ -42,7 +43,8 @@ var decoders = map[string]encoding.Encoding{
 // encodingNames are other words for the encodings.
 var encodingNames = map[string]string{
 	"utf8": UTF8, "utf8bom": UTF8BOM, "utf8sig": UTF8BOM, "utf16": UTF16LE, "utf16le": UTF16LE, "utf16be": UTF16BE,
-	"windows1252": Windows1252, "cp1252": Windows1252, "iso88591": Windows1252, "latin1": Windows1252, "ascii": UTF8, "usascii": UTF8,
+	"windows1252": Windows1252, "cp1252": Windows1252, "iso88591": Windows1252, "latin1": Windows1252, "ascii": UTF8,
+	"usascii":     UTF8,
 	"windows1250": Windows1250, "cp1250": Windows1250,
 }
 
@@ -59,7 +61,8 @@ func open(file io.ReaderAt, encoding string) io.Reader {
 	skip := 0
 	for _, m := range marks {
 		// A mark that contradicts what a caller fixed is left for the cleaning of cells to drop.
-		if bytes.HasPrefix(head[:n], []byte(m.mark)) && strings.HasPrefix(m.encoding, strings.TrimSuffix(encoding, "-bom")) {
+		if bytes.HasPrefix(head[:n], []byte(m.mark)) &&
+			strings.HasPrefix(m.encoding, strings.TrimSuffix(encoding, "-bom")) {
 			skip = len(m.mark)
 		}
 	}
@@ -70,15 +73,17 @@ func open(file io.ReaderAt, encoding string) io.Reader {
 	return r
 }
 
-// detectEncoding reads the whole file, because the one byte that tells may stand in the last row. It says whether some of it cannot be read.
-func detectEncoding(file io.ReaderAt) (name string, damaged bool, err error) {
-	c, err := count(file)
+// detectEncoding reads the whole file, because the one byte that tells may stand in the last row.
+// It says whether some of it cannot be read.
+func detectEncoding(ctx context.Context, file io.ReaderAt) (name string, damaged bool, err error) {
+	c, err := count(ctx, file)
 	if err != nil {
 		return "", false, err
 	}
 	for what, begins := range magics {
 		if slices.ContainsFunc(begins, func(m string) bool { return strings.HasPrefix(c.head, m) }) {
-			return "", false, errs.New(errs.UnsupportedMediaType, "this is %s; export the statement as CSV and send that", what)
+			return "", false, errs.New(errs.UnsupportedMediaType,
+				"this is %s; export the statement as CSV and send that", what)
 		}
 	}
 	for _, m := range marks {
@@ -95,11 +100,14 @@ func detectEncoding(file io.ReaderAt) (name string, damaged bool, err error) {
 	case c.even*10 > half*4 && c.odd*10 < half:
 		return UTF16BE, false, nil
 	case (c.odd+c.even)*20 > c.size:
-		return "", false, errs.New(errs.UnsupportedMediaType, "this is no text; export the statement as CSV and send that")
+		return "", false, errs.New(errs.UnsupportedMediaType,
+			"this is not text; export the statement as CSV and send that")
 	case c.invalid == 0:
 		return UTF8, false, nil
 	case c.valid >= 4*c.invalid:
-		return UTF8, true, nil // chance makes hardly any sequence valid, so a few bad bytes among many good ones are damage
+		// chance makes hardly any sequence valid, so a few bad bytes among many good ones are
+		// damage
+		return UTF8, true, nil
 	}
 	return Windows1252, false, nil
 }
@@ -112,11 +120,14 @@ type counts struct {
 	valid, invalid int // sequences of UTF-8 beyond ASCII
 }
 
-func count(file io.ReaderAt) (counts, error) {
+func count(ctx context.Context, file io.ReaderAt) (counts, error) {
 	var c counts
 	buf := make([]byte, 64<<10)
 	kept := 0 // bytes of a sequence that the last block cut
 	for {
+		if err := ctx.Err(); err != nil {
+			return c, err
+		}
 		n, err := file.ReadAt(buf[kept:], int64(c.size))
 		last := n == 0 || errors.Is(err, io.EOF)
 		if err != nil && !last {
@@ -137,7 +148,7 @@ func count(file io.ReaderAt) (counts, error) {
 		}
 		c.size += n
 		if c.size > MaxSize {
-			return c, errs.New(errs.PayloadTooLarge, "the file has more than %d MiB; split it by years", MaxSize>>20)
+			return c, errs.New(errs.PayloadTooLarge, "the file is larger than %d MiB; split it by year", MaxSize>>20)
 		}
 		kept = c.sequences(block, last)
 		copy(buf, block[len(block)-kept:])

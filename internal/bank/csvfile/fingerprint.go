@@ -2,6 +2,7 @@ package csvfile
 
 import (
 	"crypto/sha256"
+	"encoding/base64"
 	"encoding/hex"
 	"strconv"
 	"strings"
@@ -10,33 +11,77 @@ import (
 	"coffer/internal/text"
 )
 
-// Fingerprints gives the rows of one file their identities. Equal rows of a day are counted, so that two equal coffees stay two, and a file that
-// overlaps an earlier one gives the shared rows the same identities. The zero value is ready; a file needs its own.
+// Fingerprints gives the rows of one file their keys. Equal rows of a day are counted, so that two
+// equal coffees stay two, and a file that overlaps an earlier one gives the shared rows the same
+// keys. The zero value is ready; a file needs its own.
+//
+// A row that the bank gave an id has a key of the id, the day and the amount. Any other row has one
+// of the day, the amount and the text, without regard to case and white space, which differ between
+// two exports of one charge. Both contain the account that the row names. Neither contains the
+// currency: most files state none, and what stands in for it may be set otherwise by the next
+// import.
 type Fingerprints struct {
 	seen map[[16]byte]int
 }
 
-// Of is the identity of the next row, for one account of ours. It stands on the day, the amount, the account that the row names and its text, without
-// regard to case and white space, which differ between two exports of one charge; or, where the bank gives the charge an id, on that and the amount.
-func (f *Fingerprints) Of(r Row) string {
+// Of returns the key of the next row, under which it is stored if it is new.
+func (f *Fingerprints) Of(r Row) string { return f.mark(r).key }
+
+// A mark is all that a row can be recognised by.
+type mark struct {
+	key     string   // under which the row is stored if it is new
+	likes   [16]byte // of its day, amount, account and text: see [plainKey]
+	former  [16]byte // of its id, amount and account: see [plainKey]
+	numbers bool     // it has an id, or a number in the place of one, so that former means something
+	account string   // what idPrefix is followed by
+	family  string   // key without the day and the count; empty where the row has no id
+}
+
+func (f *Fingerprints) mark(r Row) (m mark) {
 	b := make([]byte, 0, 256)
 	b = append(b, "csv1\x00"...)
 	b = appendPlain(b, r.Account.Plain())
+	account := shorten(b)
+	m.account = encode(account[:6])
 	b = r.Amount.Append(append(b, 0))
-	b = append(b, 0) // no currency: most files state none, and what stands in for it may be set otherwise by the next import
-	if r.ID != "" {
-		b = append(b, "id\x00"...)
-		b = appendPlain(b, r.ID.Plain())
-	} else {
-		b = append(append(b, r.Date...), 0)
-		b = appendPlain(b, r.Name.Plain())
+	b = append(b, 0)
+	m.likes = shorten(appendPlain(append(append(b, r.Date...), 0), r.Name.Plain()))
+	id := r.ID
+	if id == "" {
+		id = r.count
 	}
-	key := shorten(b)
+	if id != "" {
+		m.former, m.numbers = shorten(appendPlain(append(b, "id\x00"...), id.Plain())), true
+	}
+	if r.ID == "" {
+		m.key = plainKey(m.likes, f.next(m.likes))
+		return m
+	}
+	m.family = idPrefix + m.account + "." + encode(m.former[:15]) + "."
+	day := m.family + strings.ReplaceAll(r.Date, "-", "") + "."
+	m.key = day + strconv.Itoa(f.next(shorten([]byte(day))))
+	return m
+}
+
+func (f *Fingerprints) next(of [16]byte) int {
 	if f.seen == nil {
 		f.seen = map[[16]byte]int{}
 	}
-	f.seen[key]++
-	key = shorten(strconv.AppendInt(key[:], int64(f.seen[key]), 10))
+	f.seen[of]++
+	return f.seen[of]
+}
+
+// idPrefix begins the keys of rows with an id: the account that the row names, the id with the
+// amount, the day, and the count, parted by points. A reader of stored keys can tell the parts.
+const idPrefix = "csv2."
+
+func encode(b []byte) string { return base64.RawURLEncoding.EncodeToString(b) }
+
+// plainKey is the key of the nth row with these contents: of a row without an id. Rows with an id
+// were stored in this manner too, under their id and amount without the day, before days were part
+// of it.
+func plainKey(of [16]byte, nth int) string {
+	key := shorten(strconv.AppendInt(of[:], int64(nth), 10))
 	return hex.EncodeToString(key[:])
 }
 

@@ -5,20 +5,26 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"coffer/internal/money"
 )
 
-// A format is what is known of one bank's export. The rows decide first: date and decimals say only what to take where they leave a choice.
+// A format is what is known of one bank's export. The rows decide first: date and decimals say only
+// what to take where they leave a choice.
 type format struct {
 	id      string
+	bank    string // whose it is, as people call it
+	app     string // or the program that wrote it
 	names   string // the names that the header must have, in this order
 	exact   bool   // and no other names; of a shape: nothing else looks like it
 	shape   string // instead of names, for files without a header: the kinds of the columns, see matches
-	order   order
+	order   dateOrder
 	sign    string
 	use     Mapping
 	inbound *Mapping // columns to use instead where money comes in
 	keep    []rule   // rows of other values did not happen, or not yet
 	skip    []rule   // rows of these values are no transactions of their own
+	only    []rule   // rows of other values are no transactions of their own
 }
 
 // A rule names values of a column.
@@ -44,7 +50,7 @@ func parseFormats(s string) (out []format) {
 			out[len(out)-1].set(key, value)
 		default:
 			words := append(strings.Fields(line), "")
-			o, ok := map[string]order{"ymd": ymd, "dmy": dmy, "mdy": mdy, "any": noOrder}[words[1]]
+			o, ok := map[string]dateOrder{"ymd": ymd, "dmy": dmy, "mdy": mdy, "any": noOrder}[words[1]]
 			if !ok || !slices.Contains(signKinds, words[2]) {
 				panic("formats.txt: " + line)
 			}
@@ -60,6 +66,15 @@ func (f *format) set(key, value string) {
 	switch verb {
 	case "header":
 		f.names = value
+		return
+	case "bank":
+		f.bank = value
+		return
+	case "app":
+		f.app = value
+		return
+	case "only":
+		f.only = append(f.only, rule{norm(rest), value})
 		return
 	case "shape":
 		f.shape = value
@@ -89,14 +104,25 @@ func (f *format) set(key, value string) {
 	panic("formats.txt: " + f.id + " " + key)
 }
 
+// currencies are those of the countries with which the ids of formats begin.
+var currencies = map[string]money.Currency{
+	"us": "USD", "uk": "GBP", "ie": "EUR", "nl": "EUR", "be": "EUR", "de": "EUR", "at": "EUR", "fr": "EUR", "ch": "CHF",
+	"se": "SEK", "pl": "PLN", "ca": "CAD", "au": "AUD", "sg": "SGD", "in": "INR",
+}
+
+// currency is the one that the format implies. A format that several banks have implies none, and
+// so does one that is only known by its shape.
+func (f *format) currency() money.Currency {
+	if f == nil || f.bank == "" || f.names == "" && !f.exact {
+		return ""
+	}
+	country, _, _ := strings.Cut(f.id, "-")
+	return currencies[country]
+}
+
 // known finds the format of a header: the one that knows most of its names.
 func known(fields []string) *format {
-	var have []string
-	for _, f := range fields {
-		if n := norm(f); n != "" {
-			have = append(have, n)
-		}
-	}
+	have := normal(fields)
 	var best *format
 	most := 0
 	for i := range formats {
@@ -106,6 +132,16 @@ func known(fields []string) *format {
 		}
 	}
 	return best
+}
+
+// normal are the names of a header that are not blank, as they are compared.
+func normal(fields []string) (out []string) {
+	for _, f := range fields {
+		if n := norm(f); n != "" {
+			out = append(out, n)
+		}
+	}
+	return out
 }
 
 // knows is how many names the format has, if a header has them all in their order; else 0.
@@ -163,8 +199,8 @@ func (f *format) fits(rows []record) bool {
 	return len(rows) > 0
 }
 
-// matches reports whether a cell is of a kind: date, number, maybe (a number or blank), signed (a number with + or -), day (YYYYMMDD), money (three capitals),
-// text, any, or the cell itself.
+// matches reports whether a cell is of a kind: date, number, maybe (a number or blank), signed (a
+// number with + or -), day (YYYYMMDD), money (three capitals), text, any, or the cell itself.
 func matches(cell, kind string) bool {
 	cell = trim(cell)
 	p, date := isDate(cell)

@@ -15,7 +15,8 @@ import (
 
 var update = flag.Bool("update", false, "write the goldens anew")
 
-// A reading is all that there is to say about a file: the preview, and every row or the reason why it is none.
+// A reading is all that there is to say about a file: the preview, and every row or the reason why
+// it is none.
 type reading struct {
 	Preview csvfile.Preview `json:"preview"`
 	Rows    []any           `json:"rows"`
@@ -23,12 +24,12 @@ type reading struct {
 
 func read(t testing.TB, data []byte, o csvfile.Options) reading {
 	t.Helper()
-	p, err := csvfile.Inspect(bytes.NewReader(data), o)
+	p, err := csvfile.Inspect(t.Context(), bytes.NewReader(data), o)
 	if err != nil {
 		t.Fatal(err)
 	}
 	r := reading{Preview: p}
-	for row, err := range csvfile.Read(bytes.NewReader(data), p) {
+	for row, err := range csvfile.Read(t.Context(), bytes.NewReader(data), p) {
 		var bad *csvfile.RowError
 		switch {
 		case errors.As(err, &bad):
@@ -74,7 +75,8 @@ func TestFormatsGolden(t *testing.T) {
 				t.Fatal(err)
 			}
 			if !bytes.Equal(out.Bytes(), want) {
-				t.Errorf("%s is read otherwise than before; if that is meant, run this test with -update\n%s", file, out.Bytes())
+				t.Errorf("%s is read otherwise than before; if that is meant, run this test with -update\n%s", file,
+					out.Bytes())
 			}
 		})
 	}

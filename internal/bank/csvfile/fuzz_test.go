@@ -26,7 +26,8 @@ func seeds(f *testing.F) [][]byte {
 		}
 		out = append(out, data)
 	}
-	return append(out, []byte("\""), []byte("\xff\xfe,\x00"), []byte("sep=\n"), []byte("sep=,"), bytes.Repeat([]byte("\"a\n"), 1000), bytes.Repeat([]byte(","), 5000))
+	return append(out, []byte("\""), []byte("\xff\xfe,\x00"), []byte("sep=\n"), []byte("sep=,"),
+		bytes.Repeat([]byte("\"a\n"), 1000), bytes.Repeat([]byte(","), 5000))
 }
 
 // FuzzInspect holds previews of anything against what callers rely on.
@@ -36,7 +37,7 @@ func FuzzInspect(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		start := time.Now()
-		p, err := csvfile.Inspect(bytes.NewReader(data), csvfile.Options{})
+		p, err := csvfile.Inspect(t.Context(), bytes.NewReader(data), csvfile.Options{})
 		if took := time.Since(start); took > 2*time.Second+time.Duration(len(data))*10*time.Microsecond {
 			t.Errorf("%d bytes took %s", len(data), took)
 		}
@@ -47,7 +48,7 @@ func FuzzInspect(f *testing.F) {
 			return
 		}
 		rows, rejected := 0, 0
-		for row, err := range csvfile.Read(bytes.NewReader(data), p) {
+		for row, err := range csvfile.Read(t.Context(), bytes.NewReader(data), p) {
 			bad, isBad := errors.AsType[*csvfile.RowError](err)
 			switch {
 			case err != nil && !isBad:
@@ -64,7 +65,8 @@ func FuzzInspect(f *testing.F) {
 			rows++
 		}
 		if rows != p.RowsTotal || rejected != p.RowsRejected {
-			t.Errorf("the preview counts %d rows and %d rejected, reading gives %d and %d", p.RowsTotal, p.RowsRejected, rows, rejected)
+			t.Errorf("the preview counts %d rows and %d rejected, reading gives %d and %d", p.RowsTotal, p.RowsRejected,
+				rows, rejected)
 		}
 	})
 }
@@ -77,29 +79,36 @@ func FuzzRead(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte, a, b, c byte) {
 		row := int(a) % 5
 		o := csvfile.Options{
-			Encoding:         []string{"", csvfile.UTF8, csvfile.UTF16LE, csvfile.UTF16BE, csvfile.Windows1252, csvfile.Windows1250}[int(a)%6],
+			Encoding: []string{
+				"", csvfile.UTF8, csvfile.UTF16LE, csvfile.UTF16BE, csvfile.Windows1252,
+				csvfile.Windows1250,
+			}[int(a)%6],
 			Delimiter:        []string{"", ",", ";", "\t", "|"}[int(b)%5],
 			DateFormat:       []string{"", "YYYY-MM-DD", "DD/MM/YYYY", "MM/DD/YY"}[int(c)%4],
 			DecimalSeparator: []string{"", ".", ","}[int(b)%3],
-			AmountSign:       []string{"", csvfile.NegativeOut, csvfile.PositiveOut, csvfile.Split, csvfile.Flag}[int(c)%5],
-			HeaderRow:        []*int{nil, &row}[int(b)%2],
+			AmountSign: []string{
+				"", csvfile.NegativeOut, csvfile.PositiveOut, csvfile.Split,
+				csvfile.Flag,
+			}[int(c)%5],
+			HeaderRow: []*int{nil, &row}[int(b)%2],
 		}
 		if c%3 == 0 {
 			o.Mapping = &csvfile.Mapping{
-				Date: csvfile.At(int(a) % 4), Amount: csvfile.At(int(b) % 4), Name: csvfile.At(int(c) % 4), Balance: csvfile.At(int(a) % 3),
-				Fee: csvfile.At(int(b) % 5), Flag: csvfile.At(int(c) % 5), ID: csvfile.At(0),
+				Date: csvfile.At(int(a) % 4), Amount: csvfile.At(int(b) % 4), Name: csvfile.At(int(c) % 4),
+				Balance: csvfile.At(int(a) % 3),
+				Fee:     csvfile.At(int(b) % 5), Flag: csvfile.At(int(c) % 5), ID: csvfile.At(0),
 			}
 		}
 		if c%6 == 0 {
 			o.Mapping.Amount, o.Mapping.Debit = nil, csvfile.At(int(b)%4)
 		}
-		p, err := csvfile.Inspect(bytes.NewReader(data), o)
+		p, err := csvfile.Inspect(t.Context(), bytes.NewReader(data), o)
 		if err != nil {
 			return
 		}
 		var prints csvfile.Fingerprints
 		seen := map[string]bool{}
-		for row, err := range csvfile.Read(bytes.NewReader(data), p) {
+		for row, err := range csvfile.Read(t.Context(), bytes.NewReader(data), p) {
 			if _, ok := errors.AsType[*csvfile.RowError](err); ok {
 				continue
 			}

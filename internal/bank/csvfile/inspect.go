@@ -1,6 +1,8 @@
 package csvfile
 
 import (
+	"cmp"
+	"context"
 	"errors"
 	"io"
 	"slices"
@@ -13,15 +15,17 @@ import (
 
 const sampleRows = 10
 
-// Inspect finds out how a file is written. It reads the file a few times and holds none of it. An error says what is wrong with the file or the
-// options as a whole; a file that can be read in part gives a preview whose sample and warnings say what is wrong.
-func Inspect(file io.ReaderAt, o Options) (Preview, error) {
+// Inspect detects how a file is written. It reads the file several times and keeps none of it in
+// memory. An error describes what is wrong with the file or the options as a whole; a file that can
+// be read in part gives a preview whose sample and warnings say what is wrong. Every pass checks
+// the context.
+func Inspect(ctx context.Context, file io.ReaderAt, o Options) (Preview, error) {
 	if err := o.check(); err != nil {
 		return Preview{}, err
 	}
 	i := inspection{file: file, options: o}
-	for _, step := range []func() error{i.findTable, i.findColumns, i.decide, i.sample} {
-		if err := step(); err != nil {
+	for _, step := range []func(context.Context) error{i.findTable, i.findColumns, i.decide, i.sample} {
+		if err := step(ctx); err != nil {
 			return Preview{}, err
 		}
 	}
@@ -37,14 +41,17 @@ func (o *Options) check() error {
 	if _, ok := parseEncoding(o.Encoding); o.Encoding != "" && !ok {
 		fault("encoding", "use utf-8, utf-16le, utf-16be, windows-1252 or windows-1250")
 	}
-	if named, ok := map[string]string{"comma": ",", "semicolon": ";", "tab": "\t", `\t`: "\t", "pipe": "|"}[o.Delimiter]; ok {
+	if named, ok := map[string]string{
+		"comma": ",", "semicolon": ";", "tab": "\t", `\t`: "\t",
+		"pipe": "|",
+	}[o.Delimiter]; ok {
 		o.Delimiter = named
 	}
 	if o.Delimiter != "" && !slices.Contains([]string{",", ";", "\t", "|"}, o.Delimiter) {
 		fault("delimiter", "use a comma, a semicolon, a tab or a pipe")
 	}
 	if _, ok := parseOrder(o.DateFormat); o.DateFormat != "" && !ok {
-		fault("date_format", "use the letters Y, M and D in their order, such as DD/MM/YYYY")
+		fault("date_format", "use the letters Y, M and D in the order of the dates, such as DD/MM/YYYY")
 	}
 	if !slices.Contains([]string{"", ".", ","}, o.DecimalSeparator) {
 		fault("decimal_separator", "use . or ,")
@@ -53,7 +60,7 @@ func (o *Options) check() error {
 		fault("amount_sign", "use negative_out, positive_out, split or flag")
 	}
 	if o.HeaderRow != nil && (*o.HeaderRow < 0 || *o.HeaderRow > headRecords) {
-		fault("header_row", "count from 1; 0 means that there is none")
+		fault("header_row", "count from 1; 0 means no header")
 	}
 	return errs.Faults(faults)
 }
@@ -76,9 +83,9 @@ func (i *inspection) warn(code, message string) {
 }
 
 // findTable settles bytes, cells and header.
-func (i *inspection) findTable() error {
+func (i *inspection) findTable(ctx context.Context) error {
 	i.out.Warnings = []Warning{}
-	encoding, damaged, err := detectEncoding(i.file)
+	encoding, damaged, err := detectEncoding(ctx, i.file)
 	if err != nil {
 		return err
 	}
@@ -89,33 +96,45 @@ func (i *inspection) findTable() error {
 	if err != nil {
 		return err
 	}
+	if advice, ok := isForeign(i.layout.raw); ok {
+		return errs.New(errs.UnsupportedMediaType, "%s", advice)
+	}
 	if i.layout.known != nil && i.layout.known.id == "pl-mbank" && encoding == Windows1252 && i.options.Encoding == "" {
 		encoding = Windows1250 // the two are told apart by language only
 	}
 	if damaged {
-		i.warn("unreadable_characters", "some characters of the file are damaged and are left out")
+		i.warn("unreadable_characters", "some characters of the file are damaged and were left out")
 	}
 	l := &i.layout
-	i.plan = plan{encoding: encoding, comma: l.comma, header: l.header, order: noOrder, fallback: i.options.DefaultCurrency, currency: map[int]money.Currency{}}
+	i.plan = plan{
+		encoding: encoding, comma: l.comma, header: l.header, order: noOrder, fallback: i.fallback(),
+		currency: map[int]money.Currency{},
+	}
 	for n, name := range l.raw {
 		i.plan.names = append(i.plan.names, norm(name))
 		if c := headerCurrency(name); c != "" {
 			i.plan.currency[n] = c
 		}
 	}
+	i.out.DefaultCurrency, i.out.FormatCurrency = i.plan.fallback, l.known.currency()
 	i.out.Encoding, i.out.Delimiter = encoding, string(l.comma)
 	if l.header > 0 {
 		i.out.HeaderRow = &l.header
 	}
 	if l.known != nil {
-		i.out.KnownFormat = l.known.id
+		i.out.KnownFormat, i.out.Bank = l.known.id, l.known.bank
 	}
 	return nil
 }
 
+// fallback is the currency of rows that state none.
+func (i *inspection) fallback() money.Currency {
+	return cmp.Or(i.options.DefaultCurrency, i.layout.known.currency(), i.options.UsualCurrency)
+}
+
 // findColumns settles which column holds what.
-func (i *inspection) findColumns() (err error) {
-	i.columns, i.rows, err = profile(i.file, &i.plan)
+func (i *inspection) findColumns(ctx context.Context) (err error) {
+	i.columns, i.rows, err = profile(ctx, i.file, &i.plan)
 	if err != nil {
 		return err
 	}
@@ -133,6 +152,7 @@ func (i *inspection) findColumns() (err error) {
 	var m Mapping
 	if f := i.layout.known; f != nil {
 		m, _ = resolve(f.use, i.plan.names, width, true)
+		addCurrency(&m, i.columns)
 	} else {
 		m = findMapping(i.columns, i.rows)
 	}
@@ -146,14 +166,15 @@ func (i *inspection) findColumns() (err error) {
 		m = given
 	}
 	if i.rows == 0 {
-		return errs.New(errs.InvalidBody, "the file has no rows; export the statement as CSV for a time in which there was something")
+		return errs.New(errs.InvalidBody,
+			"the file has no rows; export the statement as CSV for a period with transactions")
 	}
 	if err := checkMapping(&m, i.options.AmountSign); err != nil {
 		return err
 	}
 	i.plan.mapping = m
 	if f := i.layout.known; f != nil {
-		i.plan.keep, i.plan.skip = i.checks(f.keep), i.checks(f.skip)
+		i.plan.keep, i.plan.skip, i.plan.only = i.checks(f.keep), i.checks(f.skip), i.checks(f.only)
 		if f.inbound != nil && !edited {
 			i.plan.inbound = i.incoming(f.inbound)
 		}
@@ -161,7 +182,8 @@ func (i *inspection) findColumns() (err error) {
 	return nil
 }
 
-// checks finds the columns of a format's rules; a version of the format without one has no such rows.
+// checks finds the columns of a format's rules; a version of the format without one has no such
+// rows.
 func (i *inspection) checks(rules []rule) (out []check) {
 	for _, r := range rules {
 		if at := slices.Index(i.plan.names, r.column); at >= 0 {
@@ -188,23 +210,30 @@ func (i *inspection) incoming(changes *Mapping) *Mapping {
 }
 
 // decide settles how numbers, dates and signs are read.
-func (i *inspection) decide() error {
+func (i *inspection) decide(ctx context.Context) error {
 	i.decideDecimal()
 	i.plan.sign = i.kindOfSign()
 	date := &i.columns[i.plan.mapping.Date.Index]
 	i.plan.order = date.bestOrder()
 	var hints []*Column
 	for n := range i.columns {
-		if slices.Contains([]string{"type", "transaction type", "details", "transaction", "direction"}, i.columns[n].name) {
+		if slices.Contains([]string{"type", "transaction type", "details", "transaction", "direction"},
+			i.columns[n].name) {
 			hints = append(hints, At(n))
 		}
 	}
-	v, err := judge(i.file, &i.plan, hints)
+	v, err := judge(ctx, i.file, &i.plan, hints)
 	if err != nil {
 		return err
 	}
 	if b := date.byOrder; i.plan.order == ymd || b[dmy] != b[mdy] {
 		v.rises, v.falls = date.rises[i.plan.order], date.falls[i.plan.order]
+	}
+	if v.counts {
+		i.plan.counts = true
+		i.warn("id_counts_rows",
+			"the id column only numbers the rows of this file, so it does not identify them; rows are recognised by "+
+				"day, amount and text")
 	}
 	i.decideSign(&v)
 	i.decideOrder(&v, date)
@@ -219,10 +248,11 @@ func (i *inspection) decide() error {
 }
 
 // sample reads the whole file as an import would.
-func (i *inspection) sample() error {
+func (i *inspection) sample(ctx context.Context) error {
 	i.out.plan = i.plan
 	i.out.Sample = []Sample{}
-	for row, err := range Read(i.file, i.out) {
+	var owner holder
+	for row, err := range Read(ctx, i.file, i.out) {
 		s := Sample{Row: row, Errors: []string{}}
 		if err != nil {
 			bad, ok := errors.AsType[*RowError](err)
@@ -237,22 +267,37 @@ func (i *inspection) sample() error {
 			s.Errors = append(s.Errors, bad.Message)
 		}
 		i.out.RowsTotal++
+		if err == nil {
+			i.out.cover(row.Date)
+			owner.see(row)
+		}
 		if len(i.out.Sample) < sampleRows {
 			i.out.Sample = append(i.out.Sample, s)
 		}
 	}
 	if i.out.RowsRejected > 0 {
-		i.warn("rows_rejected", "some rows cannot be read and would be left out; the sample shows the reason where it has one")
+		i.warn("rows_rejected",
+			"some rows cannot be read and are left out; the preview's sample and the import's result give the reasons")
 	}
+	i.concern(&owner)
 	i.out.Confidence = i.confidence()
 	return nil
+}
+
+// cover widens the days of the file to one of its rows.
+func (p *Preview) cover(date string) {
+	if p.FirstDate == "" || date < p.FirstDate {
+		p.FirstDate = date
+	}
+	p.LastDate = max(p.LastDate, date)
 }
 
 func (i *inspection) confidence() string {
 	switch {
 	case i.blind > 0, i.out.RowsTotal == 0, i.out.RowsRejected*10 > i.out.RowsTotal:
 		return Low
-	case i.guesses > 0, i.layout.header == 0 && i.options.Mapping == nil && (i.layout.known == nil || !i.layout.known.exact):
+	case i.guesses > 0, i.layout.header == 0 && i.options.Mapping == nil &&
+		(i.layout.known == nil || !i.layout.known.exact):
 		return Medium
 	}
 	return High

@@ -1,6 +1,7 @@
 package csvfile
 
 import (
+	"context"
 	"io"
 
 	"coffer/internal/money"
@@ -8,8 +9,8 @@ import (
 
 // A verdict is what the rows together say about signs and order.
 type verdict struct {
-	// Pairs of rows between which the balance moves by the amount. Added: a plus raises it; taken: a plus lowers it.
-	// Downward files have the oldest row first, upward ones the newest.
+	// Pairs of rows between which the balance moves by the amount. Added: a plus raises it; taken:
+	// a plus lowers it. Downward files have the oldest row first, upward ones the newest.
 	downAdded, downTaken, upAdded, upTaken int
 	pairs                                  int
 
@@ -17,10 +18,13 @@ type verdict struct {
 	negative, positive       int // amounts
 	mixedDebit, mixedCredit  bool
 
+	counts bool // the column of ids only counts the rows
+
 	rises, falls int // of the dates, where day and month are sure
 }
 
-// An entry is a row as the judge sees it: signed as in the file, or, where the direction is told otherwise, positive for money in.
+// An entry is a row as the judge sees it: signed as in the file, or, where the direction is told
+// otherwise, positive for money in.
 type entry struct {
 	amount, balance money.Amount
 	amountOK        bool
@@ -28,17 +32,20 @@ type entry struct {
 }
 
 // judge reads the table once more, with its columns known.
-func judge(file io.ReaderAt, p *plan, hints []*Column) (verdict, error) {
+func judge(ctx context.Context, file io.ReaderAt, p *plan, hints []*Column) (verdict, error) {
 	var v verdict
 	var debit, credit [2]int
 	var before entry
-	for rec, err := range p.body(file) {
+	var dated, all counter
+	for rec, err := range p.body(ctx, file) {
 		if err != nil {
 			return v, err
 		}
+		all.see(rec.at(p.mapping.ID))
 		if _, ok := p.date(trim(rec.at(p.mapping.Date))); !ok {
 			continue
 		}
+		dated.see(rec.at(p.mapping.ID))
 		now := p.entry(rec)
 		if p.sign == Split {
 			p.signOf(rec, p.mapping.Debit, &debit)
@@ -52,6 +59,7 @@ func judge(file io.ReaderAt, p *plan, hints []*Column) (verdict, error) {
 		}
 		before = now
 	}
+	v.counts = dated.counts() || all.counts()
 	v.mixedDebit, v.mixedCredit = debit[0] > 0 && debit[1] > 0, credit[0] > 0 && credit[1] > 0
 	return v, nil
 }
@@ -127,8 +135,9 @@ func (v *verdict) words(rec record, amount money.Amount, m Mapping, hints []*Col
 	}
 }
 
-// settled is what the balance proves: the sign of money out, and whether the oldest row comes first. Chance fits a row or two, so most pairs must agree.
-func (v *verdict) settled() (sign string, oldestFirst, ok bool) {
+// proven is what the balance proves: the sign of money out, and whether the oldest row comes first.
+// Chance fits a row or two, so most pairs must agree.
+func (v *verdict) proven() (sign string, oldestFirst, ok bool) {
 	v.dropDirection()
 	most := max(v.downAdded, v.downTaken, v.upAdded, v.upTaken)
 	if most == 0 || most*5 < v.pairs*3 {
@@ -145,7 +154,8 @@ func (v *verdict) settled() (sign string, oldestFirst, ok bool) {
 	return sign, max(v.downAdded, v.downTaken) == most, true
 }
 
-// dropDirection lets dates that run one way exclude what would need the other: of equal amounts the balance alone cannot tell.
+// dropDirection lets dates that run one way exclude what would need the other: of equal amounts the
+// balance alone cannot tell.
 func (v *verdict) dropDirection() {
 	switch {
 	case v.rises > 0 && v.falls == 0:

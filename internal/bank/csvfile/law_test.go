@@ -1,6 +1,7 @@
 package csvfile_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"strings"
@@ -48,8 +49,10 @@ var (
 		{"#Posting Date ", " payee", "AMOUNT (EUR)", "Paid Out", "Paid In", "D/C", "Running Balance"},
 	}
 	dates = []string{
-		"%04[1]d-%02[2]d-%02[3]d", "%04[1]d-%02[2]d-%02[3]d 09:10:11", "%04[1]d%02[2]d%02[3]d", "%02[3]d/%02[2]d/%04[1]d", "%02[2]d/%02[3]d/%04[1]d",
-		"%[3]d.%[2]d.%04[1]d", "%[2]d/%[3]d/%04[1]d", "%02[3]d-%02[2]d-%04[1]d", "%02[3]d %[4]s %04[1]d", "%02[3]d-%[4]s-%04[1]d", "%[4]s %[3]d, %04[1]d",
+		"%04[1]d-%02[2]d-%02[3]d", "%04[1]d-%02[2]d-%02[3]d 09:10:11", "%04[1]d%02[2]d%02[3]d",
+		"%02[3]d/%02[2]d/%04[1]d", "%02[2]d/%02[3]d/%04[1]d",
+		"%[3]d.%[2]d.%04[1]d", "%[2]d/%[3]d/%04[1]d", "%02[3]d-%02[2]d-%04[1]d", "%02[3]d %[4]s %04[1]d",
+		"%02[3]d-%[4]s-%04[1]d", "%[4]s %[3]d, %04[1]d",
 		"%02[3]d.%02[2]d.%02[5]d", "%02[2]d/%02[3]d/%02[5]d",
 	}
 	monthNames = [][]string{
@@ -58,7 +61,10 @@ var (
 		strings.Fields("janv. févr. mars avr. mai juin juil. août sept. oct. nov. déc."),
 		strings.Fields("enero febrero marzo abril mayo junio julio agosto septiembre octubre noviembre diciembre"),
 	}
-	signs     = []string{"negative", "positive", "brackets", "trailing", "split", "splitSigned", "zeros", "flag", "crdr"}
+	signs = []string{
+		"negative", "positive", "brackets", "trailing", "split", "splitSigned", "zeros", "flag",
+		"crdr",
+	}
 	encodings = map[string]encoding.Encoding{
 		csvfile.UTF8:        encoding.Nop,
 		csvfile.UTF8BOM:     unicode.UTF8BOM,
@@ -70,7 +76,10 @@ var (
 
 func drawDialect(t *rapid.T) dialect {
 	d := dialect{
-		encoding:  rapid.SampledFrom([]string{csvfile.UTF8, csvfile.UTF8BOM, csvfile.UTF16LE, csvfile.UTF16BE, csvfile.Windows1252}).Draw(t, "encoding"),
+		encoding: rapid.SampledFrom([]string{
+			csvfile.UTF8, csvfile.UTF8BOM, csvfile.UTF16LE, csvfile.UTF16BE,
+			csvfile.Windows1252,
+		}).Draw(t, "encoding"),
 		delimiter: rapid.SampledFrom([]string{",", ";", "\t", "|"}).Draw(t, "delimiter"),
 		lineEnd:   rapid.SampledFrom([]string{"\n", "\r\n", "\r"}).Draw(t, "line end"),
 		header:    rapid.IntRange(-1, len(headers)-1).Draw(t, "header"),
@@ -83,7 +92,10 @@ func drawDialect(t *rapid.T) dialect {
 		newest:    rapid.Bool().Draw(t, "newest first"),
 	}
 	if d.header >= 0 {
-		d.preamble = rapid.SampledFrom([]string{"", "Konto:;0000001", "Account Name:,Current\n\n\"Balance as of 03/31/2026\",\"1,000.00\"\n"}).Draw(t, "preamble")
+		d.preamble = rapid.SampledFrom([]string{
+			"", "Konto:;0000001",
+			"Account Name:,Current\n\n\"Balance as of 03/31/2026\",\"1,000.00\"\n",
+		}).Draw(t, "preamble")
 		d.footer = rapid.SampledFrom([]string{"", "\nThis is no advice.", "Total\n"}).Draw(t, "footer")
 	}
 	if d.thousands == "other" {
@@ -95,7 +107,8 @@ func drawDialect(t *rapid.T) dialect {
 	return d
 }
 
-// drawStatement makes rows from which everything can be told: a day above 12, amounts of different size, a balance.
+// drawStatement makes rows from which everything can be told: a day above 12, amounts of different
+// size, a balance.
 func drawStatement(t *rapid.T) []line {
 	n := rapid.IntRange(4, 20).Draw(t, "rows")
 	out := make([]line, n)
@@ -113,7 +126,10 @@ func drawStatement(t *rapid.T) []line {
 		balance -= cents
 		out[i] = line{
 			year: 2024 + date/336, month: date/28%12 + 1, day: date%28 + 1, cents: cents, balance: balance,
-			name: rapid.SampledFrom([]string{"Coffee", "Bäckerei Müller", `5" nails; bolts, nuts`, "Rent | flat 7", "O'Brien's", "=cmd", "12 Monkeys", "A\nB"}).Draw(t, "name"),
+			name: rapid.SampledFrom([]string{
+				"Coffee", "Bäckerei Müller", `5" nails; bolts, nuts`, "Rent | flat 7",
+				"O'Brien's", "=cmd", "12 Monkeys", "A\nB",
+			}).Draw(t, "name"),
 		}
 	}
 	return out
@@ -215,13 +231,13 @@ func (d dialect) number(cents int64, before, behind string) string {
 }
 
 // readsBack compares what a file says with what was meant.
-func (d dialect) readsBack(data string, rows []line, o csvfile.Options) error {
-	p, err := csvfile.Inspect(strings.NewReader(data), o)
+func (d dialect) readsBack(ctx context.Context, data string, rows []line, o csvfile.Options) error {
+	p, err := csvfile.Inspect(ctx, strings.NewReader(data), o)
 	if err != nil {
 		return err
 	}
 	i := 0
-	for row, err := range csvfile.Read(strings.NewReader(data), p) {
+	for row, err := range csvfile.Read(ctx, strings.NewReader(data), p) {
 		if bad, ok := errors.AsType[*csvfile.RowError](err); ok && bad.Skip {
 			continue
 		} else if err != nil {
@@ -239,8 +255,10 @@ func (d dialect) readsBack(data string, rows []line, o csvfile.Options) error {
 		balance, _ := money.FromCents(want.balance)
 		date := fmt.Sprintf("%04d-%02d-%02d", want.year, want.month, want.day)
 		name := strings.ReplaceAll(want.name, "\n", " ")
-		if row.Date != date || row.Amount != amount || row.Name.Plain() != name || row.Balance == nil || *row.Balance != balance {
-			return fmt.Errorf("row %d: %s %s %q, want %s %s %q %s: %+v", row.Number, row.Date, row.Amount, row.Name.Plain(), date, amount, name, balance, p)
+		if row.Date != date || row.Amount != amount || row.Name.Plain() != name || row.Balance == nil ||
+			*row.Balance != balance {
+			return fmt.Errorf("row %d: %s %s %q, want %s %s %q %s: %+v", row.Number, row.Date, row.Amount,
+				row.Name.Plain(), date, amount, name, balance, p)
 		}
 	}
 	if i != len(rows) {
@@ -249,7 +267,8 @@ func (d dialect) readsBack(data string, rows []line, o csvfile.Options) error {
 	return nil
 }
 
-// TestAnyDialectReadsBack is the law of the package: what is written in any manner is read as it was meant.
+// TestAnyDialectReadsBack is the law of the package: what is written in any manner is read as it
+// was meant.
 func TestAnyDialectReadsBack(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -259,12 +278,12 @@ func TestAnyDialectReadsBack(t *testing.T) {
 		if err != nil {
 			t.Skip("the encoding lacks a character")
 		}
-		if err := d.readsBack(data, rows, csvfile.Options{}); err != nil {
+		if err := d.readsBack(t.Context(), data, rows, csvfile.Options{}); err != nil {
 			t.Fatalf("%v\n%s", err, file)
 		}
 		// The control: read against its nature, no statement comes back.
 		wrong := map[string]string{".": ",", ",": "."}[d.point]
-		if d.readsBack(data, rows, csvfile.Options{DecimalSeparator: wrong}) == nil {
+		if d.readsBack(t.Context(), data, rows, csvfile.Options{DecimalSeparator: wrong}) == nil {
 			t.Fatalf("the wrong decimal mark makes no difference\n%s", file)
 		}
 	})

@@ -22,6 +22,7 @@ type layout struct {
 	header int      // the record that holds the names, 0 where there is none
 	raw    []string // the names
 	known  *format
+	iban   string   // of the account, where the lines above the table have it
 	rows   []record // of the head, those that look like transactions
 }
 
@@ -106,6 +107,9 @@ func (l *layout) survey(head []record, fixed *int) (score int) {
 		}
 	}
 	l.findHeader(head, first, width, fixed)
+	if l.header > 0 {
+		l.iban = findIBAN(head[:l.header-1])
+	}
 	score = same*1000 + min(width, 50)
 	if l.known != nil && l.known.names != "" {
 		score += 100_000_000
@@ -115,7 +119,8 @@ func (l *layout) survey(head []record, fixed *int) (score int) {
 	return score
 }
 
-// findHeader looks for names that are known, then for names that say enough, then for a line of mere words before the first row.
+// findHeader looks for names that are known, then for names that say enough, then for a line of
+// mere words before the first row.
 func (l *layout) findHeader(head []record, first, width int, fixed *int) {
 	switch {
 	case fixed == nil:
@@ -137,7 +142,8 @@ func (l *layout) findHeader(head []record, first, width int, fixed *int) {
 		}
 	}
 	for _, rec := range head[:min(len(head), maxPreamble)] {
-		// A summary above the table may have a date and an amount too, but not the width of most rows.
+		// A summary above the table may have a date and an amount too, but not the width of most
+		// rows.
 		fits := max(len(rec.fields)-width, width-len(rec.fields)) <= 1
 		if len(rec.fields) > 1 && (fits || l.raw == nil) && isHeader(rec.fields) {
 			l.take(rec)
@@ -183,7 +189,8 @@ func isValue(cell string) bool {
 	return date || isNumber
 }
 
-// isWords reports a record that could be the header of the one that follows it, in whatever language.
+// isWords reports a record that could be the header of the one that follows it, in whatever
+// language.
 func isWords(rec, next record) bool {
 	filled := 0
 	for _, f := range rec.fields {
@@ -191,5 +198,6 @@ func isWords(rec, next record) bool {
 			filled++
 		}
 	}
-	return !slices.ContainsFunc(rec.fields, isValue) && filled > 1 && len(rec.fields) <= len(next.fields) && filled+1 >= len(next.fields)
+	return !slices.ContainsFunc(rec.fields, isValue) && filled > 1 && len(rec.fields) <= len(next.fields) &&
+		filled+1 >= len(next.fields)
 }

@@ -7,7 +7,8 @@ import (
 	"coffer/internal/errs"
 )
 
-// resolve finds the columns of a mapping by their names. What a known format has in some of its versions only may be missing.
+// resolve finds the columns of a mapping by their names. What a known format has in some of its
+// versions only may be missing.
 func resolve(m Mapping, names []string, width int, lenient bool) (Mapping, error) {
 	var faults []errs.Detail
 	for _, s := range m.slots() {
@@ -25,7 +26,10 @@ func resolve(m Mapping, names []string, width int, lenient bool) (Mapping, error
 		case lenient:
 			*s.column = nil
 		default:
-			faults = append(faults, errs.Detail{Field: "mapping." + s.name, Code: "unknown", Message: fmt.Sprintf("the file has no such column; it has %d, counted from 0", width)})
+			faults = append(faults, errs.Detail{
+				Field: "mapping." + s.name, Code: "unknown",
+				Message: fmt.Sprintf("the file has no such column; it has %d columns, counted from 0", width),
+			})
 		}
 	}
 	return m, errs.Faults(faults)
@@ -35,11 +39,13 @@ func resolve(m Mapping, names []string, width int, lenient bool) (Mapping, error
 func checkMapping(m *Mapping, sign string) error {
 	switch {
 	case sign == Split && m.Amount != nil, sign == Flag && m.Flag == nil:
-		return errs.Field("amount_sign", "conflict", "split needs mapping.debit and mapping.credit in place of mapping.amount, and flag needs mapping.flag")
+		return errs.Field("amount_sign", "conflict",
+			"split needs mapping.debit and mapping.credit instead of mapping.amount, and flag needs mapping.flag")
 	case m.Date == nil:
-		return errs.Field("mapping.date", "required", "no column of dates was found; say in mapping.date which one it is")
+		return errs.Field("mapping.date", "required", "no date column was found; name it in mapping.date")
 	case m.Amount == nil && m.Debit == nil && m.Credit == nil:
-		return errs.Field("mapping.amount", "required", "no column of amounts was found; say in mapping.amount, or in mapping.debit and mapping.credit, which it is")
+		return errs.Field("mapping.amount", "required",
+			"no amount column was found; name it in mapping.amount, or name two in mapping.debit and mapping.credit")
 	}
 	return nil
 }
@@ -80,6 +86,16 @@ func findMapping(columns []column, rows int) Mapping {
 	}
 	f.fill(&m)
 	return m
+}
+
+// addCurrency maps a column of currencies that a known format has in some of its versions only.
+func addCurrency(m *Mapping, columns []column) {
+	for n := range columns {
+		c := &columns[n]
+		if m.Currency == nil && (c.name == "currency" || c.name == "currency code") && c.isCurrency(false) {
+			m.Currency = At(n)
+		}
+	}
 }
 
 // best is the surest column for a role that is free and holds what the role needs.
@@ -150,7 +166,8 @@ func (f *finder) first(slot **Column, fits func(*column) bool) {
 	}
 }
 
-// fillAmounts looks for amounts among the columns of numbers: one alone; two that take turns, which are money out and money in; or an amount and a balance.
+// fillAmounts looks for amounts among the columns of numbers: one alone; two that take turns, which
+// are money out and money in; or an amount and a balance.
 func (f *finder) fillAmounts(m *Mapping) {
 	var with, all []int
 	for i := range f.columns {

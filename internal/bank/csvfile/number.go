@@ -33,11 +33,15 @@ var (
 )
 
 // symbols are currency signs that mean one currency; a dollar may be anybody's.
-var symbols = map[rune]money.Currency{'€': "EUR", '£': "GBP", '₹': "INR", '₽': "RUB", '₺': "TRY", '₩': "KRW", '₪': "ILS", '₫': "VND", '₱': "PHP", '฿': "THB", '₴': "UAH"}
+var symbols = map[rune]money.Currency{
+	'€': "EUR", '£': "GBP", '₹': "INR", '₽': "RUB", '₺': "TRY", '₩': "KRW",
+	'₪': "ILS", '₫': "VND", '₱': "PHP", '฿': "THB", '₴': "UAH",
+}
 
 // units are words beside a number that say a currency without being its code.
 var units = map[string]money.Currency{
-	"kr": "", "zł": "PLN", "kč": "CZK", "ft": "HUF", "lei": "RON", "rs": "INR", "fr": "CHF", "sfr": "CHF", "r": "", "us": "", "ca": "", "c": "", "a": "", "au": "", "nz": "", "hk": "", "s": "", "sg": "",
+	"kr": "", "zł": "PLN", "kč": "CZK", "ft": "HUF", "lei": "RON", "rs": "INR", "fr": "CHF", "sfr": "CHF", "r": "",
+	"us": "", "ca": "", "c": "", "a": "", "au": "", "nz": "", "hk": "", "s": "", "sg": "",
 }
 
 // parseFigure takes a cell apart. Blank is no number: it is not zero.
@@ -132,7 +136,8 @@ func leadingWord(s string) string {
 
 func isDigit(b byte) bool { return '0' <= b && b <= '9' }
 
-// vote says which mark a figure shows to be the decimal one: '.', ',' or 0 where it has none. One mark before exactly three digits leaves it open.
+// vote says which mark a figure shows to be the decimal one: '.', ',' or 0 where it has none. One
+// mark before exactly three digits leaves it open.
 func (f figure) vote() (mark byte, open bool) {
 	point, comma := strings.LastIndexByte(f.core, '.'), strings.LastIndexByte(f.core, ',')
 	switch {
@@ -186,8 +191,9 @@ func (f figure) value(decimal byte) (money.Amount, error) {
 	return a, nil
 }
 
-// grouped reports whether the marks in the whole part stand where thousands are parted: 1,234,567, or 12,34,567 as India does. A mark elsewhere
-// means that the decimal mark was misread, and 12,50 must not become 1250.
+// grouped reports whether the marks in the whole part stand where thousands are parted: 1,234,567,
+// or 12,34,567 as India does. A mark elsewhere means that the decimal mark was misread, and 12,50
+// must not become 1250.
 func grouped(whole string) bool {
 	first := strings.IndexAny(whole, ".,'")
 	if first < 0 {

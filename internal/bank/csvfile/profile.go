@@ -1,6 +1,7 @@
 package csvfile
 
 import (
+	"context"
 	"io"
 	"slices"
 	"unicode"
@@ -37,8 +38,8 @@ const (
 )
 
 // profile reads the whole table once and looks at every cell.
-func profile(file io.ReaderAt, p *plan) (columns []column, rows int, err error) {
-	for rec, err := range p.body(file) {
+func profile(ctx context.Context, file io.ReaderAt, p *plan) (columns []column, rows int, err error) {
+	for rec, err := range p.body(ctx, file) {
 		if err != nil {
 			return nil, 0, err
 		}
@@ -161,7 +162,8 @@ func (c *column) isFlag(rows int) bool {
 	return true
 }
 
-// isCurrency reports a column of currency codes. Without a name that says so, only common ones count: banks abbreviate much to three letters.
+// isCurrency reports a column of currency codes. Without a name that says so, only common ones
+// count: banks abbreviate much to three letters.
 func (c *column) isCurrency(common bool) bool {
 	if c.overflow || len(c.values) == 0 {
 		return false
@@ -174,4 +176,5 @@ func (c *column) isCurrency(common bool) bool {
 	return true
 }
 
-var commonCurrencies = list("eur|usd|gbp|chf|cad|aud|nzd|sek|nok|dkk|pln|czk|huf|ron|bgn|try|jpy|cny|inr|sgd|hkd|zar|mxn|brl|ils|krw|thb")
+var commonCurrencies = list(
+	"eur|usd|gbp|chf|cad|aud|nzd|sek|nok|dkk|pln|czk|huf|ron|bgn|try|jpy|cny|inr|sgd|hkd|zar|mxn|brl|ils|krw|thb")

@@ -1,6 +1,7 @@
 package csvfile
 
 import (
+	"context"
 	"errors"
 	"io"
 	"iter"
@@ -16,15 +17,19 @@ import (
 type plan struct {
 	encoding string
 	comma    byte
-	header   int      // the number of the header's record, or of the last one before the table; 0 where the table begins the file
+	// the number of the header's record, or of the last one before the table; 0 where the table
+	// begins the file
+	header   int
 	names    []string // normal names of the columns; nil without a header
 	mapping  Mapping
 	inbound  *Mapping // the mapping of rows that bring money in, where it differs
-	order    order
+	order    dateOrder
 	decimal  byte
 	sign     string
+	counts   bool // the column of ids only counts the rows of the file
 	keep     []check
 	skip     []check
+	only     []check
 	currency map[int]money.Currency // what the header says of a column
 	fallback money.Currency
 }
@@ -35,11 +40,13 @@ type check struct {
 	values []string
 }
 
-// Read yields the rows of a file in its order, as Inspect understood it. A row that is no transaction, or that cannot be read, comes as a [*RowError] with
-// nothing but its number; any other error ends the file and means that what came before must not be kept.
-func Read(file io.ReaderAt, p Preview) iter.Seq2[Row, error] {
+// Read yields the rows of a file in order, as Inspect understood it. A row that is not a
+// transaction, or cannot be read, is yielded as a [*RowError] with only its number. Any other
+// error, including the end of the context, ends the file and means that the earlier rows must not
+// be kept.
+func Read(ctx context.Context, file io.ReaderAt, p Preview) iter.Seq2[Row, error] {
 	return func(yield func(Row, error) bool) {
-		for rec, err := range p.plan.body(file) {
+		for rec, err := range p.plan.body(ctx, file) {
 			if err != nil {
 				yield(Row{}, err)
 				return
@@ -55,8 +62,11 @@ func Read(file io.ReaderAt, p Preview) iter.Seq2[Row, error] {
 	}
 }
 
-// body yields the records below the header that are not blank.
-func (p *plan) body(file io.ReaderAt) iter.Seq2[record, error] {
+// ctxRecords is how many records are read between two looks at the context.
+const ctxRecords = 1000
+
+// body yields the records below the header that are not blank. It ends with the context.
+func (p *plan) body(ctx context.Context, file io.ReaderAt) iter.Seq2[record, error] {
 	return func(yield func(record, error) bool) {
 		s := newScanner(open(file, p.encoding), p.comma)
 		for n := 0; ; {
@@ -64,11 +74,14 @@ func (p *plan) body(file io.ReaderAt) iter.Seq2[record, error] {
 			if errors.Is(err, io.EOF) {
 				return
 			}
+			if err == nil && rec.number%ctxRecords == 0 {
+				err = ctx.Err()
+			}
 			if err == nil && rec.number <= p.header || err == nil && rec.blank() {
 				continue
 			}
 			if n++; err == nil && n > MaxRows {
-				err = errs.New(errs.PayloadTooLarge, "the file has more than %d rows; split it by years", MaxRows)
+				err = errs.New(errs.PayloadTooLarge, "the file has more than %d rows; split it by year", MaxRows)
 			}
 			if !yield(rec, err) || err != nil {
 				return
@@ -86,6 +99,7 @@ type fault struct {
 var (
 	faultLong     = &fault{"too_long", "the row is too long for a statement, or a quote in it is never closed", false}
 	faultNoDate   = &fault{"no_date", "the row has no date: it is a total, a heading or a note", true}
+	faultUndated  = &fault{"undated", "the row has an amount but no date", false}
 	faultDate     = &fault{"date", "the date does not fit the date format of the other rows", false}
 	faultNoAmount = &fault{"no_amount", "the row has no amount", true}
 	faultBalance  = &fault{"balance", "the row states a balance, not a transaction", true}
@@ -94,8 +108,8 @@ var (
 	faultFlag     = &fault{"flag", "the row does not say whether money went out or came in", false}
 	faultNeutral  = &fault{"neutral", "the row moves money within the account", true}
 	faultCurrency = &fault{"currency", "the currency is not a code of three letters", false}
-	faultPending  = &fault{"pending", "the charge is pending; it comes again when it is booked", true}
-	faultDead     = &fault{"not_completed", "the bank marks the row as one that was not completed", true}
+	faultPending  = &fault{"pending", "the charge is pending; it appears again when it is booked", true}
+	faultDead     = &fault{"not_completed", "the bank marks the row as not completed", true}
 	faultMemo     = &fault{"not_booked", "the row is information that does not change the balance", true}
 )
 
@@ -107,10 +121,7 @@ func (p *plan) row(rec record) (row Row, _ *fault) {
 	}
 	cell := trim(rec.at(m.Date))
 	if !strings.ContainsAny(cell, "0123456789") {
-		if pendingWords[norm(cell)] {
-			return row, faultPending
-		}
-		return row, faultNoDate
+		return row, p.undated(rec, cell)
 	}
 	amount, dir, currency, bad := p.amount(rec, m)
 	date, ok := p.date(cell)
@@ -136,7 +147,7 @@ func (p *plan) row(rec record) (row Row, _ *fault) {
 		return row, bad
 	}
 	row.Number, row.Date, row.Amount = rec.number, date.String(), amount
-	if row.Currency, ok = p.currencyOf(rec, m, currency); !ok {
+	if row.Currency, row.assumed, ok = p.currencyOf(rec, m, currency); !ok {
 		return row, faultCurrency
 	}
 	p.words(&row, rec, m)
@@ -146,6 +157,27 @@ func (p *plan) row(rec record) (row Row, _ *fault) {
 		}
 	}
 	return row, nil
+}
+
+// undated is why a row without a date is left out. One with an amount and a text is a transaction
+// that cannot be read, unless it says that it is a total or a balance.
+func (p *plan) undated(rec record, cell string) *fault {
+	if pendingWords[norm(cell)] {
+		return faultPending
+	}
+	a, _, _, bad := p.amount(rec, &p.mapping)
+	if cell != "" || bad != nil || a.IsZero() || trim(rec.at(p.mapping.Name)) == "" {
+		return faultNoDate
+	}
+	switch {
+	case p.status(rec) != nil:
+		return p.status(rec)
+	case slices.ContainsFunc(rec.fields, statesBalance):
+		return faultBalance
+	case slices.ContainsFunc(rec.fields, statesTotal):
+		return faultNoDate
+	}
+	return faultUndated
 }
 
 func (p *plan) date(cell string) (day, bool) {
@@ -166,7 +198,10 @@ func (p *plan) words(row *Row, rec record, m *Mapping) {
 	}
 	row.Name, row.Detail, row.MerchantName = line(m.Name), line(m.Detail), line(m.MerchantName)
 	row.Category, row.Account = line(m.Category), line(m.Account)
-	if id := line(m.ID); !damaged(id.Plain()) {
+	switch id := line(m.ID); {
+	case p.counts:
+		row.count = id
+	case !damaged(id.Plain()):
 		row.ID = id
 	}
 	for _, stand := range []text.Untrusted{row.MerchantName, row.Detail, row.Category} {
@@ -176,7 +211,8 @@ func (p *plan) words(row *Row, rec record, m *Mapping) {
 	}
 }
 
-// unguard removes what keeps spreadsheets from turning a cell into a number or a formula: an apostrophe in front, or quotes about it.
+// unguard removes what keeps spreadsheets from turning a cell into a number or a formula: an
+// apostrophe in front, or quotes about it.
 func unguard(s string) string {
 	s = trim(s)
 	for len(s) > 1 && (s[0] == '"' && s[len(s)-1] == '"' || s[0] == '\'' && s[len(s)-1] == '\'') {
@@ -206,6 +242,11 @@ func (p *plan) status(rec record) *fault {
 	for _, c := range p.keep {
 		if !c.holds(rec) {
 			return faultDead
+		}
+	}
+	for _, c := range p.only {
+		if !c.holds(rec) {
+			return faultMemo
 		}
 	}
 	for _, c := range p.skip {
@@ -280,7 +321,8 @@ func (p *plan) single(rec record, m *Mapping) (money.Amount, money.Currency, *fa
 	return a.Neg(), c, nil
 }
 
-// split reads a column for each direction. Their signs say nothing: some banks write one of them with a minus.
+// split reads a column for each direction. Their signs say nothing: some banks write one of them
+// with a minus.
 func (p *plan) split(rec record, m *Mapping) (money.Amount, money.Currency, *fault) {
 	debit, f, lacksDebit := p.figure(rec, m.Debit)
 	credit, g, lacksCredit := p.figure(rec, m.Credit)
@@ -323,22 +365,23 @@ func (p *plan) figure(rec record, c *Column) (money.Amount, figure, *fault) {
 	return a, f, nil
 }
 
-// currencyOf is the row's currency: of its column, else of the amount, else the caller's; none is fine.
-func (p *plan) currencyOf(rec record, m *Mapping, beside money.Currency) (money.Currency, bool) {
+// currencyOf is the row's currency: of its column, else of the amount, else the caller's; none is
+// fine.
+func (p *plan) currencyOf(rec record, m *Mapping, beside money.Currency) (c money.Currency, assumed, ok bool) {
 	cell := trim(rec.at(m.Currency))
 	if cell != "" {
 		c, err := money.ParseCurrency(strings.ToUpper(cell))
 		if err == nil {
-			return c, true
+			return c, false, true
 		}
 		for _, r := range cell {
-			return symbols[r], symbols[r] != ""
+			return symbols[r], false, symbols[r] != ""
 		}
 	}
 	if beside != "" {
-		return beside, true
+		return beside, false, true
 	}
-	return p.fallback, true
+	return p.fallback, true, true
 }
 
 func abs(a money.Amount) money.Amount {

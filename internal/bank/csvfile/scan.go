@@ -8,15 +8,16 @@ import (
 	"slices"
 )
 
-// Limits of one record. What is longer is not a bank's statement, or has a quote that nobody closes.
+// Limits of one record. What is longer is not a bank's statement, or has a quote that nobody
+// closes.
 const (
 	maxCell    = 32 << 10
 	maxRecord  = 256 << 10
 	maxColumns = 256
 )
 
-// A record is one line of the table; a line break inside quotes does not end it. Blank lines are records without fields, because
-// spreadsheets count them too.
+// A record is one line of the table; a line break inside quotes does not end it. Blank lines are
+// records without fields, because spreadsheets count them too.
 type record struct {
 	number int // from 1
 	fields []string
@@ -35,8 +36,9 @@ func (r record) at(c *Column) string {
 	return r.fields[c.Index]
 }
 
-// A scanner splits text into records as RFC 4180 has it, and forgives what banks do to it: quotes inside a cell, blanks around quotes,
-// any line end. encoding/csv knows no lone CR and skips blank lines, which spoils the numbering.
+// A scanner splits text into records as RFC 4180 has it, and forgives what banks do to it: quotes
+// inside a cell, blanks around quotes, any line end. encoding/csv knows no lone CR and skips blank
+// lines, which spoils the numbering.
 type scanner struct {
 	in     *bufio.Reader
 	comma  byte
@@ -51,7 +53,8 @@ func newScanner(r io.Reader, comma byte) *scanner {
 	return &scanner{in: bufio.NewReaderSize(r, 64<<10), comma: comma}
 }
 
-// next gives the next record, whose fields slice is valid until the next call; the strings stay. After the last it gives io.EOF.
+// next gives the next record, whose fields slice is valid until the next call; the strings stay.
+// After the last it gives io.EOF.
 func (s *scanner) next() (record, error) {
 	s.buf, s.ends, s.broken = s.buf[:0], s.ends[:0], false
 	c, err := s.in.ReadByte()
@@ -137,7 +140,8 @@ func (s *scanner) add(start int, c byte) {
 	s.buf = append(s.buf, c)
 }
 
-// quote decides what a quote inside a quoted field is: half of a doubled one, the end, or a character that somebody forgot to double.
+// quote decides what a quote inside a quoted field is: half of a doubled one, the end, or a
+// character that somebody forgot to double.
 func (s *scanner) quote(start int) (stillQuoted bool, err error) {
 	for n := 1; ; n++ {
 		ahead, err := s.in.Peek(n)

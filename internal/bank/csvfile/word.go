@@ -16,27 +16,61 @@ type role struct {
 	parts []string // words that tell it even inside a longer name
 }
 
-// roles are the words of headers in the languages of the known formats. A column takes the first role that it fits, in this order.
+// roles are the words of headers in the languages of the known formats. A column takes the first
+// role that it fits, in this order.
 var roles = []role{
-	{"debit", list("debit|debit amount|debits|withdrawal|withdrawals|withdrawal amount|withdrawal amt|paid out|money out|amount debit|out|soll|belastung|lastschrift|débit|debit eur|debito|cargo|cargos|uitgaven|debet|saída|uttag|uscite|addebiti"), nil},
-	{"credit", list("credit|credit amount|credits|deposit|deposits|deposit amount|deposit amt|paid in|money in|amount credit|in|haben|gutschrift|crédit|credito|abono|abonos|ingreso|ingresos|inkomsten|entrada|insättning|entrate|accrediti"), nil},
-	{"balance", list("balance|running bal.|running balance|running bal|closing balance|account balance|balance after|available balance|saldo|saldo nach buchung|kontostand|solde|saldo na mutatie|saldo na trn|bokfört saldo|runningbalance"), list("balance|saldo|solde")},
-	{"date", list("transaction date|trans. date|trans date|date of transaction|booking date|buchungstag|buchungsdatum|buchung|date|posting date|posted date|post date|date posted|datum|fecha|fecha operación|fecha de operación|data|date opération|date operation|date de l'opération|dateop|transaktionsdatum|bokföringsdag|data operacji|started date|created on|datetime|date time|timestamp|value date|valuta|valutadatum|wertstellung|completed date|run date|time"), list("date|datum|fecha|buchungstag")},
-	{"amount", list("amount|transaction amount|betrag|montant|importe|bedrag|belopp|kwota|importo|valor|umsatz|amount in account currency|net amount|net|gross|total|sum|value|cad$|usd$|monto|beløb"), list("amount|betrag|montant|importe|bedrag|belopp")},
-	{"flag", list("debit/credit|credit/debit|cr/dr|dr/cr|dr|d/c|c/d|af bij|direction|soll/haben|s/h|debit or credit|credit debit indicator|indicator|sign|sens|transaction type|type|details|art"), nil},
-	{"currency", list("currency|währung|waehrung|devise|moneda|divisa|munt|valuta|currency code|waluta|ccy|transaction currency"), nil},
-	{"id", list("transaction id|transactionid|reference number|id|transaction number|transaction reference|unique id|fitid|transaktions-nr.|reference no.|txn id|transferwise id"), nil},
+	{"debit", list("debit|debit amount|outflow|outflows|debits|withdrawal|withdrawals|withdrawal amount|withdrawal " +
+		"amt|paid out|money out|amount debit|out|soll|belastung|lastschrift|débit|debit " +
+		"eur|debito|cargo|cargos|uitgaven|debet|saída|uttag|uscite|addebiti"), nil},
+	{"credit", list("credit|credit amount|inflow|inflows|credits|deposit|deposits|deposit amount|deposit amt|paid " +
+		"in|money in|amount " +
+		"credit|in|haben|gutschrift|crédit|credito|abono|abonos|ingreso|" +
+		"ingresos|inkomsten|entrada|insättning|entrate|accrediti"), nil},
+	{"balance", list("balance|running bal.|running balance|running bal|closing balance|account balance|balance " +
+		"after|available balance|saldo|saldo nach buchung|kontostand|solde|saldo na mutatie|saldo na trn|bokfört " +
+		"saldo|runningbalance"), list("balance|saldo|solde")},
+	{"date", list("transaction date|trans. date|trans date|date of transaction|booking " +
+		"date|buchungstag|buchungsdatum|buchung|date|posting date|posted date|post date|date " +
+		"posted|datum|fecha|fecha operación|fecha de operación|data|date opération|date operation|date de " +
+		"l'opération|dateop|transaktionsdatum|bokföringsdag|data operacji|started date|created " +
+		"on|datetime|date time|timestamp|value date|valuta|valutadatum|wertstellung|completed date|run " +
+		"date|time"), list("date|datum|fecha|buchungstag")},
+	{
+		"amount", list("amount|transaction " +
+			"amount|betrag|montant|importe|bedrag|belopp|kwota|importo|valor|umsatz|amount in account currency|net " +
+			"amount|net|gross|total|sum|value|cad$|usd$|monto|beløb"),
+		list("amount|betrag|montant|importe|bedrag|belopp"),
+	},
+	{"flag", list("debit/credit|credit/debit|cr/dr|dr/cr|dr|d/c|c/d|af bij|direction|soll/haben|s/h|debit or " +
+		"credit|credit debit indicator|indicator|sign|sens|transaction type|type|details|art"), nil},
+	{"currency", list("currency|währung|waehrung|devise|moneda|divisa|munt|valuta|currency " +
+		"code|waluta|ccy|transaction currency"), nil},
+	{"id", list("transaction id|transactionid|reference number|id|transaction number|transaction reference|unique " +
+		"id|fitid|transaktions-nr.|reference no.|txn id|transferwise id"), nil},
 	{"merchant_name", list("merchant|merchant name|händler|commerçant|comercio"), nil},
-	{"name", list("payee|payee name|counter party|counterparty|partner name|name|beneficiary|empfänger|auftraggeber/empfänger|beguenstigter/zahlungspflichtiger|begünstigter/zahlungspflichtiger|begünstigter / auftraggeber|empfänger/zahlungspflichtiger|auftraggeber/zahlungsempfänger|zahlungsempfänger|name zahlungsbeteiligter|naam|naam tegenpartij|description|transaction description|narration|narrative|particulars|transaction details|details|label|libellé|libelle|concepto|descripción|descripcion|omschrijving|naam / omschrijving|beskrivning|opis operacji|descrizione|descrição|buchungstext|text|transaction|verwendungszweck|memo|original description"), list("description|beschreibung|narrative")},
-	{"detail", list("memo|verwendungszweck|vorgang/verwendungszweck|payment reference|reference|original description|description|notes|note|extended details|omschrijving|mededelingen|buchungstext|purpose|communication|motivo|referencia|title|tytuł"), nil},
-	{"category", list("category|kategorie|catégorie|categoría|categoria|spending category|subcategory|rubriek|kategoria"), nil},
-	{"account", list("account|account number|account name|account #|card no.|card number|konto|kontonummer|auftragskonto|iban auftragskonto|compte|cuenta|rekening|kontonummer/iban|accountnum|rachunek"), nil},
+	{"name", list("payee|payee name|counter party|counterparty|partner " +
+		"name|name|beneficiary|empfänger|auftraggeber/empfänger|beguenstigter/zahlungspflichtiger|" +
+		"begünstigter/zahlungspflichtiger|begünstigter / auftraggeber|empfänger/zahlungspflichtiger|" +
+		"auftraggeber/zahlungsempfänger|zahlungsempfänger|name zahlungsbeteiligter|naam|" +
+		"naam tegenpartij|description|transaction description|narration|narrative|particulars|" +
+		"transaction details|details|label|libellé|libelle|concepto|descripción|descripcion|" +
+		"omschrijving|naam / omschrijving|beskrivning|opis operacji|descrizione|descrição|buchungstext|" +
+		"text|transaction|verwendungszweck|memo|original description"), list("description|beschreibung|narrative")},
+	{"detail", list("memo|verwendungszweck|vorgang/verwendungszweck|payment reference|reference|original " +
+		"description|description|notes|note|extended " +
+		"details|omschrijving|mededelingen|buchungstext|purpose|communication|motivo|referencia|title|tytuł"), nil},
+	{"category", list("category|kategorie|catégorie|categoría|categoria|spending " +
+		"category|subcategory|rubriek|kategoria"), nil},
+	{"account", list("account|account number|account name|account #|card no.|card " +
+		"number|konto|kontonummer|auftragskonto|iban " +
+		"auftragskonto|compte|cuenta|rekening|kontonummer/iban|accountnum|rachunek"), nil},
 	{"status", list("status|state|info|transaction status|estado|statut"), nil},
 }
 
 func list(s string) []string { return strings.Split(s, "|") }
 
-// trim removes white space, of which banks use all kinds, and what survives of byte order marks and NULs.
+// trim removes white space, of which banks use all kinds, and what survives of byte order marks and
+// NULs.
 func trim(s string) string {
 	if s == "" || s[0] > ' ' && s[0] < 0x80 && s[len(s)-1] > ' ' && s[len(s)-1] < 0x80 {
 		return s
@@ -44,7 +78,8 @@ func trim(s string) string {
 	return strings.TrimFunc(s, func(r rune) bool { return unicode.IsSpace(r) || r == 0 || r == '\ufeff' })
 }
 
-// norm is a header's name as names are compared: no quotes, no # before it, one space where there is white space, folded.
+// norm is a header's name as names are compared: no quotes, no # before it, one space where there
+// is white space, folded.
 func norm(name string) string {
 	if name == "" {
 		return ""
@@ -104,7 +139,10 @@ func headerCurrency(name string) money.Currency {
 	if i, j := strings.IndexAny(s, "(["), strings.LastIndexAny(s, ")]"); i >= 0 && j > i {
 		s = s[i+1 : j]
 	}
-	for _, word := range strings.FieldsFunc(s, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.Is(unicode.Sc, r) || r == '$' }) {
+	for _, word := range strings.FieldsFunc(s, func(r rune) bool {
+		return !unicode.IsLetter(r) &&
+			!unicode.Is(unicode.Sc, r) || r == '$'
+	}) {
 		for _, r := range word {
 			if c := symbols[r]; c != "" {
 				return c
@@ -119,13 +157,20 @@ func headerCurrency(name string) money.Currency {
 
 // directions are the words by which a column says where money went.
 var directions = map[string]direction{
-	"debit": out, "dr": out, "d": out, "db": out, "dbit": out, "af": out, "soll": out, "s": out, "out": out, "debet": out, "withdrawal": out, "-": out, "debit card": out, "expense": out, "débit": out, "cargo": out, "uit": out, "ausgang": out,
-	"credit": in, "cr": in, "c": in, "crdt": in, "bij": in, "haben": in, "h": in, "in": in, "deposit": in, "+": in, "income": in, "crédit": in, "abono": in, "eingang": in,
+	"debit": out, "dr": out, "d": out, "db": out, "dbit": out, "af": out, "soll": out, "s": out, "out": out,
+	"debet": out, "withdrawal": out, "-": out, "debit card": out, "expense": out, "débit": out, "cargo": out,
+	"uit": out, "ausgang": out,
+	"credit": in, "cr": in, "c": in, "crdt": in, "bij": in, "haben": in, "h": in, "in": in, "deposit": in, "+": in,
+	"income": in, "crédit": in, "abono": in, "eingang": in,
 	"neutral": unknown,
 }
 
 // balanceWords begin the text of lines that state a balance where others state an amount.
-var balanceWords = list("beginning balance|opening balance|starting balance|previous balance|closing balance|ending balance|balance brought forward|balance carried forward|brought forward|carried forward|anfangssaldo|endsaldo|alter saldo|neuer saldo|alter kontostand|neuer kontostand|kontostand|saldo inicial|saldo final|saldo anterior|solde initial|solde final|ancien solde|nouveau solde|beginsaldo|eindsaldo|transactions total")
+var balanceWords = list("beginning balance|opening balance|starting balance|previous balance|closing balance|ending " +
+	"balance|balance brought forward|balance carried forward|brought forward|carried " +
+	"forward|anfangssaldo|endsaldo|alter saldo|neuer saldo|alter kontostand|neuer kontostand|kontostand|saldo " +
+	"inicial|saldo final|saldo anterior|solde initial|initial balance|solde final|ancien solde|nouveau " +
+	"solde|beginsaldo|eindsaldo|transactions total")
 
 // statesBalance reports such a line.
 func statesBalance(cell string) bool {
@@ -133,23 +178,46 @@ func statesBalance(cell string) bool {
 	if len(cell) < 8 || len(cell) > 80 {
 		return false
 	}
-	return slices.ContainsFunc(balanceWords, func(w string) bool { return len(cell) >= len(w) && strings.EqualFold(cell[:len(w)], w) })
+	return slices.ContainsFunc(balanceWords, func(w string) bool {
+		return len(cell) >= len(w) &&
+			strings.EqualFold(cell[:len(w)], w)
+	})
 }
 
-// pendingWords mark charges that are not booked yet: they come again in a later file, often with another amount or text.
+// totalWords begin the text of lines that add others up.
+var totalWords = list("total|subtotal|sub-total|grand " +
+	"total|sum|summe|gesamt|zwischensumme|totaal|totale|totaux|suma|somme|razem|summa")
+
+// statesTotal reports such a line.
+func statesTotal(cell string) bool {
+	n := norm(cell)
+	return slices.ContainsFunc(totalWords, func(w string) bool {
+		rest, ok := strings.CutPrefix(n, w)
+		return ok && (rest == "" || rest[0] == ' ' || rest[0] == ':')
+	})
+}
+
+// pendingWords mark charges that are not booked yet: they come again in a later file, often with
+// another amount or text.
 var pendingWords = map[string]bool{
-	"pending": true, "vorgemerkt": true, "umsatz vorgemerkt": true, "authorised": true, "authorized": true, "processing": true, "en attente": true, "pendiente": true, "reserved": true, "in bearbeitung": true,
+	"pending": true, "vorgemerkt": true, "umsatz vorgemerkt": true, "authorised": true, "authorized": true,
+	"processing": true, "en attente": true, "pendiente": true, "reserved": true, "in bearbeitung": true,
 }
 
 // deadWords mark what never moved money.
 var deadWords = map[string]bool{
-	"reverted": true, "declined": true, "failed": true, "cancelled": true, "canceled": true, "denied": true, "expired": true, "voided": true, "rejected": true, "abgelehnt": true, "storniert": true, "removed": true,
+	"reverted": true, "declined": true, "failed": true, "cancelled": true, "canceled": true, "denied": true,
+	"expired": true, "voided": true, "rejected": true, "abgelehnt": true, "storniert": true, "removed": true,
 }
 
 // outWords and inWords in the text of a row tell which sign is which, where nothing surer does.
 var (
-	outWords = list("purchase|sale|pos |debit card|withdrawal|atm |fee|grocer|supermarket|coffee|restaurant|kartenzahlung|lastschrift|achat|paiement carte|compra|pago|betaalautomaat|rent|insurance|netflix|spotify|amazon|uber|fuel|pharmacy|bakery|market")
-	inWords  = list("payroll|salary|deposit|refund|thank you|autopay|payment received|payments and credits|direct dep|gehalt|lohn|gutschrift|salaire|virement recu|nómina|nomina|cashback|interest earned|interest paid|dividend|reimburse|return")
+	outWords = list("purchase|sale|pos |debit card|withdrawal|atm " +
+		"|fee|grocer|supermarket|coffee|restaurant|kartenzahlung|lastschrift|achat|paiement " +
+		"carte|compra|pago|betaalautomaat|rent|insurance|netflix|spotify|amazon|uber|fuel|pharmacy|bakery|market")
+	inWords = list("payroll|salary|deposit|refund|thank you|autopay|payment received|payments and credits|direct " +
+		"dep|gehalt|lohn|gutschrift|salaire|virement recu|nómina|nomina|cashback|interest earned|interest " +
+		"paid|dividend|reimburse|return")
 )
 
 // saysDirection reads a row's words for what it probably was.

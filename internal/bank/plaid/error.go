@@ -20,18 +20,51 @@ type verdict struct {
 }
 
 var (
-	signIn      = verdict{class: bank.Reauth, advice: "the bank wants a new sign-in: start reauthentication of this connection"}
-	choose      = verdict{class: bank.Reauth, advice: "the bank shares no account with this connection: start reauthentication and choose the accounts again"}
-	atBank      = verdict{class: bank.Reauth, advice: "sign in on the bank's own website and do what it asks there, then start reauthentication of this connection"}
-	ended       = verdict{class: bank.Permanent, advice: "access was ended at the bank; connect the bank again to go on", revoked: true}
-	gone        = verdict{class: bank.Permanent, advice: "Plaid does not know this connection any more; connect the bank again"}
-	unsupported = verdict{class: bank.Permanent, advice: "Plaid cannot read this bank or account; another provider may, or a CSV file"}
-	bankDown    = verdict{class: bank.Later, advice: "the bank does not answer Plaid; it is asked again in a few hours", wait: time.Hour}
-	limited     = verdict{class: bank.Later, advice: "Plaid asks to be called less often; it is asked again in a while", wait: time.Minute}
-	exhausted   = verdict{class: bank.Ours, advice: "the Plaid account has no credits left; see its dashboard"}
-	passing     = verdict{class: bank.Later, advice: "Plaid has trouble of its own; it is asked again in a while", wait: 30 * time.Second}
-	wrong       = verdict{class: bank.Ours, advice: "Plaid refuses how coffer is set up: check the keys, the environment and the products in Plaid's dashboard"}
-	again       = verdict{class: bank.Permanent, advice: "this link session is used up or too old; start a new one"}
+	signIn = verdict{
+		class:  bank.Reauth,
+		advice: "the bank requires a new sign-in: start reauthentication of this connection",
+	}
+	choose = verdict{
+		class: bank.Reauth,
+		advice: "the bank shares no accounts with this connection: start reauthentication and choose the accounts " +
+			"again",
+	}
+	atBank = verdict{
+		class: bank.Reauth,
+		advice: "sign in on the bank's own website and do what it asks there, then start reauthentication of this " +
+			"connection",
+	}
+	ended = verdict{
+		class:  bank.Permanent,
+		advice: "access was ended at the bank; connect the bank again to continue", revoked: true,
+	}
+	gone = verdict{
+		class:  bank.Permanent,
+		advice: "Plaid no longer knows this connection; connect the bank again",
+	}
+	unsupported = verdict{
+		class:  bank.Permanent,
+		advice: "Plaid cannot read this bank or account; try another provider, or import a CSV file",
+	}
+	bankDown = verdict{
+		class:  bank.Later,
+		advice: "the bank does not respond to Plaid; coffer will try again in a few hours", wait: time.Hour,
+	}
+	limited = verdict{
+		class:  bank.Later,
+		advice: "Plaid limits how often it can be called; coffer will try again later", wait: time.Minute,
+	}
+	exhausted = verdict{class: bank.Ours, advice: "the Plaid account has no credits left; see its dashboard"}
+	passing   = verdict{
+		class: bank.Later, advice: "Plaid has a problem of its own; coffer will try again later",
+		wait: 30 * time.Second,
+	}
+	wrong = verdict{
+		class: bank.Ours,
+		advice: "Plaid rejects coffer's configuration: check the keys, the environment and the products in Plaid's " +
+			"dashboard",
+	}
+	again = verdict{class: bank.Permanent, advice: "this link session was used or has expired; start a new one"}
 )
 
 // verdicts holds the codes that say more than their type does.
@@ -120,18 +153,22 @@ func judge(f failure, status int) *bank.Error {
 			v = passing
 		}
 	}
-	e := &bank.Error{Provider: name, Class: v.class, Code: bank.Code(f.Code), Advice: v.advice, RetryAfter: v.wait, Revoked: v.revoked, Status: status}
+	e := &bank.Error{
+		Provider: name, Class: v.class, Code: bank.Code(f.Code), Advice: v.advice, RetryAfter: v.wait,
+		Revoked: v.revoked, Status: status,
+	}
 	if isRequest.MatchString(f.RequestID) {
 		e.RequestID = f.RequestID
 	}
 	return e
 }
 
-// isRequest knows the names that Plaid gives to requests. Whatever is longer or has dashes, as tokens do, may be one that was repeated to us.
+// isRequest knows the names that Plaid gives to requests. Whatever is longer or has dashes, as
+// tokens do, may be one that was repeated to us.
 var isRequest = regexp.MustCompile(`^[A-Za-z0-9]{1,20}$`)
 
-// refused is the error of an answer that is not 200. A body that is not Plaid's, such as a proxy's page, leaves the
-// status to decide.
+// refused is the error of an answer that is not 200. A body that is not Plaid's, such as a proxy's
+// page, leaves the status to decide.
 func (p *Plaid) refused(a bank.Answer) error {
 	var f failure
 	if json.Unmarshal(a.Body, &f) != nil {

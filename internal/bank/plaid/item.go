@@ -17,17 +17,19 @@ type accountsOptions struct {
 	AccountIDs []string `json:"account_ids,omitempty"`
 }
 
-// Accounts implements [bank.Provider]. The balances are those that Plaid read last.
+// Accounts implements [bank.Provider]. The balances are those that Plaid last read.
 func (p *Plaid) Accounts(ctx context.Context, c bank.Credentials) ([]bank.Account, error) {
 	return p.accounts(ctx, "/accounts/get", c, nil, 0)
 }
 
-// Balances implements [bank.Balancer]: Plaid asks the bank, which takes its time.
+// Balances implements [bank.Balancer]: Plaid asks the bank, which is slow.
 func (p *Plaid) Balances(ctx context.Context, c bank.Credentials, accounts []string) ([]bank.Account, error) {
 	return p.accounts(ctx, "/accounts/balance/get", c, accounts, liveTimeout)
 }
 
-func (p *Plaid) accounts(ctx context.Context, path string, c bank.Credentials, only []string, timeout time.Duration) ([]bank.Account, error) {
+func (p *Plaid) accounts(ctx context.Context, path string, c bank.Credentials, only []string,
+	timeout time.Duration,
+) ([]bank.Account, error) {
 	creds, err := p.open(c)
 	if err != nil {
 		return nil, err
@@ -54,7 +56,7 @@ func (p *Plaid) accounts(ctx context.Context, path string, c bank.Credentials, o
 	return accounts, nil
 }
 
-// Revoke implements [bank.Revoker]. It also ends what Plaid bills for the item.
+// Revoke implements [bank.Revoker]. It also ends Plaid's billing for the item.
 func (p *Plaid) Revoke(ctx context.Context, c bank.Credentials) error {
 	creds, err := p.open(c)
 	if err != nil {

@@ -19,8 +19,9 @@ const (
 	noSuchKey = "INVALID_WEBHOOK_VERIFICATION_KEY_ID"
 )
 
-// A keyring holds the keys that Plaid signs webhooks with. Anyone can make up a key id, so that questions about unknown
-// ones are rationed: a true delivery that meets an empty ration is sent again by Plaid.
+// A keyring holds the keys that Plaid signs webhooks with. Anyone can make up a key id, so that
+// questions about unknown ones are rationed: a true delivery that meets an empty ration is sent
+// again by Plaid.
 type keyring struct {
 	mu    sync.Mutex
 	keys  map[string]*key
@@ -35,14 +36,16 @@ type key struct {
 	tried  time.Time // when it was last asked for again
 }
 
-// find is the key of that id: nil if Plaid has none, or none that is still in use. The error says that nothing is known.
+// find is the key of that id: nil if Plaid has none, or none that is still in use. The error says
+// that nothing is known.
 func (p *Plaid) find(ctx context.Context, kid string) (*ecdsa.PublicKey, error) {
 	now := p.now()
 	r := &p.keys
 	r.mu.Lock()
 	known := r.keys[kid]
 	switch {
-	case known != nil && now.Sub(known.at) < keyFresh, known != nil && now.Sub(known.at) < keyStale && now.Sub(known.tried) < askAgain:
+	case known != nil && now.Sub(known.at) < keyFresh, known != nil && now.Sub(known.at) < keyStale &&
+		now.Sub(known.tried) < askAgain:
 		defer r.mu.Unlock()
 		return known.public, nil
 	case known == nil && r.about == kid: // the first deliveries of a new key come together
@@ -65,7 +68,8 @@ func (p *Plaid) find(ctx context.Context, kid string) (*ecdsa.PublicKey, error) 
 	}
 	r.mu.Unlock()
 
-	public, err := p.fetchKey(context.WithoutCancel(ctx), kid) // whoever goes away must not take the answer of all others along
+	// whoever goes away must not take the answer of all others along
+	public, err := p.fetchKey(context.WithoutCancel(ctx), kid)
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if err != nil && bank.Classify(err).Code != noSuchKey {
@@ -91,7 +95,10 @@ func (p *Plaid) find(ctx context.Context, kid string) (*ecdsa.PublicKey, error) 
 }
 
 func unknownYet() error {
-	return &bank.Error{Provider: name, Class: bank.Later, Code: "KEY_LOOKUP_LIMITED", Advice: "the delivery's key is not known yet; deliver again", RetryAfter: askAgain}
+	return &bank.Error{
+		Provider: name, Class: bank.Later, Code: "KEY_LOOKUP_LIMITED",
+		Advice: "the key that signed this webhook event is not known yet; send the event again", RetryAfter: askAgain,
+	}
 }
 
 // answered lets those go on who wait for the answer about an unknown key.
@@ -112,7 +119,8 @@ func (p *Plaid) fetchKey(ctx context.Context, kid string) (*ecdsa.PublicKey, err
 			ExpiredAt                     *int64 `json:"expired_at"`
 		} `json:"key"`
 	}
-	if err := p.post(ctx, "/webhook_verification_key/get", map[string]string{"key_id": kid}, &out, 10*time.Second); err != nil {
+	if err := p.post(ctx, "/webhook_verification_key/get", map[string]string{"key_id": kid}, &out,
+		10*time.Second); err != nil {
 		return nil, err
 	}
 	k := out.Key

@@ -53,7 +53,8 @@ func (p *Plaid) Session(ctx context.Context, r bank.LinkRequest) (bank.Session, 
 	return p.session(ctx, in)
 }
 
-// Test implements [bank.Tester]: a session that nobody will use costs nothing, and making one needs every setting to be right.
+// Test implements [bank.Tester]: an unused session costs nothing, and creating one requires all
+// settings to be right.
 func (p *Plaid) Test(ctx context.Context) error {
 	_, err := p.Session(ctx, bank.LinkRequest{User: "configuration-test"})
 	return err
@@ -110,7 +111,8 @@ func (p *Plaid) Exchange(ctx context.Context, _ string, given json.RawMessage) (
 		PublicToken string `json:"public_token"`
 	}
 	if json.Unmarshal(given, &in) != nil || in.PublicToken == "" {
-		return bank.Linked{}, errs.Field("credentials", "required", "give public_token, as Link's onSuccess got it")
+		return bank.Linked{}, errs.Field("credentials", "required",
+			"give the public_token that Link passed to onSuccess")
 	}
 	var creds credentials
 	if err := p.post(ctx, "/item/public_token/exchange", in, &creds, 0); err != nil {
@@ -133,11 +135,12 @@ func (p *Plaid) Exchange(ctx context.Context, _ string, given json.RawMessage) (
 func (p *Plaid) institution(ctx context.Context, c credentials) (string, text.Untrusted) {
 	var out struct {
 		Item struct {
-			ID   bank.Loose `json:"institution_id"`
-			Name bank.Loose `json:"institution_name"`
+			ID   bank.OptionalString `json:"institution_id"`
+			Name bank.OptionalString `json:"institution_name"`
 		} `json:"item"`
 	}
-	if p.read(ctx, "/item/get", c, accountsRequest{AccessToken: c.AccessToken}, &out, 0) != nil || !bank.IsID(string(out.Item.ID)) {
+	if p.read(ctx, "/item/get", c, accountsRequest{AccessToken: c.AccessToken}, &out, 0) != nil ||
+		!bank.IsID(string(out.Item.ID)) {
 		return "", ""
 	}
 	return string(out.Item.ID), text.Name(string(out.Item.Name))
@@ -147,11 +150,11 @@ func (p *Plaid) institution(ctx context.Context, c credentials) (string, text.Un
 type added struct {
 	PublicToken string `json:"public_token"`
 	Institution struct {
-		ID bank.Loose `json:"institution_id"`
+		ID bank.OptionalString `json:"institution_id"`
 	} `json:"institution"`
 	Accounts []struct {
-		Name bank.Loose `json:"name"`
-		Mask bank.Loose `json:"mask"`
+		Name bank.OptionalString `json:"name"`
+		Mask bank.OptionalString `json:"mask"`
 	} `json:"accounts"`
 }
 
@@ -168,10 +171,11 @@ func (p *Plaid) Glimpse(given json.RawMessage) (string, []bank.Account) {
 	return string(in.Institution.ID), accounts
 }
 
-// Widget implements [bank.Embedder]. Plaid serves it from its own host alone, and without a version.
+// Widget implements [bank.Embedder]. Plaid serves it only from its own host, and without a version.
 func (p *Plaid) Widget() bank.Widget {
 	return bank.Widget{
-		Script: cdn + "link/v2/stable/link-initialize.js", Frames: []string{cdn}, Assets: []string{cdn}, Calls: []string{"https://" + p.environment + ".plaid.com/"}, Connect: name,
+		Script: cdn + "link/v2/stable/link-initialize.js", Frames: []string{cdn}, Assets: []string{cdn},
+		Calls: []string{"https://" + p.environment + ".plaid.com/"}, Connect: name,
 	}
 }
 
@@ -181,7 +185,7 @@ const cdn = "https://cdn.plaid.com/"
 func (p *Plaid) Outcome(ctx context.Context, session string) (bank.Outcome, error) {
 	var out struct {
 		Sessions []struct {
-			FinishedAt bank.Loose `json:"finished_at"`
+			FinishedAt bank.OptionalString `json:"finished_at"`
 			Results    *struct {
 				Items []added `json:"item_add_results"`
 			} `json:"results"`

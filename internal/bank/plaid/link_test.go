@@ -17,8 +17,12 @@ import (
 func TestLinkInThePage(t *testing.T) {
 	t.Parallel()
 	sim, p := start(t, banksim.PlaidOptions{})
-	session, err := p.Session(t.Context(), bank.LinkRequest{User: "member-1", Webhook: "http://127.0.0.1:1/webhooks/plaid", Redirect: "https://home.example/return"})
-	if err != nil || session.URL != "" || session.Config["token"] != session.Token || session.ExpiresAt.Before(sim.Now().Add(3*time.Hour)) {
+	session, err := p.Session(t.Context(), bank.LinkRequest{
+		User:    "member-1",
+		Webhook: "http://127.0.0.1:1/webhooks/plaid", Redirect: "https://home.example/return",
+	})
+	if err != nil || session.URL != "" || session.Config["token"] != session.Token ||
+		session.ExpiresAt.Before(sim.Now().Add(3*time.Hour)) {
 		t.Fatalf("got %+v, %v", session, err)
 	}
 	public, err := sim.FinishLink(session.Token)
@@ -30,12 +34,14 @@ func TestLinkInThePage(t *testing.T) {
 	if err != nil || sim.Book(linked.ConnectionID) == nil {
 		t.Fatalf("got %+v, %v", linked, err)
 	}
-	if _, err := p.Exchange(t.Context(), session.Token, given); bank.Classify(err).Code != "INVALID_PUBLIC_TOKEN" || bank.Classify(err).Class != bank.Permanent {
+	if _, err := p.Exchange(t.Context(), session.Token, given); bank.Classify(err).Code != "INVALID_PUBLIC_TOKEN" ||
+		bank.Classify(err).Class != bank.Permanent {
 		t.Errorf("a public token twice: %v", err)
 	}
 	late, _ := sim.NewItem("")
 	sim.Advance(31 * time.Minute)
-	if _, err := p.Exchange(t.Context(), "", json.RawMessage(`{"public_token":"`+late+`"}`)); bank.Classify(err).Code != "INVALID_PUBLIC_TOKEN" {
+	if _, err := p.Exchange(t.Context(), "", json.RawMessage(`{"public_token":"`+late+`"}`)); bank.Classify(
+		err).Code != "INVALID_PUBLIC_TOKEN" {
 		t.Errorf("a public token after its time: %v", err)
 	}
 	for _, given := range []string{``, `{}`, `[]`, `{"public_token":7}`, `null`} {
@@ -96,7 +102,8 @@ func TestUpdateModeMendsTheItem(t *testing.T) {
 	sim, p := start(t, banksim.PlaidOptions{})
 	linked, book := connect(t, sim, p)
 	book.Break("ITEM_LOGIN_REQUIRED")
-	session, err := p.Relink(t.Context(), linked.Credentials, bank.LinkRequest{User: "member-1", Accounts: true, Hosted: true})
+	session, err := p.Relink(t.Context(), linked.Credentials,
+		bank.LinkRequest{User: "member-1", Accounts: true, Hosted: true})
 	if err != nil || session.URL == "" {
 		t.Fatalf("got %+v, %v", session, err)
 	}

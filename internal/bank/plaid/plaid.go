@@ -1,5 +1,5 @@
-// Package plaid reads accounts and transactions through Plaid.
-// It must not know what becomes of them: it speaks Plaid's protocol on one side and the words of package bank on the other.
+// Package plaid reads accounts and transactions through Plaid. It must not know what happens to
+// them: it translates between Plaid's protocol and the terms of package bank.
 package plaid
 
 import (
@@ -15,6 +15,7 @@ import (
 
 const (
 	name     = "plaid"
+	title    = "Plaid"
 	version  = "2020-09-14"
 	pageSize = 500 // what Plaid allows
 	// History must be asked for when an item is made: it cannot be raised later.
@@ -22,7 +23,7 @@ const (
 	liveTimeout = 60 * time.Second // of calls that wait for the bank
 )
 
-// A Config is what an installation says about Plaid.
+// A Config is an installation's configuration of Plaid.
 type Config struct {
 	Environment string // sandbox or production
 	BaseURL     string // the environment's own if empty
@@ -60,13 +61,14 @@ var (
 	_ bank.Webhooker = (*Plaid)(nil)
 )
 
-// New makes the provider of that configuration.
+// New returns the provider for the configuration.
 func New(c Config) (*Plaid, error) {
 	if c.Environment != "sandbox" && c.Environment != "production" {
-		return nil, errs.New(errs.ProviderNotConfig, "the environment of Plaid is sandbox or production")
+		return nil, errs.New(errs.ProviderNotConfig, "the environment of Plaid must be sandbox or production")
 	}
 	if c.ClientID == "" || c.Secret == "" {
-		return nil, errs.New(errs.ProviderNotConfig, "Plaid needs a client id and a secret: both are in its dashboard under Keys")
+		return nil, errs.New(errs.ProviderNotConfig,
+			"Plaid needs a client id and a secret: both are in its dashboard under Keys")
 	}
 	if c.BaseURL == "" {
 		c.BaseURL = "https://" + c.Environment + ".plaid.com"
@@ -88,7 +90,8 @@ func New(c Config) (*Plaid, error) {
 		return nil, err
 	}
 	return &Plaid{
-		client: client, environment: c.Environment, title: c.ClientName, countries: c.Countries, language: c.Language, now: c.Now,
+		client: client, environment: c.Environment, title: c.ClientName, countries: c.Countries, language: c.Language,
+		now: c.Now,
 		sign: func(h http.Header) {
 			h.Set("PLAID-CLIENT-ID", c.ClientID)
 			h.Set("PLAID-SECRET", c.Secret)
@@ -102,7 +105,7 @@ func (p *Plaid) Name() string { return name }
 // Traits implements [bank.Provider].
 func (p *Plaid) Traits() bank.Traits {
 	return bank.Traits{
-		Title: "Plaid", Shape: bank.Delta, PageSize: pageSize, HasPendingLink: true, HistoryDays: historyDays,
+		Title: title, Shape: bank.Delta, PageSize: pageSize, HasPendingLink: true, HistoryDays: historyDays,
 		MinInterval: 15 * time.Minute, PaidBalances: true,
 	}
 }
@@ -117,7 +120,10 @@ type credentials struct {
 func (p *Plaid) open(c bank.Credentials) (credentials, error) {
 	var out credentials
 	if err := json.Unmarshal(c, &out); err != nil || out.AccessToken == "" {
-		return out, &bank.Error{Provider: name, Class: bank.Ours, Code: "CREDENTIALS", Advice: "the stored credentials cannot be read; connect the bank again"}
+		return out, &bank.Error{
+			Provider: name, Class: bank.Ours, Code: "CREDENTIALS",
+			Advice: "the stored credentials cannot be read; connect the bank again",
+		}
 	}
 	return out, nil
 }
@@ -130,7 +136,10 @@ func (p *Plaid) post(ctx context.Context, path string, in, out any, timeout time
 	}
 	header := http.Header{"Content-Type": {"application/json"}, "Plaid-Version": {version}}
 	p.sign(header)
-	answer, err := p.client.Do(ctx, bank.Call{Method: http.MethodPost, Path: path, Header: header, Body: body, Timeout: timeout})
+	answer, err := p.client.Do(ctx, bank.Call{
+		Method: http.MethodPost, Path: path, Header: header, Body: body,
+		Timeout: timeout,
+	})
 	if err != nil {
 		return err
 	}
@@ -143,11 +152,14 @@ func (p *Plaid) post(ctx context.Context, path string, in, out any, timeout time
 	return nil
 }
 
-// read is post for calls that need an item: it tells a token of another environment from a dead one.
+// read is post for calls that need an item: it tells a token of another environment from a dead
+// one.
 func (p *Plaid) read(ctx context.Context, path string, c credentials, in, out any, timeout time.Duration) error {
 	err := p.post(ctx, path, in, out, timeout)
-	if e := bank.Classify(err); err != nil && e.Code == "INVALID_ACCESS_TOKEN" && !strings.HasPrefix(c.AccessToken, "access-"+p.environment+"-") {
-		e.Class, e.Advice = bank.Ours, "this connection was made in another environment of Plaid than the one that is configured; set the environment back, or connect the bank again"
+	if e := bank.Classify(err); err != nil && e.Code == "INVALID_ACCESS_TOKEN" &&
+		!strings.HasPrefix(c.AccessToken, "access-"+p.environment+"-") {
+		e.Class, e.Advice = bank.Ours, "this connection was created in another Plaid environment than the configured "+
+			"one; change the environment back, or connect the bank again"
 	}
 	return err
 }

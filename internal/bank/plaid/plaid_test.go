@@ -30,7 +30,10 @@ func start(t *testing.T, o banksim.PlaidOptions) (*banksim.Plaid, *plaid.Plaid) 
 		t.Fatal(err)
 	}
 	t.Cleanup(sim.Close)
-	p, err := plaid.New(plaid.Config{Environment: "sandbox", BaseURL: sim.URL(), ClientID: "client", Secret: secret, Now: sim.Now})
+	p, err := plaid.New(plaid.Config{
+		Environment: "sandbox", BaseURL: sim.URL(), ClientID: "client", Secret: secret,
+		Now: sim.Now,
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -66,7 +69,10 @@ func subject(t *testing.T) banktest.Subject {
 	if err := json.Unmarshal(linked.Credentials, &stored); err != nil {
 		t.Fatal(err)
 	}
-	return banktest.Subject{Provider: p, Credentials: linked.Credentials, Bank: &theBank{t: t, sim: sim, book: book}, Secrets: []string{secret, stored.AccessToken}}
+	return banktest.Subject{
+		Provider: p, Credentials: linked.Credentials, Bank: &theBank{t: t, sim: sim, book: book},
+		Secrets: []string{secret, stored.AccessToken},
+	}
 }
 
 // theBank is the simulator as the suite moves it.
@@ -84,14 +90,17 @@ func (b *theBank) Truth() ([]bank.Transaction, []bank.Account) {
 			continue
 		}
 		rows = append(rows, bank.Transaction{
-			ProviderID: r.ID, AccountID: r.AccountID, PendingID: r.PendingID, Date: r.Date, AuthorizedDate: r.Authorized, Datetime: r.Time, Amount: r.Amount,
-			Currency: r.Currency, Name: r.Name, MerchantName: r.Merchant, CategoryPrimary: r.Primary, CategoryDetailed: r.Detailed, PaymentChannel: r.Channel, Pending: r.Pending,
+			ProviderID: r.ID, AccountID: r.AccountID, PendingID: r.PendingID, Date: r.Date,
+			AuthorizedDate: r.Authorized, Datetime: r.Time, Amount: r.Amount,
+			Currency: r.Currency, Name: r.Name, MerchantName: r.Merchant, CategoryPrimary: r.Primary,
+			CategoryDetailed: r.Detailed, PaymentChannel: r.Channel, Pending: r.Pending,
 		})
 	}
 	var accounts []bank.Account
 	for _, a := range b.book.Accounts() {
 		accounts = append(accounts, bank.Account{
-			ProviderID: a.ID, Name: a.Name, OfficialName: a.OfficialName, Type: a.Type, Subtype: a.Subtype, Mask: a.Mask, Currency: a.Currency,
+			ProviderID: a.ID, Name: a.Name, OfficialName: a.OfficialName, Type: a.Type, Subtype: a.Subtype,
+			Mask: a.Mask, Currency: a.Currency,
 			Current: a.Current, Available: a.Available, Limit: a.Limit,
 		})
 	}
@@ -107,7 +116,8 @@ func (b *theBank) Add(n int) {
 			b.t.Fatal(err)
 		}
 		b.book.Add(banksim.Row{
-			AccountID: accounts[b.n%3].ID, Date: time.Date(2026, 6, 20+b.n%11, 0, 0, 0, 0, time.UTC), Amount: amount, Name: text.Name(fmt.Sprint("Row ", b.n)),
+			AccountID: accounts[b.n%3].ID, Date: time.Date(2026, 6, 20+b.n%11, 0, 0, 0, 0, time.UTC), Amount: amount,
+			Name:    text.Name(fmt.Sprint("Row ", b.n)),
 			Channel: "online", Pending: b.n%3 == 0,
 		})
 	}
@@ -131,7 +141,11 @@ func (b *theBank) Churn() {
 
 func (b *theBank) Spoil() string {
 	account := b.book.Accounts()[0].ID
-	b.book.Add(banksim.Row{ID: "spoilt-row", AccountID: account, Raw: json.RawMessage(`{"transaction_id":"spoilt-row","account_id":"` + account + `","amount":0.30000000000000004,"date":"2026-06-28","iso_currency_code":"EUR","name":"x"}`)})
+	b.book.Add(banksim.Row{
+		ID: "spoilt-row", AccountID: account,
+		Raw: json.RawMessage(`{"transaction_id":"spoilt-row","account_id":"` + account +
+			`","amount":0.30000000000000004,"date":"2026-06-28","iso_currency_code":"EUR","name":"x"}`),
+	})
 	return "spoilt-row"
 }
 
@@ -153,7 +167,8 @@ func (b *theBank) Fault(kind banktest.Fault) {
 func (b *theBank) Webhook(age time.Duration) (http.Header, []byte) {
 	b.sim.Advance(-age)
 	defer b.sim.Advance(age)
-	d, err := b.sim.Webhook(b.book.ID(), "TRANSACTIONS", "SYNC_UPDATES_AVAILABLE", map[string]any{"initial_update_complete": true})
+	d, err := b.sim.Webhook(b.book.ID(), "TRANSACTIONS", "SYNC_UPDATES_AVAILABLE",
+		map[string]any{"initial_update_complete": true})
 	if err != nil {
 		b.t.Fatal(err)
 	}

@@ -11,25 +11,26 @@ import (
 )
 
 type account struct {
-	ID           bank.Loose `json:"account_id"`
-	PersistentID bank.Loose `json:"persistent_account_id"`
-	Name         bank.Loose `json:"name"`
-	OfficialName bank.Loose `json:"official_name"`
-	Type         bank.Loose `json:"type"`
-	Subtype      bank.Loose `json:"subtype"`
-	Mask         bank.Loose `json:"mask"`
+	ID           bank.OptionalString `json:"account_id"`
+	PersistentID bank.OptionalString `json:"persistent_account_id"`
+	Name         bank.OptionalString `json:"name"`
+	OfficialName bank.OptionalString `json:"official_name"`
+	Type         bank.OptionalString `json:"type"`
+	Subtype      bank.OptionalString `json:"subtype"`
+	Mask         bank.OptionalString `json:"mask"`
 	Balances     struct {
-		Available  json.RawMessage `json:"available"`
-		Current    json.RawMessage `json:"current"`
-		Limit      json.RawMessage `json:"limit"`
-		ISO        bank.Loose      `json:"iso_currency_code"`
-		Unofficial bank.Loose      `json:"unofficial_currency_code"`
+		Available  json.RawMessage     `json:"available"`
+		Current    json.RawMessage     `json:"current"`
+		Limit      json.RawMessage     `json:"limit"`
+		ISO        bank.OptionalString `json:"iso_currency_code"`
+		Unofficial bank.OptionalString `json:"unofficial_currency_code"`
 	} `json:"balances"`
 }
 
 // accountTypes are Plaid's words; brokerage is what investment was called once.
-var accountTypes = map[bank.Loose]string{
-	"depository": bank.Depository, "credit": bank.Credit, "loan": bank.Loan, "investment": bank.Investment, "brokerage": bank.Investment,
+var accountTypes = map[bank.OptionalString]string{
+	"depository": bank.Depository, "credit": bank.Credit, "loan": bank.Loan, "investment": bank.Investment,
+	"brokerage": bank.Investment,
 }
 
 func readAccount(raw []byte) (bank.Account, bool) {
@@ -43,9 +44,13 @@ func readAccount(raw []byte) (bank.Account, bool) {
 	}
 	currency, _ := readCurrency(a.Balances.ISO, a.Balances.Unofficial)
 	return bank.Account{
-		ProviderID: string(a.ID), PersistentID: string(a.PersistentID), Name: text.Name(string(a.Name)), OfficialName: text.Name(string(a.OfficialName)),
-		Type: kind, Subtype: text.Line(string(a.Subtype), 64).Plain(), Mask: text.Line(string(a.Mask), 8).Plain(), Currency: currency,
-		Current: balance(a.Balances.Current), Available: balance(a.Balances.Available), Limit: balance(a.Balances.Limit),
+		ProviderID: string(a.ID), PersistentID: string(a.PersistentID), Name: text.Name(string(a.Name)),
+		OfficialName: text.Name(string(a.OfficialName)),
+		Type:         kind, Subtype: text.Line(string(a.Subtype), 64).Plain(),
+		Mask:     text.Line(string(a.Mask), 8).Plain(),
+		Currency: currency,
+		Current:  balance(a.Balances.Current), Available: balance(a.Balances.Available),
+		Limit: balance(a.Balances.Limit),
 	}, true
 }
 
@@ -57,8 +62,9 @@ func balance(token json.RawMessage) *money.Amount {
 	return &a
 }
 
-// readCurrency takes the code that is there. Unofficial ones are codes of coins, some of which have the shape of ISO's.
-func readCurrency(iso, unofficial bank.Loose) (money.Currency, bool) {
+// readCurrency takes the code that is there. Unofficial ones are codes of coins, some of which have
+// the shape of ISO's.
+func readCurrency(iso, unofficial bank.OptionalString) (money.Currency, bool) {
 	code := iso
 	if code == "" {
 		code = unofficial
@@ -70,32 +76,33 @@ func readCurrency(iso, unofficial bank.Loose) (money.Currency, bool) {
 }
 
 type transaction struct {
-	ID             bank.Loose      `json:"transaction_id"`
-	AccountID      bank.Loose      `json:"account_id"`
-	PendingID      bank.Loose      `json:"pending_transaction_id"`
-	Amount         json.RawMessage `json:"amount"`
-	ISO            bank.Loose      `json:"iso_currency_code"`
-	Unofficial     bank.Loose      `json:"unofficial_currency_code"`
-	Date           bank.Loose      `json:"date"`
-	AuthorizedDate bank.Loose      `json:"authorized_date"`
-	Datetime       bank.Loose      `json:"datetime"`
-	Name           bank.Loose      `json:"name"`
-	MerchantName   bank.Loose      `json:"merchant_name"`
-	PaymentChannel bank.Loose      `json:"payment_channel"`
-	Pending        json.RawMessage `json:"pending"`
+	ID             bank.OptionalString `json:"transaction_id"`
+	AccountID      bank.OptionalString `json:"account_id"`
+	PendingID      bank.OptionalString `json:"pending_transaction_id"`
+	Amount         json.RawMessage     `json:"amount"`
+	ISO            bank.OptionalString `json:"iso_currency_code"`
+	Unofficial     bank.OptionalString `json:"unofficial_currency_code"`
+	Date           bank.OptionalString `json:"date"`
+	AuthorizedDate bank.OptionalString `json:"authorized_date"`
+	Datetime       bank.OptionalString `json:"datetime"`
+	Name           bank.OptionalString `json:"name"`
+	MerchantName   bank.OptionalString `json:"merchant_name"`
+	PaymentChannel bank.OptionalString `json:"payment_channel"`
+	Pending        json.RawMessage     `json:"pending"`
 	Category       *struct {
-		Primary  bank.Loose `json:"primary"`
-		Detailed bank.Loose `json:"detailed"`
+		Primary  bank.OptionalString `json:"primary"`
+		Detailed bank.OptionalString `json:"detailed"`
 	} `json:"personal_finance_category"`
 }
 
-// readTransaction reads a row, or says what is wrong with it; then the answer has the ids that could be read.
+// readTransaction reads a row, or says what is wrong with it; then the answer has the ids that
+// could be read.
 func readTransaction(raw []byte) (bank.Transaction, bank.Reason) {
 	var row transaction
 	if json.Unmarshal(raw, &row) != nil {
 		var ids struct {
-			ID        bank.Loose `json:"transaction_id"`
-			AccountID bank.Loose `json:"account_id"`
+			ID        bank.OptionalString `json:"transaction_id"`
+			AccountID bank.OptionalString `json:"account_id"`
 		}
 		_ = json.Unmarshal(raw, &ids) // what is no object has no ids
 		return bank.Transaction{ProviderID: string(ids.ID), AccountID: string(ids.AccountID)}, bank.BadShape
@@ -106,7 +113,8 @@ func readTransaction(raw []byte) (bank.Transaction, bank.Reason) {
 		PaymentChannel: text.Line(string(row.PaymentChannel), 32).Plain(), Pending: string(row.Pending) == "true",
 	}
 	if row.Category != nil {
-		out.CategoryPrimary, out.CategoryDetailed = text.Line(string(row.Category.Primary), 128), text.Line(string(row.Category.Detailed), 128)
+		out.CategoryPrimary, out.CategoryDetailed = text.Line(string(row.Category.Primary),
+			128), text.Line(string(row.Category.Detailed), 128)
 	}
 	var ok bool
 	var err error
@@ -139,7 +147,7 @@ func readTransaction(raw []byte) (bank.Transaction, bank.Reason) {
 	return out, ""
 }
 
-func readTime(s bank.Loose) time.Time {
+func readTime(s bank.OptionalString) time.Time {
 	t, err := time.Parse(time.RFC3339, string(s))
 	if err != nil || t.Year() < 1900 || t.Year() > 2199 {
 		return time.Time{}

@@ -16,8 +16,10 @@ const goodRow = `{"transaction_id":"t1","account_id":"a1","amount":72.1,"iso_cur
 func TestReadTransaction(t *testing.T) {
 	t.Parallel()
 	got, reason := readTransaction([]byte(goodRow))
-	if reason != "" || got.Amount.String() != "72.10" || got.Currency != "USD" || got.PendingID != "p1" || got.MerchantName != "Walmart" ||
-		got.Date.Day() != 24 || got.AuthorizedDate.Day() != 22 || got.Datetime.Hour() != 11 || got.CategoryDetailed == "" || got.Pending {
+	if reason != "" || got.Amount.String() != "72.10" || got.Currency != "USD" || got.PendingID != "p1" ||
+		got.MerchantName != "Walmart" ||
+		got.Date.Day() != 24 || got.AuthorizedDate.Day() != 22 || got.Datetime.Hour() != 11 ||
+		got.CategoryDetailed == "" || got.Pending {
 		t.Errorf("got %+v, %q", got, reason)
 	}
 	for _, c := range []struct {
@@ -70,23 +72,28 @@ func TestHostileText(t *testing.T) {
 
 func TestReadAccount(t *testing.T) {
 	t.Parallel()
-	a, ok := readAccount([]byte(`{"account_id":"a","name":"Coins","type":"brokerage","subtype":"crypto exchange","mask":null,"balances":{"current":0.12345678,"available":1.5,"limit":null,"iso_currency_code":null,"unofficial_currency_code":"BTC"}}`))
-	if !ok || a.Type != bank.Investment || a.Currency != "BTC" || a.Current != nil || a.Available.String() != "1.50" || a.Limit != nil || a.Mask != "" {
+	a, ok := readAccount([]byte(
+		`{"account_id":"a","name":"Coins","type":"brokerage","subtype":"crypto exchange","mask":null,"balances":{"current":0.12345678,"available":1.5,"limit":null,"iso_currency_code":null,"unofficial_currency_code":"BTC"}}`))
+	if !ok || a.Type != bank.Investment || a.Currency != "BTC" || a.Current != nil || a.Available.String() != "1.50" ||
+		a.Limit != nil || a.Mask != "" {
 		t.Errorf("got %+v", a)
 	}
 	if _, ok := readAccount([]byte(`{"name":"nameless"}`)); ok {
 		t.Error("an account without an id is read")
 	}
-	if a, _ := readAccount([]byte(`{"account_id":"a","type":"spaceship","balances":{}}`)); a.Type != bank.Other || a.Currency != "" {
+	if a, _ := readAccount([]byte(`{"account_id":"a","type":"spaceship","balances":{}}`)); a.Type != bank.Other ||
+		a.Currency != "" {
 		t.Errorf("got %+v", a)
 	}
 }
 
 func FuzzPage(f *testing.F) {
-	// Short seeds, one thing each: the fuzzer spends a minute on shrinking a long one, and tries nothing meanwhile.
+	// Short seeds, one thing each: the fuzzer spends a minute on shrinking a long one, and tries
+	// nothing meanwhile.
 	const row = `{"transaction_id":"t","account_id":"a","amount":7.1,"iso_currency_code":"USD","date":"2023-09-24"}`
 	for _, seed := range []string{
-		`{"added":[` + row + `]}`, `{"modified":[` + row + `]}`, `{"added":[7,null,{}]}`, `{"removed":[{"transaction_id":"x"},{}]}`,
+		`{"added":[` + row + `]}`, `{"modified":[` + row + `]}`, `{"added":[7,null,{}]}`,
+		`{"removed":[{"transaction_id":"x"},{}]}`,
 		`{"accounts":[{"account_id":"a","balances":{"current":1}}]}`, `{"next_cursor":"n","has_more":true}`,
 	} {
 		f.Add([]byte(seed))
@@ -100,7 +107,8 @@ func FuzzPage(f *testing.F) {
 		once := make(map[string]bool)
 		for _, row := range out.Transactions {
 			key := row.AccountID + "/" + row.ProviderID
-			if once[key] || !bank.IsID(row.ProviderID) || !bank.IsID(row.AccountID) || row.Date.IsZero() || len(row.Currency) != 3 {
+			if once[key] || !bank.IsID(row.ProviderID) || !bank.IsID(row.AccountID) || row.Date.IsZero() ||
+				len(row.Currency) != 3 {
 				t.Errorf("read %+v", row)
 			}
 			once[key] = true

@@ -19,7 +19,8 @@ type syncOptions struct {
 	DaysRequested   int    `json:"days_requested"`
 }
 
-// A syncPage keeps rows as they came, so that one that cannot be read does not take its page with it.
+// A syncPage keeps rows as they came, so that one that cannot be read does not take its page with
+// it.
 type syncPage struct {
 	Accounts   []json.RawMessage `json:"accounts"`
 	Added      []json.RawMessage `json:"added"`
@@ -51,7 +52,8 @@ func (p *Plaid) Pull(ctx context.Context, c bank.Credentials, at bank.Position) 
 		return bank.Page{}, err
 	}
 	// Without these two a page cannot be placed, and a cursor that stands still would never end.
-	if page.NextCursor == nil || page.HasMore == nil || *page.HasMore && (*page.NextCursor == "" || *page.NextCursor == cursor) {
+	if page.NextCursor == nil || page.HasMore == nil || *page.HasMore &&
+		(*page.NextCursor == "" || *page.NextCursor == cursor) {
 		return bank.Page{}, p.client.Malformed()
 	}
 	out := page.read()
@@ -88,8 +90,8 @@ func (s syncPage) read() bank.Page {
 	out.Transactions = bank.Latest(out.Transactions)
 	for _, raw := range s.Removed {
 		var r struct {
-			ID        bank.Loose `json:"transaction_id"`
-			AccountID bank.Loose `json:"account_id"`
+			ID        bank.OptionalString `json:"transaction_id"`
+			AccountID bank.OptionalString `json:"account_id"`
 		}
 		if json.Unmarshal(raw, &r) != nil || !bank.IsID(string(r.ID)) {
 			out.Bad = append(out.Bad, bank.NewBad(raw, string(r.ID), string(r.AccountID), bank.BadID))

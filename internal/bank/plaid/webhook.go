@@ -83,14 +83,14 @@ func segment(s string, out any) bool {
 }
 
 type webhook struct {
-	Type       string     `json:"webhook_type"`
-	Code       string     `json:"webhook_code"`
-	ItemID     bank.Loose `json:"item_id"`
-	AccountID  bank.Loose `json:"account_id"`
-	Consent    bank.Loose `json:"consent_expiration_time"`
-	Disconnect bank.Loose `json:"disconnect_time"`
-	LinkToken  bank.Loose `json:"link_token"`
-	Error      *failure   `json:"error"`
+	Type       string              `json:"webhook_type"`
+	Code       string              `json:"webhook_code"`
+	ItemID     bank.OptionalString `json:"item_id"`
+	AccountID  bank.OptionalString `json:"account_id"`
+	Consent    bank.OptionalString `json:"consent_expiration_time"`
+	Disconnect bank.OptionalString `json:"disconnect_time"`
+	LinkToken  bank.OptionalString `json:"link_token"`
+	Error      *failure            `json:"error"`
 }
 
 // effects are the webhooks that ask for something; all others are stored and left alone.

@@ -44,18 +44,28 @@ func TestWebhookVectors(t *testing.T) {
 	if err := json.Unmarshal(raw, &v); err != nil {
 		t.Fatal(err)
 	}
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(v.Key) }))
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		_,
+			_ = w.Write(v.Key)
+	}))
 	t.Cleanup(server.Close)
-	for age, good := range map[time.Duration]bool{0: true, 4 * time.Minute: true, 6 * time.Minute: false, -30 * time.Second: true, -2 * time.Minute: false} {
+	for age, good := range map[time.Duration]bool{
+		0: true, 4 * time.Minute: true, 6 * time.Minute: false,
+		-30 * time.Second: true, -2 * time.Minute: false,
+	} {
 		now := func() time.Time { return time.Unix(v.IssuedAt, 0).Add(age) }
-		p, err := plaid.New(plaid.Config{Environment: "sandbox", BaseURL: server.URL, ClientID: "c", Secret: "s", Now: now})
+		p, err := plaid.New(plaid.Config{
+			Environment: "sandbox", BaseURL: server.URL, ClientID: "c", Secret: "s",
+			Now: now,
+		})
 		if err != nil {
 			t.Fatal(err)
 		}
 		h := http.Header{}
 		h.Set("plaid-verification", v.Header)
 		e, err := p.Verify(t.Context(), h, []byte(v.Body))
-		if (err == nil) != good || good && (e.Effect != bank.Sync || e.ConnectionID != "item-test-1" || e.Type != "TRANSACTIONS.SYNC_UPDATES_AVAILABLE") {
+		if (err == nil) != good || good && (e.Effect != bank.Sync || e.ConnectionID != "item-test-1" ||
+			e.Type != "TRANSACTIONS.SYNC_UPDATES_AVAILABLE") {
 			t.Errorf("%s old: got %+v, %v", age, e, err)
 		}
 		if _, err := p.Verify(t.Context(), h, []byte(v.Printed)); !errors.Is(err, bank.ErrForged) {
@@ -68,7 +78,10 @@ func TestEveryWebhook(t *testing.T) {
 	t.Parallel()
 	sim, p := start(t, banksim.PlaidOptions{})
 	failed := func(code, kind string) map[string]any {
-		return map[string]any{"error": map[string]any{"error_code": code, "error_type": kind, "status": 400, "error_message": "prose"}}
+		return map[string]any{"error": map[string]any{
+			"error_code": code, "error_type": kind, "status": 400,
+			"error_message": "prose",
+		}}
 	}
 	for _, c := range []struct {
 		kind, code string
@@ -81,18 +94,43 @@ func TestEveryWebhook(t *testing.T) {
 		{"TRANSACTIONS", "DEFAULT_UPDATE", nil, bank.Event{Effect: bank.Sync}},
 		{"TRANSACTIONS", "TRANSACTIONS_REMOVED", nil, bank.Event{}},
 		{"TRANSACTIONS", "RECURRING_TRANSACTIONS_UPDATE", nil, bank.Event{}},
-		{"ITEM", "ERROR", failed("ITEM_LOGIN_REQUIRED", "ITEM_ERROR"), bank.Event{Effect: bank.NeedsReauth, Code: "ITEM_LOGIN_REQUIRED"}},
+		{
+			"ITEM", "ERROR", failed("ITEM_LOGIN_REQUIRED", "ITEM_ERROR"),
+			bank.Event{Effect: bank.NeedsReauth, Code: "ITEM_LOGIN_REQUIRED"},
+		},
 		{"ITEM", "ERROR", failed("INSTITUTION_DOWN", "INSTITUTION_ERROR"), bank.Event{Effect: bank.Sync}},
-		{"ITEM", "ERROR", failed("USER_PERMISSION_REVOKED", "ITEM_ERROR"), bank.Event{Effect: bank.Revoked, Code: "USER_PERMISSION_REVOKED"}},
+		{
+			"ITEM", "ERROR", failed("USER_PERMISSION_REVOKED", "ITEM_ERROR"),
+			bank.Event{Effect: bank.Revoked, Code: "USER_PERMISSION_REVOKED"},
+		},
 		{"ITEM", "ERROR", nil, bank.Event{}},
-		{"ITEM", "PENDING_EXPIRATION", map[string]any{"consent_expiration_time": "2026-07-01T00:00:00Z"}, bank.Event{Effect: bank.Expiring, Code: "PENDING_EXPIRATION", ExpiresAt: time.Date(2026, 7, 1, 0, 0, 0, 0, time.UTC)}},
-		{"ITEM", "PENDING_DISCONNECT", map[string]any{"reason": "INSTITUTION_MIGRATION"}, bank.Event{Effect: bank.Expiring, Code: "PENDING_DISCONNECT"}},
+		{
+			"ITEM", "PENDING_EXPIRATION",
+			map[string]any{"consent_expiration_time": "2026-07-01T00:00:00Z"},
+			bank.Event{
+				Effect: bank.Expiring, Code: "PENDING_EXPIRATION",
+				ExpiresAt: time.Date(2026, 7, 1, 0, 0, 0, 0, time.UTC),
+			},
+		},
+		{
+			"ITEM", "PENDING_DISCONNECT",
+			map[string]any{"reason": "INSTITUTION_MIGRATION"},
+			bank.Event{Effect: bank.Expiring, Code: "PENDING_DISCONNECT"},
+		},
 		{"ITEM", "LOGIN_REPAIRED", nil, bank.Event{Effect: bank.Repaired}},
 		{"ITEM", "USER_PERMISSION_REVOKED", nil, bank.Event{Effect: bank.Revoked, Code: "USER_PERMISSION_REVOKED"}},
-		{"ITEM", "USER_ACCOUNT_REVOKED", map[string]any{"account_id": "acc1"}, bank.Event{Effect: bank.AccountGone, AccountID: "acc1"}},
+		{
+			"ITEM", "USER_ACCOUNT_REVOKED",
+			map[string]any{"account_id": "acc1"},
+			bank.Event{Effect: bank.AccountGone, AccountID: "acc1"},
+		},
 		{"ITEM", "NEW_ACCOUNTS_AVAILABLE", nil, bank.Event{Effect: bank.NewAccounts}},
 		{"ITEM", "WEBHOOK_UPDATE_ACKNOWLEDGED", nil, bank.Event{}},
-		{"LINK", "SESSION_FINISHED", map[string]any{"link_token": "link-sandbox-1", "status": "SUCCESS"}, bank.Event{Effect: bank.SessionDone, Session: "link-sandbox-1"}},
+		{
+			"LINK", "SESSION_FINISHED",
+			map[string]any{"link_token": "link-sandbox-1", "status": "SUCCESS"},
+			bank.Event{Effect: bank.SessionDone, Session: "link-sandbox-1"},
+		},
 		{"LINK", "EVENTS", nil, bank.Event{}},
 		{"NEW", "THING", map[string]any{"item_id": 7}, bank.Event{}},
 	} {
@@ -104,7 +142,8 @@ func TestEveryWebhook(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got.Type != c.kind+"."+c.code || !strings.Contains(got.ID, ".") || (got.ConnectionID != "item1") != (c.kind == "NEW") {
+		if got.Type != c.kind+"."+c.code || !strings.Contains(got.ID, ".") ||
+			(got.ConnectionID != "item1") != (c.kind == "NEW") {
 			t.Errorf("%s.%s: got %+v", c.kind, c.code, got)
 		}
 		if (got.Advice != "") != (got.Effect == bank.NeedsReauth || got.Effect == bank.Revoked) {
@@ -117,7 +156,8 @@ func TestEveryWebhook(t *testing.T) {
 	}
 }
 
-// TestKeys counts the questions about keys: forged ids must not burn them, and a key that was ended must not be trusted for long.
+// TestKeys counts the questions about keys: forged ids must not burn them, and a key that was ended
+// must not be trusted for long.
 func TestKeys(t *testing.T) {
 	t.Parallel()
 	const path = "/webhook_verification_key/get"
@@ -198,7 +238,8 @@ func TestKeys(t *testing.T) {
 	}
 }
 
-// TestEndedKey asks two clients about one delivery: one that does not know its key yet, and one that learnt it before it ended.
+// TestEndedKey asks two clients about one delivery: one that does not know its key yet, and one
+// that learnt it before it ended.
 func TestEndedKey(t *testing.T) {
 	t.Parallel()
 	sim, p := start(t, banksim.PlaidOptions{})
@@ -222,7 +263,10 @@ func TestEndedKey(t *testing.T) {
 	if err := sim.RotateKey(); err != nil {
 		t.Fatal(err)
 	}
-	fresh, err := plaid.New(plaid.Config{Environment: "sandbox", BaseURL: sim.URL(), ClientID: "client", Secret: secret, Now: sim.Now})
+	fresh, err := plaid.New(plaid.Config{
+		Environment: "sandbox", BaseURL: sim.URL(), ClientID: "client", Secret: secret,
+		Now: sim.Now,
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -240,7 +284,8 @@ func TestEndedKey(t *testing.T) {
 	}
 }
 
-// TestOtherAlgorithms signs truly and names another algorithm, as one does who hopes that the name is believed.
+// TestOtherAlgorithms signs truly and names another algorithm, as one does who hopes that the name
+// is believed.
 func TestOtherAlgorithms(t *testing.T) {
 	t.Parallel()
 	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -257,12 +302,16 @@ func TestOtherAlgorithms(t *testing.T) {
 	}))
 	t.Cleanup(server.Close)
 	body := []byte(`{"webhook_type":"ITEM","webhook_code":"LOGIN_REPAIRED"}`)
-	for alg, good := range map[string]bool{"ES256": true, "es256": false, "none": false, "HS256": false, "ES384": false, "": false} {
+	for alg, good := range map[string]bool{
+		"ES256": true, "es256": false, "none": false, "HS256": false, "ES384": false,
+		"": false,
+	} {
 		p, err := plaid.New(plaid.Config{Environment: "sandbox", BaseURL: server.URL, ClientID: "c", Secret: "s"})
 		if err != nil {
 			t.Fatal(err)
 		}
-		signed := text(fmt.Appendf(nil, `{"alg":%q,"kid":"k"}`, alg)) + "." + text(fmt.Appendf(nil, `{"iat":%d,"request_body_sha256":"%x"}`, time.Now().Unix(), sha256.Sum256(body)))
+		signed := text(fmt.Appendf(nil, `{"alg":%q,"kid":"k"}`, alg)) + "." + text(fmt.Appendf(nil,
+			`{"iat":%d,"request_body_sha256":"%x"}`, time.Now().Unix(), sha256.Sum256(body)))
 		digest := sha256.Sum256([]byte(signed))
 		r, s, err := ecdsa.Sign(rand.Reader, private, digest[:])
 		if err != nil {
@@ -271,13 +320,15 @@ func TestOtherAlgorithms(t *testing.T) {
 		signature := make([]byte, 64)
 		r.FillBytes(signature[:32])
 		s.FillBytes(signature[32:])
-		if _, err := p.Verify(t.Context(), http.Header{"Plaid-Verification": {signed + "." + text(signature)}}, body); (err == nil) != good {
+		if _, err := p.Verify(t.Context(), http.Header{"Plaid-Verification": {signed + "." + text(signature)}},
+			body); (err == nil) != good {
 			t.Errorf("%q: got %v", alg, err)
 		}
 	}
 }
 
-// TestKeyIsAskedForOnce lets the first deliveries of a new key come together: all wait for the one answer, and a sender that goes away does not take it along.
+// TestKeyIsAskedForOnce lets the first deliveries of a new key come together: all wait for the one
+// answer, and a sender that goes away does not take it along.
 func TestKeyIsAskedForOnce(t *testing.T) {
 	t.Parallel()
 	const path = "/webhook_verification_key/get"

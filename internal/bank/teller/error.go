@@ -22,16 +22,45 @@ type verdict struct {
 }
 
 var (
-	signIn   = verdict{class: bank.Reauth, advice: "the bank wants a new sign-in: start reauthentication of this connection"}
-	atBank   = verdict{class: bank.Reauth, advice: "sign in on the bank's own website and do what it asks there, then start reauthentication of this connection"}
-	setup    = verdict{class: bank.Ours, advice: "Teller refuses how coffer is set up: check the client certificate, the application and the environment"}
-	refusing = verdict{class: bank.Permanent, advice: "Teller does not accept this connection any more; connect the bank again"}
-	shut     = verdict{class: bank.Permanent, advice: "the bank has closed this account; what is stored of it stays"}
-	missing  = verdict{class: bank.Permanent, advice: "Teller does not know this account; connect the bank again if it is still open"}
-	mistake  = verdict{class: bank.Ours, advice: "Teller refuses what coffer asked; this is a mistake in coffer, please report it"}
-	limited  = verdict{class: bank.Later, advice: "Teller asks to be called less often; it is asked again in a while", wait: time.Minute}
-	bankDown = verdict{class: bank.Later, advice: "the bank does not answer Teller; it is asked again later", wait: 30 * time.Minute}
-	passing  = verdict{class: bank.Later, advice: "Teller has trouble of its own; it is asked again in a while", wait: 30 * time.Second}
+	signIn = verdict{
+		class:  bank.Reauth,
+		advice: "the bank requires a new sign-in: start reauthentication of this connection",
+	}
+	atBank = verdict{
+		class: bank.Reauth,
+		advice: "sign in on the bank's own website and do what it asks there, then start reauthentication of this " +
+			"connection",
+	}
+	setup = verdict{
+		class: bank.Ours,
+		advice: "Teller rejects coffer's configuration: check the client certificate, the application and the " +
+			"environment",
+	}
+	refusing = verdict{
+		class:  bank.Permanent,
+		advice: "Teller no longer accepts this connection; connect the bank again",
+	}
+	shut    = verdict{class: bank.Permanent, advice: "the bank has closed this account; its stored data is kept"}
+	missing = verdict{
+		class:  bank.Permanent,
+		advice: "Teller does not know this account; connect the bank again if it is still open",
+	}
+	mistake = verdict{
+		class:  bank.Ours,
+		advice: "Teller rejected coffer's request; this is a bug in coffer, please report it",
+	}
+	limited = verdict{
+		class:  bank.Later,
+		advice: "Teller limits how often it can be called; coffer will try again later", wait: time.Minute,
+	}
+	bankDown = verdict{
+		class: bank.Later, advice: "the bank does not respond to Teller; coffer will try again later",
+		wait: 30 * time.Minute,
+	}
+	passing = verdict{
+		class: bank.Later, advice: "Teller has a problem of its own; coffer will try again later",
+		wait: 30 * time.Second,
+	}
 )
 
 // elsewhere are the ends of a connection that are mended on the bank's own pages first.
@@ -71,7 +100,10 @@ func judge(code string, status int) *bank.Error {
 	default:
 		v = passing
 	}
-	return &bank.Error{Provider: name, Class: v.class, Code: bank.Code(code), Advice: v.advice, RetryAfter: v.wait, Status: status}
+	return &bank.Error{
+		Provider: name, Class: v.class, Code: bank.Code(code), Advice: v.advice, RetryAfter: v.wait,
+		Status: status,
+	}
 }
 
 // refused is the error of an answer that is no success.

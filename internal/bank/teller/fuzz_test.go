@@ -14,7 +14,7 @@ func FuzzRows(f *testing.F) {
 		if json.Unmarshal(body, &raws) != nil {
 			return
 		}
-		here := place{Todo: []todo{{"a", kind, currency}}}
+		here := readPosition{Todo: []todo{{"a", kind, currency}}}
 		var page bank.Page
 		here.read(raws, &page)
 		for _, row := range page.Transactions {

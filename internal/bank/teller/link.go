@@ -23,7 +23,8 @@ import (
 
 const sessionLife = 30 * time.Minute
 
-// Accounts implements [bank.Provider]. Balances cost a call each, so that they come from [Teller.Balances] only.
+// Accounts implements [bank.Provider]. Each balance costs a call, so balances come only from
+// [Teller.Balances].
 func (t *Teller) Accounts(ctx context.Context, c bank.Credentials) ([]bank.Account, error) {
 	creds, err := t.open(c)
 	if err != nil {
@@ -113,9 +114,13 @@ func (t *Teller) Revoke(ctx context.Context, c bank.Credentials) error {
 	return err
 }
 
-// Test implements [bank.Tester]: without a token Teller answers that one is missing, but looks at the certificate first.
+// Test implements [bank.Tester]: without a token Teller reports that one is missing, but checks the
+// certificate first.
 func (t *Teller) Test(ctx context.Context) error {
-	answer, err := t.client.Do(ctx, bank.Call{Method: http.MethodGet, Path: "/accounts", Header: http.Header{"Teller-Version": {version}}})
+	answer, err := t.client.Do(ctx, bank.Call{
+		Method: http.MethodGet, Path: "/accounts",
+		Header: http.Header{"Teller-Version": {version}},
+	})
 	if err != nil {
 		return err
 	}
@@ -128,7 +133,8 @@ func (t *Teller) Test(ctx context.Context) error {
 	return t.refused(answer)
 }
 
-// Session implements [bank.Linker]. Teller Connect runs in the browser alone; the nonce ties what it gives to this session.
+// Session implements [bank.Linker]. Teller Connect runs in the browser only; the nonce ties its
+// result to this session.
 func (t *Teller) Session(context.Context, bank.LinkRequest) (bank.Session, error) {
 	return t.session(), nil
 }
@@ -136,7 +142,8 @@ func (t *Teller) Session(context.Context, bank.LinkRequest) (bank.Session, error
 // Widget implements [bank.Embedder].
 func (t *Teller) Widget() bank.Widget { return t.widget }
 
-// Relink implements [bank.Relinker]: Connect goes straight to the enrolment's bank, and its token works again.
+// Relink implements [bank.Relinker]: Connect goes straight to the enrolment's bank, and its token
+// works again.
 func (t *Teller) Relink(_ context.Context, c bank.Credentials, _ bank.LinkRequest) (bank.Session, error) {
 	creds, err := t.open(c)
 	if err != nil {
@@ -152,13 +159,14 @@ func (t *Teller) session() bank.Session {
 	return bank.Session{
 		Token: nonce, ExpiresAt: t.now().Add(sessionLife),
 		Config: map[string]any{
-			"applicationId": t.application, "environment": t.environment, "products": []string{"transactions", "balance"}, "selectAccount": "multiple", "nonce": nonce,
+			"applicationId": t.application, "environment": t.environment,
+			"products": []string{"transactions", "balance"}, "selectAccount": "multiple", "nonce": nonce,
 		},
 	}
 }
 
-// Exchange implements [bank.Linker]. The browser holds the real token, so it is not believed: Teller must know the token,
-// and know it as that enrolment's.
+// Exchange implements [bank.Linker]. The browser holds the real token, so its claim is not trusted:
+// Teller must know the token, and confirm that it belongs to this enrolment.
 func (t *Teller) Exchange(ctx context.Context, session string, given json.RawMessage) (bank.Linked, error) {
 	var in struct {
 		credentials
@@ -166,29 +174,38 @@ func (t *Teller) Exchange(ctx context.Context, session string, given json.RawMes
 		Signatures []string `json:"signatures"`
 	}
 	if json.Unmarshal(given, &in) != nil || in.AccessToken == "" || in.EnrollmentID == "" {
-		return bank.Linked{}, errs.Field("credentials", "required", "give access_token and enrollment_id, as Teller Connect's onSuccess got them")
+		return bank.Linked{}, errs.Field("credentials", "required",
+			"give the access_token and enrollment_id that Teller Connect passed to onSuccess")
 	}
 	accounts, err := t.accounts(ctx, in.credentials)
 	if err != nil {
 		return bank.Linked{}, err
 	}
-	if len(accounts) == 0 || slices.ContainsFunc(accounts, func(a account) bool { return string(a.EnrollmentID) != in.EnrollmentID }) {
-		return bank.Linked{}, errs.Field("credentials.enrollment_id", "conflict", "the access token does not belong to this enrolment; connect the bank again")
+	if len(accounts) == 0 || slices.ContainsFunc(accounts,
+		func(a account) bool { return string(a.EnrollmentID) != in.EnrollmentID }) {
+		return bank.Linked{}, errs.Field("credentials.enrollment_id", "conflict",
+			"the access token does not belong to this enrolment; connect the bank again")
 	}
 	stored, err := json.Marshal(in.credentials) //nolint:gosec // credentials are made to be sealed
 	if err != nil {
 		return bank.Linked{}, err
 	}
-	out := bank.Linked{Credentials: stored, ConnectionID: in.EnrollmentID, InstitutionName: text.Name(string(accounts[0].Institution.Name))}
+	out := bank.Linked{
+		Credentials: stored, ConnectionID: in.EnrollmentID,
+		InstitutionName: text.Name(string(accounts[0].Institution.Name)),
+	}
 	if bank.IsID(string(accounts[0].Institution.ID)) {
 		out.InstitutionID = string(accounts[0].Institution.ID)
 	}
-	out.Signed = session != "" && t.signed(strings.Join([]string{session, in.AccessToken, in.UserID, in.EnrollmentID, t.environment}, "."), in.Signatures)
+	out.Signed = session != "" && t.signed(strings.Join([]string{
+		session, in.AccessToken, in.UserID, in.EnrollmentID,
+		t.environment,
+	}, "."), in.Signatures)
 	return out, nil
 }
 
-// signed looks for a signature of that message. Teller's documentation leaves open whether the message or its hash is
-// signed, and in which encoding, so that either is taken.
+// signed looks for a signature of that message. Teller's documentation leaves open whether the
+// message or its hash is signed, and in which encoding, so that either is taken.
 func (t *Teller) signed(message string, signatures []string) bool {
 	if t.signingKey == nil {
 		return false
@@ -196,7 +213,8 @@ func (t *Teller) signed(message string, signatures []string) bool {
 	sum := sha256.Sum256([]byte(message))
 	for _, s := range signatures {
 		signature := decode(s, ed25519.SignatureSize)
-		if signature != nil && (ed25519.Verify(t.signingKey, []byte(message), signature) || ed25519.Verify(t.signingKey, sum[:], signature)) {
+		if signature != nil && (ed25519.Verify(t.signingKey, []byte(message), signature) ||
+			ed25519.Verify(t.signingKey, sum[:], signature)) {
 			return true
 		}
 	}
@@ -208,7 +226,8 @@ func signingKey(s string) []byte { return decode(s, ed25519.PublicKeySize) }
 // decode reads n bytes in hex or in any base64; nil if it cannot.
 func decode(s string, n int) []byte {
 	for _, read := range []func(string) ([]byte, error){
-		hex.DecodeString, base64.StdEncoding.DecodeString, base64.RawStdEncoding.DecodeString, base64.URLEncoding.DecodeString, base64.RawURLEncoding.DecodeString,
+		hex.DecodeString, base64.StdEncoding.DecodeString, base64.RawStdEncoding.DecodeString,
+		base64.URLEncoding.DecodeString, base64.RawURLEncoding.DecodeString,
 	} {
 		if b, err := read(s); err == nil && len(b) == n {
 			return b

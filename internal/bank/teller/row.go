@@ -9,22 +9,22 @@ import (
 )
 
 type account struct {
-	ID           bank.Loose `json:"id"`
-	EnrollmentID bank.Loose `json:"enrollment_id"`
-	Name         bank.Loose `json:"name"`
-	Type         bank.Loose `json:"type"`
-	Subtype      bank.Loose `json:"subtype"`
-	LastFour     bank.Loose `json:"last_four"`
-	Currency     bank.Loose `json:"currency"`
-	Status       bank.Loose `json:"status"`
+	ID           bank.OptionalString `json:"id"`
+	EnrollmentID bank.OptionalString `json:"enrollment_id"`
+	Name         bank.OptionalString `json:"name"`
+	Type         bank.OptionalString `json:"type"`
+	Subtype      bank.OptionalString `json:"subtype"`
+	LastFour     bank.OptionalString `json:"last_four"`
+	Currency     bank.OptionalString `json:"currency"`
+	Status       bank.OptionalString `json:"status"`
 	Institution  struct {
-		ID   bank.Loose `json:"id"`
-		Name bank.Loose `json:"name"`
+		ID   bank.OptionalString `json:"id"`
+		Name bank.OptionalString `json:"name"`
 	} `json:"institution"`
 	// A link that is missing is something that the account cannot do.
 	Links struct {
-		Balances     bank.Loose `json:"balances"`
-		Transactions bank.Loose `json:"transactions"`
+		Balances     bank.OptionalString `json:"balances"`
+		Transactions bank.OptionalString `json:"transactions"`
 	} `json:"links"`
 }
 
@@ -38,34 +38,36 @@ func (a account) ours() bank.Account {
 		currency = ""
 	}
 	return bank.Account{
-		ProviderID: string(a.ID), Name: text.Name(string(a.Name)), Type: kind, Subtype: text.Line(string(a.Subtype), 64).Plain(),
-		Mask: text.Line(string(a.LastFour), 8).Plain(), Currency: currency,
+		ProviderID: string(a.ID), Name: text.Name(string(a.Name)), Type: kind,
+		Subtype: text.Line(string(a.Subtype), 64).Plain(),
+		Mask:    text.Line(string(a.LastFour), 8).Plain(), Currency: currency,
 	}
 }
 
 type transaction struct {
-	ID          bank.Loose      `json:"id"`
-	AccountID   bank.Loose      `json:"account_id"`
-	Amount      json.RawMessage `json:"amount"`
-	Date        bank.Loose      `json:"date"`
-	Description bank.Loose      `json:"description"`
-	Status      bank.Loose      `json:"status"`
+	ID          bank.OptionalString `json:"id"`
+	AccountID   bank.OptionalString `json:"account_id"`
+	Amount      json.RawMessage     `json:"amount"`
+	Date        bank.OptionalString `json:"date"`
+	Description bank.OptionalString `json:"description"`
+	Status      bank.OptionalString `json:"status"`
 	Details     struct {
-		Category     bank.Loose `json:"category"`
+		Category     bank.OptionalString `json:"category"`
 		Counterparty *struct {
-			Name bank.Loose `json:"name"`
+			Name bank.OptionalString `json:"name"`
 		} `json:"counterparty"`
 	} `json:"details"`
 }
 
-// readTransaction reads a row of an account, or says what is wrong with it; then the answer has the ids that could be
-// read. The account decides the currency and the sign: Teller's depository accounts count money in, its cards money out.
+// readTransaction reads a row of an account, or says what is wrong with it; then the answer has the
+// ids that could be read. The account decides the currency and the sign: Teller's depository
+// accounts count money in, its cards money out.
 func readTransaction(raw []byte, a bank.Account) (bank.Transaction, bank.Reason) {
 	out := bank.Transaction{AccountID: a.ProviderID, Currency: a.Currency}
 	var row transaction
 	if json.Unmarshal(raw, &row) != nil {
 		var ids struct {
-			ID bank.Loose `json:"id"`
+			ID bank.OptionalString `json:"id"`
 		}
 		_ = json.Unmarshal(raw, &ids) // what is no object has no id
 		out.ProviderID = string(ids.ID)

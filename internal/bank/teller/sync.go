@@ -13,9 +13,9 @@ import (
 	"coffer/internal/bank"
 )
 
-// A place is where a loop stands among the accounts. It travels through [bank.Position], because the next page may be
-// asked for by another server.
-type place struct {
+// A readPosition is where a loop stands among the accounts. It travels through [bank.Position],
+// because the next page may be asked for by another server.
+type readPosition struct {
 	Todo    []todo `json:"todo"`    // accounts that are not read whole, the current one first
 	Oldest  string `json:"oldest"`  // the last row that came; the next page is older
 	Blurred bool   `json:"blurred"` // a row without an id came, so what is missing cannot be told
@@ -28,18 +28,22 @@ type todo struct {
 	Currency string `json:"currency"`
 }
 
-// Pull implements [bank.Provider]: the first page brings the accounts too, then they are read one after another.
+// Pull implements [bank.Provider]: the first page also contains the accounts, which are then read
+// one after another.
 func (t *Teller) Pull(ctx context.Context, c bank.Credentials, at bank.Position) (bank.Page, error) {
 	creds, err := t.open(c)
 	if err != nil {
 		return bank.Page{}, err
 	}
 	var page bank.Page
-	var here place
+	var here readPosition
 	if at.Next == "" {
 		page, here, err = t.survey(ctx, creds, at.Accounts)
 	} else if json.Unmarshal([]byte(at.Next), &here) != nil || len(here.Todo) == 0 {
-		err = &bank.Error{Provider: name, Class: bank.Ours, Code: "POSITION", Advice: "this is a mistake in coffer; please report it"}
+		err = &bank.Error{
+			Provider: name, Class: bank.Ours, Code: "POSITION",
+			Advice: "this is a bug in coffer; please report it",
+		}
 	}
 	if err != nil {
 		return bank.Page{}, err
@@ -61,9 +65,9 @@ func (t *Teller) Pull(ctx context.Context, c bank.Credentials, at bank.Position)
 }
 
 // survey lists the accounts and decides which of them are read.
-func (t *Teller) survey(ctx context.Context, c credentials, only []string) (bank.Page, place, error) {
+func (t *Teller) survey(ctx context.Context, c credentials, only []string) (bank.Page, readPosition, error) {
 	var page bank.Page
-	var here place
+	var here readPosition
 	accounts, err := t.accounts(ctx, c)
 	if err != nil {
 		return page, here, err
@@ -83,7 +87,7 @@ func (t *Teller) survey(ctx context.Context, c credentials, only []string) (bank
 }
 
 // rows reads one page of the current account and moves on.
-func (t *Teller) rows(ctx context.Context, c credentials, from time.Time, here *place, page *bank.Page) error {
+func (t *Teller) rows(ctx context.Context, c credentials, from time.Time, here *readPosition, page *bank.Page) error {
 	now := here.Todo[0]
 	query := url.Values{"count": {strconv.Itoa(pageSize)}}
 	if here.Oldest != "" {
@@ -113,7 +117,8 @@ func (t *Teller) rows(ctx context.Context, c credentials, from time.Time, here *
 	}
 	before := here.Oldest
 	here.read(raws, page)
-	// Teller's largest count is not known, so that a short page is not the last one: an empty page is.
+	// Teller's largest count is not known, so that a short page is not the last one: an empty page
+	// is.
 	if len(raws) > 0 && here.Oldest != before {
 		return nil
 	}
@@ -125,7 +130,7 @@ func (t *Teller) rows(ctx context.Context, c credentials, from time.Time, here *
 }
 
 // read turns the rows to ours.
-func (p *place) read(raws []json.RawMessage, page *bank.Page) {
+func (p *readPosition) read(raws []json.RawMessage, page *bank.Page) {
 	a := bank.Account{ProviderID: p.Todo[0].ID, Type: p.Todo[0].Type}
 	_ = a.Currency.UnmarshalText([]byte(p.Todo[0].Currency)) // "" stays "": no row can be read then
 	for _, raw := range raws {
@@ -145,4 +150,4 @@ func (p *place) read(raws []json.RawMessage, page *bank.Page) {
 }
 
 // next goes to the next account.
-func (p *place) next() { *p = place{Todo: p.Todo[1:]} }
+func (p *readPosition) next() { *p = readPosition{Todo: p.Todo[1:]} }

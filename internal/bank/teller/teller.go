@@ -1,5 +1,5 @@
-// Package teller reads accounts and transactions through Teller.
-// It must not know what becomes of them: it speaks Teller's protocol on one side and the words of package bank on the other.
+// Package teller reads accounts and transactions through Teller. It must not know what happens to
+// them: it translates between Teller's protocol and the terms of package bank.
 package teller
 
 import (
@@ -17,16 +17,18 @@ import (
 
 const (
 	name     = "teller"
+	title    = "Teller"
 	baseURL  = "https://api.teller.io"
 	version  = "2020-10-12"
 	pageSize = 250
 	// A pending row is posted within days, and its date moves then.
 	windowDays = 10
-	// The margin before a window is read too, so that a row which moved to just before it does not look removed.
+	// The margin before a window is read too, so that a row which moved to just before it does not
+	// look removed.
 	marginDays = 7
 )
 
-// A Config is what an installation says about Teller.
+// A Config is an installation's configuration of Teller.
 type Config struct {
 	Environment    string           // sandbox, development or production
 	BaseURL        string           // Teller's own if empty
@@ -62,21 +64,25 @@ var (
 	_ bank.Webhooker = (*Teller)(nil)
 )
 
-// New makes the provider of that configuration.
+// New returns the provider for the configuration.
 func New(c Config) (*Teller, error) {
 	switch {
 	case c.Environment != "sandbox" && c.Environment != "development" && c.Environment != "production":
-		return nil, errs.New(errs.ProviderNotConfig, "the environment of Teller is sandbox, development or production")
+		return nil, errs.New(errs.ProviderNotConfig,
+			"the environment of Teller must be sandbox, development or production")
 	case c.ApplicationID == "":
-		return nil, errs.New(errs.ProviderNotConfig, "Teller needs an application id: it is in its dashboard")
+		return nil, errs.New(errs.ProviderNotConfig, "Teller needs an application id, which is in its dashboard")
 	case c.Environment != "sandbox" && (len(c.Certificate) == 0 || len(c.Key) == 0):
-		return nil, errs.New(errs.ProviderNotConfig, "Teller needs a client certificate and its key outside the sandbox: both are in the teller.zip of its dashboard")
+		return nil, errs.New(errs.ProviderNotConfig,
+			"Teller needs a client certificate and its key outside the sandbox: both are in the teller.zip of its "+
+				"dashboard")
 	}
 	secure := &tls.Config{MinVersion: tls.VersionTLS12}
 	if len(c.Certificate) > 0 {
 		pair, err := tls.X509KeyPair(c.Certificate, c.Key)
 		if err != nil {
-			return nil, errs.New(errs.ProviderNotConfig, "the client certificate of Teller and its key do not belong together, or are not PEM")
+			return nil, errs.New(errs.ProviderNotConfig,
+				"the client certificate of Teller and its key do not belong together, or are not PEM")
 		}
 		secure.Certificates = []tls.Certificate{pair}
 	}
@@ -89,10 +95,14 @@ func New(c Config) (*Teller, error) {
 	var signing []byte
 	if c.SigningKey != "" {
 		if signing = signingKey(c.SigningKey); signing == nil {
-			return nil, errs.New(errs.ProviderNotConfig, "the token signing key of Teller is 32 bytes in base64 or hex")
+			return nil, errs.New(errs.ProviderNotConfig,
+				"the token signing key of Teller must be 32 bytes in base64 or hex")
 		}
 	}
-	widget := bank.Widget{Script: "https://cdn.teller.io/connect/connect.js", Frames: []string{"https://teller.io/"}, Connect: name}
+	widget := bank.Widget{
+		Script: "https://cdn.teller.io/connect/connect.js", Frames: []string{"https://teller.io/"},
+		Connect: name,
+	}
 	if c.BaseURL == "" {
 		c.BaseURL = baseURL
 	} else { // a simulator has a widget of its own, or none
@@ -107,7 +117,8 @@ func New(c Config) (*Teller, error) {
 		return nil, err
 	}
 	return &Teller{
-		client: client, environment: c.Environment, application: c.ApplicationID, signingKey: signing, now: c.Now, widget: widget,
+		client: client, environment: c.Environment, application: c.ApplicationID, signingKey: signing, now: c.Now,
+		widget:  widget,
 		secrets: func() []string { return c.WebhookSecrets },
 	}, nil
 }
@@ -118,7 +129,8 @@ func (t *Teller) Name() string { return name }
 // Traits implements [bank.Provider].
 func (t *Teller) Traits() bank.Traits {
 	return bank.Traits{
-		Title: "Teller", Shape: bank.Window, PageSize: pageSize, WindowDays: windowDays, MinInterval: 15 * time.Minute, PaidBalances: true,
+		Title: title, Shape: bank.Window, PageSize: pageSize, WindowDays: windowDays, MinInterval: 15 * time.Minute,
+		PaidBalances: true,
 	}
 }
 
@@ -132,7 +144,10 @@ type credentials struct {
 func (t *Teller) open(c bank.Credentials) (credentials, error) {
 	var out credentials
 	if err := json.Unmarshal(c, &out); err != nil || out.AccessToken == "" {
-		return out, &bank.Error{Provider: name, Class: bank.Ours, Code: "CREDENTIALS", Advice: "the stored credentials cannot be read; connect the bank again"}
+		return out, &bank.Error{
+			Provider: name, Class: bank.Ours, Code: "CREDENTIALS",
+			Advice: "the stored credentials cannot be read; connect the bank again",
+		}
 	}
 	return out, nil
 }

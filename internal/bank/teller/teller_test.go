@@ -31,7 +31,8 @@ func start(t *testing.T, o banksim.TellerOptions) (*banksim.Teller, *teller.Tell
 	}
 	t.Cleanup(sim.Close)
 	c := teller.Config{
-		Environment: "development", BaseURL: sim.URL(), ApplicationID: "app_1", Certificate: sim.Certificate(), Key: sim.Key(), RootCA: sim.CA(),
+		Environment: "development", BaseURL: sim.URL(), ApplicationID: "app_1", Certificate: sim.Certificate(),
+		Key: sim.Key(), RootCA: sim.CA(),
 		WebhookSecrets: []string{"an older one", secret}, Now: sim.Now,
 	}
 	if o.Sandbox {
@@ -78,7 +79,10 @@ func subject(o banksim.TellerOptions) func(t *testing.T) banktest.Subject {
 		t.Helper()
 		sim, p := start(t, o)
 		linked, e := connect(t, sim, p)
-		return banktest.Subject{Provider: p, Credentials: linked.Credentials, Bank: &theBank{t: t, sim: sim, book: e.Book}, Secrets: []string{secret, e.AccessToken}}
+		return banktest.Subject{
+			Provider: p, Credentials: linked.Credentials,
+			Bank: &theBank{t: t, sim: sim, book: e.Book}, Secrets: []string{secret, e.AccessToken},
+		}
 	}
 }
 
@@ -97,14 +101,16 @@ func (b *theBank) Truth() ([]bank.Transaction, []bank.Account) {
 			continue
 		}
 		rows = append(rows, bank.Transaction{
-			ProviderID: r.ID, AccountID: r.AccountID, Date: r.Date, Amount: r.Amount, Currency: r.Currency, Name: r.Name, MerchantName: r.Merchant,
+			ProviderID: r.ID, AccountID: r.AccountID, Date: r.Date, Amount: r.Amount, Currency: r.Currency,
+			Name: r.Name, MerchantName: r.Merchant,
 			CategoryPrimary: r.Primary, Pending: r.Pending,
 		})
 	}
 	var accounts []bank.Account
 	for _, a := range b.book.Accounts() {
 		accounts = append(accounts, bank.Account{
-			ProviderID: a.ID, Name: a.Name, Type: a.Type, Subtype: a.Subtype, Mask: a.Mask, Currency: a.Currency, Current: a.Current, Available: a.Available,
+			ProviderID: a.ID, Name: a.Name, Type: a.Type, Subtype: a.Subtype, Mask: a.Mask, Currency: a.Currency,
+			Current: a.Current, Available: a.Available,
 		})
 	}
 	return rows, accounts
@@ -119,7 +125,8 @@ func (b *theBank) Add(n int) {
 			b.t.Fatal(err)
 		}
 		b.book.Add(banksim.Row{
-			AccountID: accounts[b.n%3].ID, Date: lastDay.AddDate(0, 0, -b.n%9), Amount: amount, Name: text.Name(fmt.Sprint("Row ", b.n)), Pending: b.n%3 == 0,
+			AccountID: accounts[b.n%3].ID, Date: lastDay.AddDate(0, 0, -b.n%9), Amount: amount,
+			Name: text.Name(fmt.Sprint("Row ", b.n)), Pending: b.n%3 == 0,
 		})
 	}
 }
@@ -147,7 +154,11 @@ func (b *theBank) Churn() {
 
 func (b *theBank) Spoil() string {
 	account := b.book.Accounts()[0].ID
-	b.book.Add(banksim.Row{ID: "txn_spoilt", AccountID: account, Date: lastDay, Raw: json.RawMessage(`{"id":"txn_spoilt","account_id":"` + account + `","amount":"12.345","date":"2026-06-30","status":"posted"}`)})
+	b.book.Add(banksim.Row{
+		ID: "txn_spoilt", AccountID: account, Date: lastDay,
+		Raw: json.RawMessage(`{"id":"txn_spoilt","account_id":"` + account +
+			`","amount":"12.345","date":"2026-06-30","status":"posted"}`),
+	})
 	return "txn_spoilt"
 }
 
@@ -169,7 +180,8 @@ func (b *theBank) Fault(kind banktest.Fault) {
 func (b *theBank) Webhook(age time.Duration) (http.Header, []byte) {
 	b.sim.Advance(-age)
 	defer b.sim.Advance(age)
-	d, err := b.sim.Webhook("wh_1", "transactions.processed", map[string]any{"enrollment_id": b.book.ID(), "transactions": []any{}})
+	d, err := b.sim.Webhook("wh_1", "transactions.processed",
+		map[string]any{"enrollment_id": b.book.ID(), "transactions": []any{}})
 	if err != nil {
 		b.t.Fatal(err)
 	}

@@ -20,7 +20,8 @@ const (
 	maxSignature = 2048
 )
 
-// Verify implements [bank.Webhooker]: an HMAC over the moment and the body, by any secret that is not expired.
+// Verify implements [bank.Webhooker]: an HMAC over the timestamp and the body, with any secret that
+// has not expired.
 func (t *Teller) Verify(_ context.Context, h http.Header, body []byte) (bank.Event, error) {
 	headers := h.Values("Teller-Signature")
 	if len(headers) != 1 || len(headers[0]) > maxSignature {
@@ -73,9 +74,9 @@ func readEvent(body []byte) (bank.Event, error) {
 		ID      string `json:"id"`
 		Type    string `json:"type"`
 		Payload struct {
-			EnrollmentID bank.Loose `json:"enrollment_id"`
-			AccountID    bank.Loose `json:"account_id"`
-			Reason       bank.Loose `json:"reason"`
+			EnrollmentID bank.OptionalString `json:"enrollment_id"`
+			AccountID    bank.OptionalString `json:"account_id"`
+			Reason       bank.OptionalString `json:"reason"`
 		} `json:"payload"`
 	}
 	if json.Unmarshal(body, &w) != nil || !bank.IsID(w.ID) {

@@ -1,4 +1,5 @@
-// Package jobtest makes a test binary a server that works jobs too, so that tests can stop and kill real processes. It knows no kind of job: each test brings its own.
+// Package jobtest turns a test binary into a server that also works on jobs, so that tests can stop
+// and kill real processes. It knows no kind of job: each test brings its own.
 package jobtest
 
 import (
@@ -20,7 +21,8 @@ import (
 
 const variable = "COFFER_TEST_SERVER"
 
-// Main is TestMain of a package: in a process that [Start] has made it serves as that server S until it is told to stop, else it runs the tests.
+// Main is the TestMain of a package: in a process started by [Start] it serves as the server S
+// until it is told to stop, else it runs the tests.
 func Main[S any](m *testing.M, serve func(ctx context.Context, s S) error) {
 	printed := os.Getenv(variable)
 	if printed == "" {
@@ -39,7 +41,7 @@ func Main[S any](m *testing.M, serve func(ctx context.Context, s S) error) {
 	}
 }
 
-// A Process is a server that runs.
+// A Process is a running server.
 type Process struct {
 	*exec.Cmd
 	mu  sync.Mutex
@@ -60,14 +62,14 @@ func Start[S any](s S) (*Process, error) {
 	return p, nil
 }
 
-// Write takes what the process logs.
+// Write stores what the process logs.
 func (p *Process) Write(b []byte) (int, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.log.Write(b)
 }
 
-// Said is what the process has logged.
+// Said returns what the process has logged.
 func (p *Process) Said() string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -80,7 +82,7 @@ func (p *Process) End() {
 	_ = p.Wait()         // says that it was killed
 }
 
-// A Hold is who has a job at the moment, and how far it is.
+// A Hold says which worker has a job at the moment, and its progress.
 type Hold struct {
 	State   string `db:"state"`
 	Done    int    `db:"done"`
@@ -88,9 +90,10 @@ type Hold struct {
 	Owner   string `db:"owner"`
 }
 
-// Holder reads who has the job; pid is 0 if nobody has.
+// Holder reads which worker has the job; pid is 0 if none has.
 func Holder(ctx context.Context, db *pg.DB, job id.ID) (h Hold, pid int, err error) {
-	h, err = pg.One[Hold](ctx, db, `select state, done::int as done, attempt, coalesce(lease_owner, '') as owner from job where id = $1`, job)
+	h, err = pg.One[Hold](ctx, db, `select state, done::int as done, attempt, coalesce(lease_owner, '') as owner
+		from job where id = $1`, job)
 	if words := strings.Fields(h.Owner); len(words) == 3 {
 		_, _ = fmt.Sscan(words[1], &pid)
 	}

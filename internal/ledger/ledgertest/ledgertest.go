@@ -11,23 +11,49 @@ import (
 	"coffer/internal/pg"
 )
 
-// Canonical is what the canonical hash covers, a line for each record in key order, and the hash below them: account, provider id, category, tags, counterparty, comments and deletion of transactions,
-// with their sources and so their holds, then the definitions; no time, no generated id. It is of those transactions (nil means all) and of the tags, categories and counterparties whose name is like names ("" means all).
+// Canonical is what the canonical hash covers, a line for each record in key order, and the hash
+// below them: account, provider id, category, tags, counterparty, comments and deletion of
+// transactions, with their sources and so their holds, then the definitions, what the household
+// said of accounts and their links, and reports; no time, no generated id. It is of those
+// transactions (nil means all) and of the tags, categories, counterparties, accounts and reports
+// whose name is like names ("" means all).
 func Canonical(ctx context.Context, q pg.Querier, transactions []string, names string) (string, error) {
 	if names == "" {
 		names = "%"
 	}
 	lines, err := pg.Values[string](ctx, q, `
 		select x from (
-			select concat_ws('|', 'transaction', a.provider_id, t.provider_id, c.slug, t.category_source, '#', p.name, t.counterparty_source, '#', t.deleted_at is not null, t.deleted_source,
-				array(select concat_ws(' ', g.slug, tt.present, tt.source) from transaction_tag tt join tag g on g.id = tt.tag_id where tt.transaction_id = t.id order by 1),
-				array(select concat_ws(' ', o.author_type, o.content) from comment o where o.transaction_id = t.id and o.deleted_at is null order by 1))
-			from transaction t join account a on a.id = t.account_id left join category c on c.id = t.category_id left join counterparty p on p.id = t.counterparty_id
+			select concat_ws('|', 'transaction', a.provider_id, t.provider_id, c.slug, t.category_source, '#', p.name,
+				t.counterparty_source, '#', t.deleted_at is not null, t.deleted_source,
+				array(select concat_ws(' ', g.slug, tt.present, tt.source) from transaction_tag tt
+					join tag g on g.id = tt.tag_id where tt.transaction_id = t.id order by 1),
+				array(select concat_ws(' ', o.author_type, o.content) from comment o
+					where o.transaction_id = t.id and o.deleted_at is null order by 1))
+			from transaction t join account a on a.id = t.account_id left join category c on c.id = t.category_id
+				left join counterparty p on p.id = t.counterparty_id
 			where $1::text[] is null or t.id = any($1::text[]::uuid[])
-			union all select concat_ws('|', 'tag', slug, display_name, description, color, icon) from tag where slug like $2 and deleted_at is null
-			union all select concat_ws('|', 'category', c.slug, c.display_name, p.slug, c.kind, c.icon, c.color, c.sort_order, c.hidden) from category c left join category p on p.id = c.parent_id where c.slug like $2 and c.deleted_at is null
+			union all select concat_ws('|', 'tag', slug, display_name, description, color, icon) from tag
+				where slug like $2 and deleted_at is null
+			union all select concat_ws('|', 'category', c.slug, c.display_name, p.slug, c.kind, c.icon, c.color,
+				c.sort_order, c.hidden) from category c left join category p on p.id = c.parent_id
+				where c.slug like $2 and c.deleted_at is null
 			union all select concat_ws('|', 'counterparty', p.name, p.website_url, p.logo_url, c.slug, p.mcc, o.name)
-			from counterparty p left join category c on c.id = p.category_id left join counterparty o on o.id = p.canonical_id where p.name like $2 and p.deleted_at is null) v (x)
+			from counterparty p left join category c on c.id = p.category_id left
+				join counterparty o on o.id = p.canonical_id where p.name like $2 and p.deleted_at is null
+			union all select concat_ws('|', 'account', a.provider_id, a.name, a.display_name, '#', m.name, a.hidden,
+				a.held) from account a left join member m on m.id = a.owner_id
+				where a.name like $2 and a.deleted_at is null
+			union all select concat_ws('|', 'report', title, kind, author_type, md5(body)) from report
+				where title like $2 and deleted_at is null
+			union all select concat_ws('|', 'link', a.provider_id, b.provider_id, l.kind, l.confidence,
+				l.deleted_at is not null, l.source)
+			from account_link l join account a on a.id = l.primary_id join account b on b.id = l.mirror_id
+				where l.source is not null and a.name like $2
+			union all select concat_ws('|', 'match', p.account_id = l.primary_id, p.provider_id, r.provider_id,
+				m.verdict, m.source)
+			from link_match m join account_link l on l.id = m.account_link_id join account a on a.id = l.primary_id
+				join transaction p on p.id = m.primary_id join transaction r on r.id = m.mirror_id
+			where m.verdict is not null and a.name like $2) v (x)
 		order by x`, transactions, names)
 	whole := strings.Join(lines, "\n")
 	return fmt.Sprintf("%s\n%x", whole, sha256.Sum256([]byte(whole))), err

@@ -1,6 +1,21 @@
 -- +goose Up
 
--- The tree that a household starts with. Ids are fixed, so that every household's seeded categories have the same ones.
+-- What every database starts with. Fixed ids are the same in every household.
+
+-- ==== one row each: this installation, the settings, the versions that caches go by ====
+
+insert into instance default values;
+insert into setting default values;
+insert into naming (version) values (gen_random_uuid());
+insert into rulebook default values;
+
+-- ==== auth: the first member ====
+
+insert into member (id, short_id, name, role) values ('019a3c5e-4000-7000-8000-000000000001', '00000001', 'Household', 'admin');
+
+-- ==== filing: categories, the providers' categories, tags ====
+
+-- The primaries, then their children.
 insert into category (id, short_id, slug, display_name, kind, icon, color, sort_order, is_system) values
 	('019a3c5e-4000-7000-8cc0-0e42d6dadb03', 'sr2duSrD', 'income', 'Income', 'income', 'banknote', '#02870c', 10, true),
 	('019a3c5e-4000-7000-8bdb-98c068539f62', 'McgzMXZ4', 'home', 'Home', 'expense', 'house', '#995f2c', 20, true),
@@ -307,3 +322,9 @@ select m.provider, m.raw_primary, m.raw_detailed, c.id from (values
 -- The review queue is the set of transactions that carry this tag.
 insert into tag (id, short_id, slug, display_name, description, color, icon, is_system) values
 	('019a3c5e-4000-7000-a5f3-40707465581e', 'UsvHhjHq', 'needs-review', 'Needs review', 'Waits for a person or an agent to look at it; removing the tag closes the review', '#d97706', 'eye', true);
+
+-- ==== rulebook: the review rule ====
+
+-- Every new transaction waits for review.
+insert into rule (id, short_id, name, conditions, actions, trigger, priority, is_system, created_by_type, created_by_name) values
+	('019a3c5e-4000-7000-8000-000000000101', '00000049', 'Every new transaction → needs-review', '{}', '[{"type": "add_tag", "tag_slug": "needs-review"}]', 'on_create', 0, true, 'system', 'coffer');

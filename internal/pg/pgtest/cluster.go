@@ -14,13 +14,15 @@ import (
 	"testing"
 )
 
-// A Cluster is a PostgreSQL server of a test's own, which it may crash. It waits for its disk, as a household's does.
+// A Cluster is a PostgreSQL server of a test's own, which it may crash. It waits for its disk, as a
+// household's does.
 type Cluster struct {
 	bin, data, port string
 	as              *syscall.Credential
 }
 
-// NewCluster starts a server. Where no server is installed the test is skipped, except on a build machine, which has one.
+// NewCluster starts a server. Where no server is installed the test is skipped, except on a build
+// machine, which has one.
 func NewCluster(t testing.TB) *Cluster {
 	t.Helper()
 	c := &Cluster{bin: serverPrograms()}
@@ -28,7 +30,8 @@ func NewCluster(t testing.TB) *Cluster {
 		if os.Getenv("CI") != "" {
 			t.Fatal("pgtest: no initdb found: install postgresql")
 		}
-		t.Skip("pgtest: no PostgreSQL server is installed here (no initdb in /usr/lib/postgresql/*/bin nor in PATH), and this test must crash one")
+		t.Skip("pgtest: no PostgreSQL server is installed here (no initdb in /usr/lib/postgresql/*/bin nor in PATH), " +
+			"and this test must crash one")
 	}
 	home, err := os.MkdirTemp("", "coffer-pg-") //nolint:usetesting // the server's own user must be able to reach it
 	if err != nil {
@@ -54,7 +57,8 @@ func NewCluster(t testing.TB) *Cluster {
 		_ = c.Crash() // it may be down already
 		_ = os.RemoveAll(home)
 	})
-	if err := c.run("initdb", "-D", c.data, "-U", "postgres", "-A", "trust", "-E", "UTF8", "--locale=C.UTF-8", "--no-sync"); err != nil {
+	if err := c.run("initdb", "-D", c.data, "-U", "postgres", "-A", "trust", "-E", "UTF8", "--locale=C.UTF-8",
+		"--no-sync"); err != nil {
 		t.Fatal(err)
 	}
 	if err := c.Start(); err != nil {
@@ -115,10 +119,12 @@ func (c *Cluster) run(program string, args ...string) error {
 // Start runs the server and returns when it answers.
 func (c *Cluster) Start() error {
 	return c.run("pg_ctl", "-D", c.data, "-l", filepath.Join(filepath.Dir(c.data), "log"), "-w", "-t", "120", "start",
-		"-o", fmt.Sprintf("-p %s -c listen_addresses=127.0.0.1 -c unix_socket_directories='' -c max_connections=60", c.port))
+		"-o", fmt.Sprintf("-p %s -c listen_addresses=127.0.0.1 -c unix_socket_directories='' -c max_connections=60",
+			c.port))
 }
 
-// Crash stops the server at once: no transaction is finished, and the next start recovers from the log.
+// Crash stops the server at once: no transaction is finished, and the next start recovers from the
+// log.
 func (c *Cluster) Crash() error {
 	return c.run("pg_ctl", "-D", c.data, "-m", "immediate", "-w", "stop")
 }
@@ -128,7 +134,8 @@ func (c *Cluster) URL(database string) string {
 	return fmt.Sprintf("postgres://postgres@127.0.0.1:%s/%s?sslmode=disable", c.port, database)
 }
 
-// Dump is the whole database at that URL as pg_dump writes it, or what of it the options say. Where there is no pg_dump the test is skipped, except on a build machine.
+// Dump is the whole database at that URL as pg_dump writes it, or what of it the options say. Where
+// there is no pg_dump the test is skipped, except on a build machine.
 func Dump(t testing.TB, url string, options ...string) []byte {
 	t.Helper()
 	path, err := exec.LookPath("pg_dump")

@@ -1,5 +1,5 @@
-// Package pgtest gives each test a database of its own, cloned from a migrated template in some tens of milliseconds.
-// It is for tests only and knows nothing of what they test.
+// Package pgtest gives each test a database of its own, cloned from a migrated template in some
+// tens of milliseconds. It is for tests only and knows nothing of what they test.
 package pgtest
 
 import (
@@ -50,7 +50,8 @@ func URL(t testing.TB) string {
 	return clone(t, "template "+name+" strategy file_copy")
 }
 
-// CopyURL is a database that begins as the one at that URL is, to which nobody may be connected while it is copied.
+// CopyURL is a database that begins as the one at that URL is, to which nobody may be connected
+// while it is copied.
 func CopyURL(t testing.TB, of string) string {
 	t.Helper()
 	cfg, err := pgx.ParseConfig(of)
@@ -68,28 +69,42 @@ func EmptyURL(t testing.TB) string {
 
 func clone(t testing.TB, options string) string {
 	t.Helper()
-	name := "coffer_t_" + strings.ToLower(id.Base62(16))
-	if err := admin(context.Background(), "create database "+name+" "+options); err != nil {
+	mine, err := keeper()
+	if err != nil {
+		t.Fatalf("pgtest: %v", err)
+	}
+	name := fmt.Sprintf("%s%s_%s", prefix, mine, strings.ToLower(id.Base62(16)))
+	ctx := context.Background()
+	err = admin(ctx, func(c *pgx.Conn) error {
+		if err := waitForRoom(ctx, c, room, patience); err != nil {
+			return err
+		}
+		return run(ctx, c, "create database "+name+" "+options)
+	})
+	if err != nil {
 		t.Fatalf("pgtest: %v", err)
 	}
 	t.Cleanup(func() {
-		if err := admin(context.Background(), "drop database if exists "+name+" with (force)"); err != nil {
+		drop := func(c *pgx.Conn) error { return run(ctx, c, "drop database if exists "+name+" with (force)") }
+		if err := admin(ctx, drop); err != nil {
 			t.Errorf("pgtest: %v", err)
 		}
 	})
 	return at(name)
 }
 
-func admin(ctx context.Context, statements ...string) error {
-	c, err := pgx.Connect(ctx, AdminURL())
+func admin(ctx context.Context, f func(*pgx.Conn) error) error {
+	c, err := connect(ctx, AdminURL(), patience)
 	if err != nil {
 		return err
 	}
 	defer c.Close(ctx) //nolint:errcheck // nothing is left to lose
-	for _, s := range statements {
-		if _, err := c.Exec(ctx, s); err != nil {
-			return fmt.Errorf("%s: %w", s, err)
-		}
+	return f(c)
+}
+
+func run(ctx context.Context, c *pgx.Conn, statement string) error {
+	if _, err := c.Exec(ctx, statement); err != nil {
+		return fmt.Errorf("%s: %w", statement, err)
 	}
 	return nil
 }
@@ -107,11 +122,11 @@ func at(name string) string {
 	return u.String()
 }
 
-// template is made once per set of migrations, by whichever test process comes first; the others wait for its lock.
+// template is made once per set of migrations, by whichever test process comes first; the others
+// wait for its lock.
 var template = sync.OnceValues(func() (string, error) {
 	ctx := context.Background()
 	h := sha256.New()
-	fmt.Fprintln(h, pg.Newest()) // a step in Go is no file
 	err := fs.WalkDir(pg.Migrations(), ".", func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return err
@@ -125,7 +140,7 @@ var template = sync.OnceValues(func() (string, error) {
 	}
 	h.Write([]byte(job.Schema().Name))
 	name := fmt.Sprintf("coffer_template_%x", h.Sum(nil)[:8])
-	c, err := pgx.Connect(ctx, AdminURL())
+	c, err := connect(ctx, AdminURL(), patience)
 	if err != nil {
 		return "", err
 	}
@@ -134,7 +149,8 @@ var template = sync.OnceValues(func() (string, error) {
 		return "", err
 	}
 	var ready bool
-	if err := c.QueryRow(ctx, "select exists (select from pg_database where datname = $1 and datistemplate)", name).Scan(&ready); err != nil || ready {
+	if err := c.QueryRow(ctx, "select exists (select from pg_database where datname = $1 and datistemplate)",
+		name).Scan(&ready); err != nil || ready {
 		return name, err
 	}
 	// A half-made one is left when a run was stopped; only a finished one is marked as a template.

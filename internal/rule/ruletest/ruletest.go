@@ -1,5 +1,5 @@
-// Package ruletest makes up conditions and actions for tests, out of few words, so that rules and transactions meet often.
-// It is for tests only and must not know what a rule means.
+// Package ruletest makes up conditions and actions for tests, out of few words, so that rules and
+// transactions meet often. It is for tests only and must not know what a rule means.
 package ruletest
 
 import (

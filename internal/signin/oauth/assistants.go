@@ -8,8 +8,8 @@ import (
 
 var listBody = page.Parse(`
 {{if .}}<p class="lead">These programs use the household's data in your name.</p>
-{{range .}}<form class="card" method="post" action="/account/assistants/end"><p>{{.Name}} <span class="dim">{{if eq .Scope "full_access"}}reads and changes{{else}}reads{{end}}, since {{.CreatedAt.Time.Format "2 January 2006, 15:04 MST"}}{{with .LastUsedAt}}, last used {{.Time.Format "2 January 2006, 15:04 MST"}}{{end}}</span></p>
-<input type="hidden" name="assistant" value="{{.ShortID}}"><button class="quiet">End this</button></form>{{end}}
+{{range .}}<form class="card" method="post" action="/account/assistants/end"><p>{{.Name}} <span class="dim">{{if eq .Scope "full_access"}}can read and change{{else}}can read{{end}}, since {{.CreatedAt.Time.Format "2 January 2006, 15:04 MST"}}{{with .LastUsedAt}}, last used {{.Time.Format "2 January 2006, 15:04 MST"}}{{end}}</span></p>
+<input type="hidden" name="assistant" value="{{.ShortID}}"><button class="quiet">Revoke</button></form>{{end}}
 {{else}}<p class="lead">No program uses the household's data in your name.</p>{{end}}
 <p class="dim"><a href="/account">Your account</a></p>`)
 

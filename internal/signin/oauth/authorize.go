@@ -22,10 +22,14 @@ type request struct {
 }
 
 // parameters are what a request may have, each once.
-var parameters = []string{"response_type", "client_id", "redirect_uri", "scope", "state", "code_challenge", "code_challenge_method", "resource"}
+var parameters = []string{
+	"response_type", "client_id", "redirect_uri", "scope", "state", "code_challenge",
+	"code_challenge_method", "resource",
+}
 
-// who finds the client and where to send the browser back to. What is wrong here is told to the member: an address that is not the client's must get nothing.
-func (s *Server) who(r *http.Request, actor op.Actor, v url.Values) (request, error) {
+// findClient finds the client and where to send the browser back to. What is wrong here is told to
+// the member: an address that is not the client's must get nothing.
+func (s *Server) findClient(r *http.Request, actor op.Actor, v url.Values) (request, error) {
 	if fault := repeated(v, parameters...); fault != "" {
 		return request{}, errs.New(errs.ValidationError, "the program that sent you here made a mistake: %s", fault)
 	}
@@ -34,7 +38,8 @@ func (s *Server) who(r *http.Request, actor op.Actor, v url.Values) (request, er
 		return request{}, err
 	}
 	if !matches(client.RedirectURIs, v.Get("redirect_uri")) {
-		return request{}, errs.New(errs.ValidationError, "the program that sent you here wants the answer at an address that it did not announce; do not go on")
+		return request{}, errs.New(errs.ValidationError,
+			"the program that sent you here wants the response at an address it did not register; do not continue")
 	}
 	u, _ := redirectable(v.Get("redirect_uri"))
 	return request{client: client, redirect: u, values: v}, nil
@@ -48,7 +53,8 @@ func (s *Server) find(r *http.Request, actor op.Actor, name string) (auth.Client
 	case err != nil && !errors.Is(err, auth.ErrNoClient):
 		return auth.Client{}, err
 	case !isDocument(name):
-		return auth.Client{}, errs.New(errs.ValidationError, "the program that sent you here is not known; remove coffer there and add it again")
+		return auth.Client{}, errs.New(errs.ValidationError,
+			"the program that sent you here is not known; remove coffer there and add it again")
 	}
 	if err := s.auth().MayRead(r.Context(), *actor.Member); err != nil {
 		return auth.Client{}, err
@@ -60,12 +66,13 @@ func (s *Server) find(r *http.Request, actor op.Actor, name string) (auth.Client
 	return s.auth().KeepDocument(r.Context(), said, fresh)
 }
 
-// check holds the rest of a request against the protocol; what is wrong is told to the program, by the name that the protocol has for it.
+// check holds the rest of a request against the protocol; what is wrong is told to the program, by
+// the name that the protocol has for it.
 func (s *Server) check(q *request) (fault, why string) {
 	v := q.values
 	var ok bool
 	if q.scope, ok = parseScope(v.Get("scope")); !ok {
-		return "invalid_scope", "the scopes are read and write"
+		return "invalid_scope", "scope must be read, or read and write"
 	}
 	q.resource = v.Get("resource")
 	if q.resource == "" {
@@ -75,7 +82,7 @@ func (s *Server) check(q *request) (fault, why string) {
 	case v.Get("response_type") != "code":
 		return "unsupported_response_type", "response_type must be code"
 	case v.Get("code_challenge_method") != "S256" || len(challenge) != 43 || !unreserved(challenge):
-		return "invalid_request", "code_challenge is needed, with code_challenge_method=S256"
+		return "invalid_request", "code_challenge is required, with code_challenge_method=S256"
 	case q.resource != s.Resource() && q.resource != s.API():
 		return "invalid_target", "the resource must be " + s.Resource()
 	}
@@ -107,11 +114,13 @@ func question(v url.Values) string {
 }
 
 // read is a request of a member who is signed in; where it is not, everything has been answered.
-func (s *Server) read(w http.ResponseWriter, r *http.Request, v url.Values) (q request, actor op.Actor, ok bool, err error) {
+func (s *Server) read(w http.ResponseWriter, r *http.Request, v url.Values) (q request, actor op.Actor, ok bool,
+	err error,
+) {
 	if actor, ok, err = s.Desk.Member(w, r, question(v)); !ok {
 		return request{}, actor, false, err
 	}
-	if q, err = s.who(r, actor, v); err != nil {
+	if q, err = s.findClient(r, actor, v); err != nil {
 		return request{}, actor, false, err
 	}
 	if fault, why := s.check(&q); fault != "" {
@@ -124,22 +133,22 @@ func (s *Server) read(w http.ResponseWriter, r *http.Request, v url.Values) (q r
 var consentBody = page.Parse(`
 <p class="lead"><strong>{{.Title}}</strong> wants to use this household's data in your name.</p>
 <dl>
-<dt>It calls itself</dt><dd>{{.Title}}</dd>
+<dt>Name</dt><dd>{{.Title}}</dd>
 {{with .Vouched}}<dt>Described by</dt><dd>{{.}}</dd>{{end}}
-<dt>The answer goes to</dt><dd><strong>{{.Place}}</strong></dd>
-<dt>It asks to</dt><dd>{{if .Write}}read everything and change it{{else}}read everything{{end}}</dd>
+<dt>Access is sent to</dt><dd><strong>{{.Place}}</strong></dd>
+<dt>Requested access</dt><dd>{{if .Write}}read and change everything{{else}}read everything{{end}}</dd>
 <dt>You are</dt><dd>{{.Member}}</dd>
 </dl>
-{{if not .Vouched}}<p class="warn">The name is the program's own word. What is certain is where the answer goes.</p>{{end}}
-{{if .Local}}<p class="warn">The answer goes to a program on your own computer, and any program there could have asked. Go on only if you have just started this yourself.</p>{{end}}
+{{if not .Vouched}}<p class="warn">The program chose this name itself, and nobody has verified it. Only the address that access is sent to is certain.</p>{{end}}
+{{if .Local}}<p class="warn">Access is sent to a program on your own computer, and any program there could have asked for it. Continue only if you have just started this yourself.</p>{{end}}
 <form class="deliberate" method="post" action="{{.Action}}">
 {{range .Fields}}<input type="hidden" name="{{.Name}}" value="{{.Value}}">{{end}}
 {{if .Write}}<label><input type="radio" name="grant" value="read"{{if not .Stepping}} checked{{end}}> It may read</label>
 <label><input type="radio" name="grant" value="write"{{if .Stepping}} checked{{end}}> It may read and change everything; changes are recorded and can be undone</label>{{end}}
-<button name="decision" value="allow">Let it in</button>
+<button name="decision" value="allow">Allow</button>
 <button class="quiet" name="decision" value="refuse">Refuse</button>
 </form>
-<p class="dim">It sees all transactions, balances and names until you end it under <a href="/account/assistants">your assistants</a>.</p>`)
+<p class="dim">It can see all transactions, balances and names until you revoke its access under <a href="/account/assistants">your assistants</a>.</p>`)
 
 type field struct{ Name, Value string }
 
@@ -155,7 +164,10 @@ func (s *Server) ask(w http.ResponseWriter, r *http.Request) error {
 	if !ok {
 		return err
 	}
-	p := consentPage{Title: q.client.Title, Place: place(q.redirect), Member: actor.Name, Action: issuerPath + "/authorize", Local: q.redirect.Scheme != "https"}
+	p := consentPage{
+		Title: q.client.Title, Place: shownAddress(q.redirect), Member: actor.Name,
+		Action: issuerPath + "/authorize", Local: q.redirect.Scheme != "https",
+	}
 	p.Write = within(q.scope, actor) == op.Full
 	if p.Write { // who was let in to read and now asks for more was sent by the member's own wish
 		if p.Stepping, err = s.auth().LetIn(r.Context(), actor, q.client); err != nil {
@@ -174,10 +186,14 @@ func (s *Server) ask(w http.ResponseWriter, r *http.Request) error {
 			p.Fields = append(p.Fields, field{name, v[0]})
 		}
 	}
-	return page.Page{Title: "Let an assistant in?", Body: consentBody, Data: p, Allow: page.Sources{Form: []string{target(q.redirect)}, Opened: true}}.Write(w)
+	return page.Page{
+		Title: "Allow this assistant?", Body: consentBody, Data: p,
+		Allow: page.Sources{Form: []string{target(q.redirect)}, Opened: true},
+	}.Write(w)
 }
 
-// decide does what the member chose. Everything is held against the protocol once more: the form came through a browser.
+// decide does what the member chose. Everything is held against the protocol once more: the form
+// came through a browser.
 func (s *Server) decide(w http.ResponseWriter, r *http.Request) error {
 	q, actor, ok, err := s.read(w, r, r.PostForm)
 	if !ok {
@@ -195,7 +211,8 @@ func (s *Server) decide(w http.ResponseWriter, r *http.Request) error {
 		return nil
 	}
 	code, err := s.auth().Consent(r.Context(), actor, auth.Wish{
-		Client: q.client, Scope: scope, Resource: q.resource, RedirectURI: q.values.Get("redirect_uri"), Challenge: q.values.Get("code_challenge"),
+		Client: q.client, Scope: scope, Resource: q.resource, RedirectURI: q.values.Get("redirect_uri"),
+		Challenge: q.values.Get("code_challenge"),
 	})
 	if err != nil {
 		return err

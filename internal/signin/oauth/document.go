@@ -27,76 +27,98 @@ const (
 	longestFresh  = 24 * time.Hour
 )
 
-// Documents reads what clients say of themselves at the address that is their name. A stranger chooses that address, so only hosts that the operator allows are asked,
-// over HTTPS, at addresses that everyone can reach, and only when a member who is signed in is about to decide.
+// Documents reads the descriptions of clients at the addresses that are their client_ids. A
+// stranger chooses that address, so only hosts that the operator allows are contacted, over HTTPS,
+// at public addresses, and only when a signed-in member is about to decide.
 type Documents struct {
 	hosts  []string // allowed, with what is below them; "*" for all
 	client *http.Client
 }
 
-// NewDocuments makes a reader that asks these hosts and no others; none switches it off.
+// NewDocuments returns a reader that contacts only these hosts; an empty list disables it.
 func NewDocuments(hosts []string) *Documents {
 	return newDocuments(hosts, everyones, nil)
 }
 
-// newDocuments is NewDocuments with another judge of addresses and another transport's settings, for tests on one machine.
+// newDocuments is NewDocuments with another judge of addresses and another transport's settings,
+// for tests on one machine.
 func newDocuments(hosts []string, judge func(netip.Addr) bool, adjust func(*http.Transport)) *Documents {
 	hosts = slices.DeleteFunc(slices.Clone(hosts), func(h string) bool { return h == "" || h == "none" })
-	dialer := &net.Dialer{Timeout: documentTime, Control: func(_, address string, _ syscall.RawConn) error { // with the address that is really called: a name could lead elsewhere a moment later
+	// with the address that is really called: a name could lead elsewhere a moment later
+	dialer := &net.Dialer{Timeout: documentTime, Control: func(_, address string, _ syscall.RawConn) error {
 		at, err := netip.ParseAddrPort(address)
 		if err != nil || !judge(at.Addr().WithZone("").Unmap()) {
 			return errors.New("not an address that everyone can reach")
 		}
 		return nil
 	}}
-	transport := &http.Transport{DialContext: dialer.DialContext, DisableKeepAlives: true, ForceAttemptHTTP2: true, TLSHandshakeTimeout: documentTime, MaxResponseHeaderBytes: 16 << 10}
+	transport := &http.Transport{
+		DialContext: dialer.DialContext, DisableKeepAlives: true, ForceAttemptHTTP2: true,
+		TLSHandshakeTimeout: documentTime, MaxResponseHeaderBytes: 16 << 10,
+	}
 	if adjust != nil {
 		adjust(transport)
 	}
 	return &Documents{hosts, &http.Client{
-		Transport: transport, Timeout: documentTime, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+		Transport: transport, Timeout: documentTime, CheckRedirect: func(*http.Request,
+			[]*http.Request,
+		) error {
+			return http.ErrUseLastResponse
+		},
 	}}
 }
 
 // reserved are networks that are not for everyone and that netip has no word for.
 var reserved = []netip.Prefix{
-	netip.MustParsePrefix("0.0.0.0/8"), netip.MustParsePrefix("100.64.0.0/10"), netip.MustParsePrefix("192.0.0.0/24"), netip.MustParsePrefix("192.0.2.0/24"),
-	netip.MustParsePrefix("192.88.99.0/24"), netip.MustParsePrefix("198.18.0.0/15"), netip.MustParsePrefix("198.51.100.0/24"), netip.MustParsePrefix("203.0.113.0/24"),
-	netip.MustParsePrefix("240.0.0.0/4"), netip.MustParsePrefix("64:ff9b::/96"), netip.MustParsePrefix("64:ff9b:1::/48"), netip.MustParsePrefix("100::/64"),
-	netip.MustParsePrefix("2001::/23"), netip.MustParsePrefix("2001:db8::/32"), netip.MustParsePrefix("2002::/16"), netip.MustParsePrefix("3fff::/20"), netip.MustParsePrefix("5f00::/16"),
+	netip.MustParsePrefix("0.0.0.0/8"), netip.MustParsePrefix("100.64.0.0/10"), netip.MustParsePrefix("192.0.0.0/24"),
+	netip.MustParsePrefix("192.0.2.0/24"),
+	netip.MustParsePrefix("192.88.99.0/24"), netip.MustParsePrefix("198.18.0.0/15"),
+	netip.MustParsePrefix("198.51.100.0/24"), netip.MustParsePrefix("203.0.113.0/24"),
+	netip.MustParsePrefix("240.0.0.0/4"), netip.MustParsePrefix("64:ff9b::/96"),
+	netip.MustParsePrefix("64:ff9b:1::/48"), netip.MustParsePrefix("100::/64"),
+	netip.MustParsePrefix("2001::/23"), netip.MustParsePrefix("2001:db8::/32"), netip.MustParsePrefix("2002::/16"),
+	netip.MustParsePrefix("3fff::/20"), netip.MustParsePrefix("5f00::/16"),
 }
 
 // everyones says whether an address is one that anyone on the internet could call.
 func everyones(ip netip.Addr) bool {
-	return ip.IsGlobalUnicast() && !ip.IsPrivate() && !slices.ContainsFunc(reserved, func(p netip.Prefix) bool { return p.Contains(ip) })
+	return ip.IsGlobalUnicast() && !ip.IsPrivate() && !slices.ContainsFunc(reserved,
+		func(p netip.Prefix) bool { return p.Contains(ip) })
 }
 
-// On says whether documents are read at all.
+// On reports whether documents are read at all.
 func (d *Documents) On() bool { return d != nil && len(d.hosts) > 0 }
 
-// isDocument tells a client that is known by a document from one that registered: its name is an address.
+// isDocument tells a client that is known by a document from one that registered: its name is an
+// address.
 func isDocument(client string) bool { return strings.HasPrefix(client, "https://") }
 
 // address is where a client's document is, if that is a place to look at.
 func (d *Documents) address(client string) (*url.URL, error) {
 	u, err := url.Parse(client)
 	switch {
-	case err != nil, len(client) > maxRedirect, u.Scheme != "https", u.Host == "", u.User != nil, u.Port() != "" && u.Port() != "443" && !slices.Contains(d.hosts, u.Host), u.Path == "", u.Path == "/",
-		strings.ContainsAny(client, "#\\ "), slices.ContainsFunc(strings.Split(u.Path, "/"), func(p string) bool { return p == "." || p == ".." }):
-		return nil, errs.New(errs.ValidationError, "client_id must be the https address of a document, with a path and without a port, user or fragment")
+	case err != nil, len(client) > maxRedirect, u.Scheme != "https", u.Host == "", u.User != nil,
+		u.Port() != "" && u.Port() != "443" && !slices.Contains(d.hosts, u.Host), u.Path == "", u.Path == "/",
+		strings.ContainsAny(client, "#\\ "), slices.ContainsFunc(strings.Split(u.Path, "/"),
+			func(p string) bool { return p == "." || p == ".." }):
+		return nil, errs.New(errs.ValidationError,
+			"client_id must be the https address of a document, with a path and without a port, user or fragment")
 	case !d.On():
-		return nil, errs.New(errs.Forbidden, "programs that are known by a document are switched off here (COFFER_OAUTH_CLIENT_HOSTS)")
+		return nil, errs.New(errs.Forbidden,
+			"programs identified by a document are disabled on this server (COFFER_OAUTH_CLIENT_HOSTS)")
 	}
 	name := strings.ToLower(u.Hostname())
 	if !slices.ContainsFunc(d.hosts, func(h string) bool {
 		return h == "*" || name == h || u.Host == h || strings.HasSuffix(name, "."+h)
 	}) {
-		return nil, errs.New(errs.Forbidden, "coffer does not ask %s who this program is; the operator allows a host with COFFER_OAUTH_CLIENT_HOSTS", name)
+		return nil, errs.New(errs.Forbidden,
+			"coffer does not read program descriptions from %s; the operator can allow a host with "+
+				"COFFER_OAUTH_CLIENT_HOSTS", name)
 	}
 	return u, nil
 }
 
-// Read fetches a client's document, and says for how long it holds.
+// Read fetches a client's document and returns how long it may be cached.
 func (d *Documents) Read(ctx context.Context, client string) (auth.Client, time.Duration, error) {
 	u, err := d.address(client)
 	if err != nil {
@@ -110,25 +132,32 @@ func (d *Documents) Read(ctx context.Context, client string) (auth.Client, time.
 	req.Header.Set("User-Agent", "coffer")
 	res, err := d.client.Do(req) //nolint:gosec // the same
 	if err != nil {
-		return auth.Client{}, 0, errs.Wrap(err, errs.ValidationError, "%s could not be asked who this program is; try again later", u.Hostname())
+		return auth.Client{}, 0, errs.Wrap(err, errs.ValidationError,
+			"the program's description could not be read from %s; try again later", u.Hostname())
 	}
 	defer func() { _ = res.Body.Close() }()
 	raw, err := io.ReadAll(io.LimitReader(res.Body, maxDocument+1))
 	kind, _, kindErr := mime.ParseMediaType(res.Header.Get("Content-Type"))
 	var said description
 	switch {
-	case res.StatusCode != http.StatusOK, err != nil, len(raw) > maxDocument, kindErr != nil, kind != "application/json" && !strings.HasSuffix(kind, "+json"):
+	case res.StatusCode != http.StatusOK, err != nil, len(raw) > maxDocument, kindErr != nil,
+		kind != "application/json" && !strings.HasSuffix(kind, "+json"):
 		err = errors.New("no document")
 	default:
 		err = json.Unmarshal(raw, &said)
 	}
 	if err != nil {
-		return auth.Client{}, 0, errs.Wrap(err, errs.ValidationError, "at %s is no description of a program: it must answer 200 with JSON of at most 5 KB, without a redirect", u.Hostname())
+		return auth.Client{}, 0, errs.Wrap(err, errs.ValidationError,
+			"the address at %s is not a program's description: it must return status 200 and at most 5 KB of JSON, "+
+				"without a redirect", u.Hostname())
 	}
 	if said.ClientID != client || !said.redirects() || said.AuthMethod != "" && said.AuthMethod != "none" {
-		return auth.Client{}, 0, errs.New(errs.ValidationError, "the description at %s does not fit: client_id must be its own address, redirect_uris one to ten addresses, and token_endpoint_auth_method none", u.Hostname())
+		return auth.Client{}, 0, errs.New(errs.ValidationError,
+			"the description at %s is not valid: client_id must be its own address, redirect_uris must be one to ten "+
+				"addresses, and token_endpoint_auth_method must be none", u.Hostname())
 	}
-	return auth.Client{Name: client, Kind: auth.Document, Title: said.title(), RedirectURIs: said.RedirectURIs}, freshness(res.Header), nil
+	return auth.Client{Name: client, Kind: auth.Document, Title: said.title(), RedirectURIs: said.RedirectURIs},
+		freshness(res.Header), nil
 }
 
 // freshness is how long an answer holds by its own words, within bounds.

@@ -40,7 +40,10 @@ func anyone(netip.Addr) bool { return true }
 
 func said(t *testing.T, at string, change func(map[string]any)) []byte {
 	t.Helper()
-	m := map[string]any{"client_id": at, "client_name": "Abacus", "redirect_uris": []string{"http://127.0.0.1/callback"}, "token_endpoint_auth_method": "none", "more": "ignored"}
+	m := map[string]any{
+		"client_id": at, "client_name": "Abacus",
+		"redirect_uris": []string{"http://127.0.0.1/callback"}, "token_endpoint_auth_method": "none", "more": "ignored",
+	}
 	if change != nil {
 		change(m)
 	}
@@ -82,7 +85,10 @@ func TestDocumentsThatAreRefused(t *testing.T) {
 	}
 	for name, serve := range map[string]func(*string) http.HandlerFunc{
 		"another client's": plain(func(at string) []byte { return said(t, at+"x", nil) }),
-		"no addresses":     plain(func(at string) []byte { return said(t, at, func(m map[string]any) { delete(m, "redirect_uris") }) }),
+		"no addresses": plain(func(at string) []byte {
+			return said(t, at,
+				func(m map[string]any) { delete(m, "redirect_uris") })
+		}),
 		"bad address": plain(func(at string) []byte {
 			return said(t, at, func(m map[string]any) { m["redirect_uris"] = []string{"javascript:alert(1)"} })
 		}),
@@ -146,7 +152,8 @@ func TestDocumentsThatAreRefused(t *testing.T) {
 func TestPrivateAddressesAreNotAsked(t *testing.T) {
 	t.Parallel()
 	d, name, asked := site(t, everyones, func(http.ResponseWriter, *http.Request) {})
-	if _, _, err := d.Read(t.Context(), name); err == nil || asked.Load() != 0 || !strings.Contains(errors.Unwrap(err).Error(), "everyone can reach") {
+	if _, _, err := d.Read(t.Context(), name); err == nil || asked.Load() != 0 ||
+		!strings.Contains(errors.Unwrap(err).Error(), "everyone can reach") {
 		t.Errorf("asked %d times: %v", asked.Load(), err)
 	}
 	u, err := url.Parse(name)
@@ -159,8 +166,10 @@ func TestPrivateAddressesAreNotAsked(t *testing.T) {
 	}
 	for address, want := range map[string]bool{
 		"93.184.215.14": true, "2606:2800:21f:cb07:6820:80da:af6b:8b2c": true,
-		"127.0.0.1": false, "10.0.0.1": false, "172.16.3.4": false, "192.168.1.1": false, "169.254.169.254": false, "100.64.0.1": false, "0.0.0.0": false, "255.255.255.255": false, "224.0.0.1": false, "198.18.0.1": false,
-		"::1": false, "::": false, "fe80::1": false, "fc00::1": false, "fd00:ec2::254": false, "ff02::1": false, "64:ff9b::7f00:1": false, "2002:7f00:1::": false, "2001:db8::1": false, "::ffff:127.0.0.1": false,
+		"127.0.0.1": false, "10.0.0.1": false, "172.16.3.4": false, "192.168.1.1": false, "169.254.169.254": false,
+		"100.64.0.1": false, "0.0.0.0": false, "255.255.255.255": false, "224.0.0.1": false, "198.18.0.1": false,
+		"::1": false, "::": false, "fe80::1": false, "fc00::1": false, "fd00:ec2::254": false, "ff02::1": false,
+		"64:ff9b::7f00:1": false, "2002:7f00:1::": false, "2001:db8::1": false, "::ffff:127.0.0.1": false,
 	} {
 		if got := everyones(netip.MustParseAddr(address).Unmap()); got != want {
 			t.Errorf("%s: %v", address, got)
@@ -172,9 +181,13 @@ func TestOnlyAllowedHostsAreAsked(t *testing.T) {
 	t.Parallel()
 	d := newDocuments([]string{"claude.ai", "none", ""}, func(netip.Addr) bool { return false }, nil)
 	for name, want := range map[string]bool{
-		"https://claude.ai/oauth/client": true, "https://www.claude.ai/oauth/client": true, "https://CLAUDE.ai/x": true, "https://claude.ai:443/x": true,
-		"https://claude.ai": false, "https://claude.ai/": false, "http://claude.ai/x": false, "https://claude.ai:8443/x": false, "https://u@claude.ai/x": false, "https://claude.ai/x#y": false, "https://claude.ai/a/../x": false,
-		"https://claude.ai.evil.example/x": false, "https://evilclaude.ai/x": false, "https://evil.example/claude.ai": false, "https://127.0.0.1/x": false, "claude.ai/x": false, "": false,
+		"https://claude.ai/oauth/client": true, "https://www.claude.ai/oauth/client": true, "https://CLAUDE.ai/x": true,
+		"https://claude.ai:443/x": true,
+		"https://claude.ai":       false, "https://claude.ai/": false, "http://claude.ai/x": false,
+		"https://claude.ai:8443/x": false, "https://u@claude.ai/x": false, "https://claude.ai/x#y": false,
+		"https://claude.ai/a/../x":         false,
+		"https://claude.ai.evil.example/x": false, "https://evilclaude.ai/x": false,
+		"https://evil.example/claude.ai": false, "https://127.0.0.1/x": false, "claude.ai/x": false, "": false,
 	} {
 		if _, err := d.address(name); (err == nil) != want {
 			t.Errorf("%s: %v", name, err)
@@ -193,7 +206,11 @@ func TestOnlyAllowedHostsAreAsked(t *testing.T) {
 
 func TestFreshness(t *testing.T) {
 	t.Parallel()
-	for said, want := range map[string]time.Duration{"": time.Hour, "max-age=600": 10 * time.Minute, "max-age=1": shortestFresh, "max-age=99999999999": longestFresh, "no-store": shortestFresh, "private, max-age=7200": 2 * time.Hour, "max-age=x": time.Hour} {
+	for said, want := range map[string]time.Duration{
+		"": time.Hour, "max-age=600": 10 * time.Minute,
+		"max-age=1": shortestFresh, "max-age=99999999999": longestFresh, "no-store": shortestFresh,
+		"private, max-age=7200": 2 * time.Hour, "max-age=x": time.Hour,
+	} {
 		if got := freshness(http.Header{"Cache-Control": {said}}); got != want {
 			t.Errorf("%q: %s", said, got)
 		}

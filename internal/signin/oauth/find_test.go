@@ -18,7 +18,9 @@ import (
 )
 
 // known is a server with a member who is signed in, and a client that goes by a document.
-func known(t *testing.T, judge func(netip.Addr) bool, serve http.HandlerFunc) (s *Server, session, client string, asked func() int64) {
+func known(t *testing.T, judge func(netip.Addr) bool, serve http.HandlerFunc) (s *Server, session, client string,
+	asked func() int64,
+) {
 	t.Helper()
 	db := pgtest.New(t)
 	desk, err := signin.New(auth.New(db), "http://127.0.0.1:8080", "")
@@ -33,7 +35,7 @@ func known(t *testing.T, judge func(netip.Addr) bool, serve http.HandlerFunc) (s
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, session, err = desk.Auth.OpenSession(t.Context(), auth.Entry{User: u}, "a browser")
+	_, session, err = desk.Auth.OpenSession(t.Context(), auth.SignIn{User: u}, "a browser")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -44,7 +46,10 @@ func known(t *testing.T, judge func(netip.Addr) bool, serve http.HandlerFunc) (s
 // asking is the browser that a program sent to us.
 func (s *Server) asking(t *testing.T, session, client, redirect string) *httptest.ResponseRecorder {
 	t.Helper()
-	q := url.Values{"response_type": {"code"}, "client_id": {client}, "redirect_uri": {redirect}, "code_challenge": {strings.Repeat("a", 43)}, "code_challenge_method": {"S256"}}
+	q := url.Values{
+		"response_type": {"code"}, "client_id": {client}, "redirect_uri": {redirect},
+		"code_challenge": {strings.Repeat("a", 43)}, "code_challenge_method": {"S256"},
+	}
 	r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/oauth/authorize?"+q.Encode(), nil)
 	if session != "" {
 		r.AddCookie(&http.Cookie{Name: auth.SessionCookie, Value: session})
@@ -56,7 +61,8 @@ func (s *Server) asking(t *testing.T, session, client, redirect string) *httptes
 	return w
 }
 
-// A document is read when a member is about to decide, and not again while it holds; nobody else makes the server call anyone.
+// A document is read when a member is about to decide, and not again while it holds; nobody else
+// makes the server call anyone.
 func TestDocumentsAreReadForMembers(t *testing.T) {
 	t.Parallel()
 	var at, redirect string
@@ -65,12 +71,15 @@ func TestDocumentsAreReadForMembers(t *testing.T) {
 		_, _ = w.Write(said(t, at, func(m map[string]any) { m["redirect_uris"] = []string{redirect} }))
 	})
 	at, redirect = client, "http://localhost/callback"
-	if w := s.asking(t, "", client, redirect); w.Code != http.StatusSeeOther || !strings.HasPrefix(w.Header().Get("Location"), "/login?next=") || asked() != 0 {
+	if w := s.asking(t, "", client, redirect); w.Code != http.StatusSeeOther ||
+		!strings.HasPrefix(w.Header().Get("Location"), "/login?next=") || asked() != 0 {
 		t.Fatalf("a stranger: %d %s, %d questions", w.Code, w.Header().Get("Location"), asked())
 	}
 	for range 3 {
 		w := s.asking(t, session, client, "http://localhost:4711/callback")
-		if w.Code != http.StatusOK || !strings.Contains(w.Body.String(), "Abacus") || !strings.Contains(w.Body.String(), "<dt>Described by</dt><dd>127.0.0.1:") || strings.Contains(w.Body.String(), "own word") {
+		if w.Code != http.StatusOK || !strings.Contains(w.Body.String(), "Abacus") ||
+			!strings.Contains(w.Body.String(), "<dt>Described by</dt><dd>127.0.0.1:") ||
+			strings.Contains(w.Body.String(), "nobody has verified it") {
 			t.Fatalf("a member: %d %s", w.Code, w.Body)
 		}
 	}
@@ -78,10 +87,15 @@ func TestDocumentsAreReadForMembers(t *testing.T) {
 		t.Errorf("asked %d times for one document", asked())
 	}
 	redirect = "https://abacus.example/back"
-	if _, err := s.auth().KeepDocument(t.Context(), auth.Client{Name: client, Title: "Abacus", RedirectURIs: []string{"http://localhost/callback"}}, -1); err != nil { // it holds no longer
+	// it holds no longer
+	if _, err := s.auth().KeepDocument(t.Context(), auth.Client{
+		Name: client, Title: "Abacus",
+		RedirectURIs: []string{"http://localhost/callback"},
+	}, -1); err != nil {
 		t.Fatal(err)
 	}
-	if w := s.asking(t, session, client, "http://localhost:4711/callback"); w.Code != http.StatusBadRequest || asked() != 2 {
+	if w := s.asking(t, session, client, "http://localhost:4711/callback"); w.Code != http.StatusBadRequest ||
+		asked() != 2 {
 		t.Errorf("an address that the document has no more: %d, %d questions", w.Code, asked())
 	}
 	if w := s.asking(t, session, client, redirect); w.Code != http.StatusOK || asked() != 2 {
@@ -91,7 +105,11 @@ func TestDocumentsAreReadForMembers(t *testing.T) {
 
 func TestLookingUpIsBounded(t *testing.T) {
 	t.Parallel()
-	s, session, client, asked := known(t, anyone, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNotFound) })
+	s, session, client, asked := known(t, anyone, func(w http.ResponseWriter,
+		_ *http.Request,
+	) {
+		w.WriteHeader(http.StatusNotFound)
+	})
 	last := 0
 	for range 15 {
 		last = s.asking(t, session, client, "http://localhost/callback").Code
@@ -115,7 +133,10 @@ func memberOf(t *testing.T, s *Server, session string) id.ID {
 
 // Whatever an address is, what the page's policy names is one source and nothing more.
 func FuzzRedirects(f *testing.F) {
-	for _, seed := range []string{"https://a.example/b?c=d", "http://127.0.0.1:1/x", "http://[::1]/x", "cursor://a/b", "com.example:/x", "https://a.example;script-src", "javascript:x", "HTTPS://a", "a:b", "https://[::1%25eth0]/"} {
+	for _, seed := range []string{
+		"https://a.example/b?c=d", "http://127.0.0.1:1/x", "http://[::1]/x", "cursor://a/b",
+		"com.example:/x", "https://a.example;script-src", "javascript:x", "HTTPS://a", "a:b", "https://[::1%25eth0]/",
+	} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
@@ -126,7 +147,8 @@ func FuzzRedirects(f *testing.F) {
 		if source := target(u); strings.ContainsAny(source, " ;,'\"\r\n\t") || source == "" {
 			t.Errorf("%q leads to the source %q", text, source)
 		}
-		if u.Scheme == "http" && !loopback(u) || strings.EqualFold(u.Scheme, "javascript") || strings.EqualFold(u.Scheme, "data") {
+		if u.Scheme == "http" && !loopback(u) || strings.EqualFold(u.Scheme, "javascript") ||
+			strings.EqualFold(u.Scheme, "data") {
 			t.Errorf("%q is taken", text)
 		}
 		if !matches([]string{text}, text) {

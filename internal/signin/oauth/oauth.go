@@ -1,5 +1,7 @@
-// Package oauth lets assistants in at /mcp: a program asks, a member who is signed in consents on a page of ours, and the program gets tokens for that address alone.
-// It holds the protocol (OAuth 2.1 as MCP wants it) and its pages; what is granted is stored and judged by auth, and it must not know what a token is then used for.
+// Package oauth gives assistants access to /mcp: a program asks, a signed-in member consents on a
+// page of coffer, and the program gets tokens for that address alone. It contains the protocol
+// (OAuth 2.1 as MCP requires it) and its pages. Package auth stores and checks what is granted;
+// oauth must not know what a token is used for.
 package oauth
 
 import (
@@ -25,7 +27,9 @@ type Server struct {
 	Docs *Documents // reads what clients say of themselves
 }
 
-// The addresses are made of the configured one, never of what a request claims. The issuer has a path, so that nothing is found at the root of the host: clients that find OAuth there ignore the key they were given for /mcp/key.
+// The addresses are made of the configured one, never of what a request claims. The issuer has a
+// path, so that nothing is found at the root of the host: clients that find OAuth there ignore the
+// key they were given for /mcp/key.
 const (
 	issuerPath   = "/oauth"
 	resourcePath = "/mcp"
@@ -36,13 +40,13 @@ const (
 
 func (s *Server) issuer() string { return s.Desk.Base + issuerPath }
 
-// Resource is the address that tokens for agents are made for.
+// Resource returns the address that agents' tokens are issued for.
 func (s *Server) Resource() string { return s.Desk.Base + resourcePath }
 
-// API is the address of the REST interface, for which tokens can be made as well.
+// API returns the address of the REST interface, for which tokens can also be issued.
 func (s *Server) API() string { return s.Desk.Base + apiPath }
 
-// Routes are all that the server serves.
+// Routes returns all routes of the server.
 func (s *Server) Routes() []signin.Route {
 	return []signin.Route{
 		{Pattern: "GET " + aboutPath, Serve: s.about},
@@ -55,7 +59,8 @@ func (s *Server) Routes() []signin.Route {
 	}
 }
 
-// about says who protects /mcp (RFC 9728). Only read is offered: what clients find here they ask for without need.
+// about says who protects /mcp (RFC 9728). Only read is offered: what clients find here they ask
+// for without need.
 func (s *Server) about(w http.ResponseWriter, _ *http.Request) error {
 	return public(w, map[string]any{
 		"resource": s.Resource(), "authorization_servers": []string{s.issuer()}, "scopes_supported": []string{read},
@@ -67,12 +72,14 @@ func (s *Server) about(w http.ResponseWriter, _ *http.Request) error {
 func (s *Server) metadata(w http.ResponseWriter, _ *http.Request) error {
 	at := s.issuer()
 	return public(w, map[string]any{
-		"issuer": at, "authorization_endpoint": at + "/authorize", "token_endpoint": at + "/token", "registration_endpoint": at + "/register",
-		"revocation_endpoint": at + "/revoke", "device_authorization_endpoint": at + "/device_authorization",
+		"issuer": at, "authorization_endpoint": at + "/authorize", "token_endpoint": at + "/token",
+		"registration_endpoint": at + "/register",
+		"revocation_endpoint":   at + "/revoke", "device_authorization_endpoint": at + "/device_authorization",
 		"response_types_supported": []string{"code"}, "response_modes_supported": []string{"query"},
 		"grant_types_supported":            []string{codeGrant, refreshGrant, signin.DeviceGrant},
 		"code_challenge_methods_supported": []string{"S256"}, "scopes_supported": []string{read, write, offline},
-		"token_endpoint_auth_methods_supported": []string{"none"}, "revocation_endpoint_auth_methods_supported": []string{"none"},
+		"token_endpoint_auth_methods_supported":          []string{"none"},
+		"revocation_endpoint_auth_methods_supported":     []string{"none"},
 		"authorization_response_iss_parameter_supported": true, "client_id_metadata_document_supported": s.Docs.On(),
 	})
 }
@@ -83,7 +90,7 @@ func public(w http.ResponseWriter, v any) error {
 	return signin.Answer(w, http.StatusOK, v)
 }
 
-// Refused tells a program that came without a good token where to get one.
+// Refused tells a program without a valid token where to get one.
 func (s *Server) Refused(h http.Header, err error) {
 	face := errs.Public(err, "")
 	if face.Kind() != errs.KindUnauthenticated {
@@ -96,11 +103,13 @@ func (s *Server) Refused(h http.Header, err error) {
 	h.Set("WWW-Authenticate", challenge)
 }
 
-// Further tells a program that its token suffices for less than it tried, and what to ask for.
+// Further tells a program that its token's scope is not sufficient, and which scope to ask for.
 func (s *Server) Further(w http.ResponseWriter) {
-	w.Header().Set("WWW-Authenticate", `Bearer error="insufficient_scope", scope="`+read+" "+write+`", resource_metadata="`+s.Desk.Base+aboutPath+
-		`", error_description="this tool changes something, and the token may only read"`)
-	_ = signin.Answer(w, http.StatusForbidden, errs.New(errs.InsufficientScope, "this tool changes something; ask the member for the scopes %s and %s", read, write).Face())
+	w.Header().Set("WWW-Authenticate", `Bearer error="insufficient_scope", scope="`+read+" "+write+
+		`", resource_metadata="`+s.Desk.Base+aboutPath+
+		`", error_description="this tool makes changes, and the token may only read"`)
+	_ = signin.Answer(w, http.StatusForbidden, errs.New(errs.InsufficientScope,
+		"this tool makes changes; ask the member for the scopes %s and %s", read, write).Face())
 }
 
 // scopes are a scope's names in the protocol.
@@ -113,7 +122,8 @@ func scopes(s op.Scope) string {
 
 const offline = "offline_access" // tokens can be renewed anyway; clients ask for it before they believe it
 
-// parseScope reads what a program asks for; nothing means reading. What we do not know is left out, and the answer says what was granted, as RFC 6749 has it.
+// parseScope reads what a program asks for; nothing means reading. What we do not know is left out,
+// and the answer says what was granted, as RFC 6749 has it.
 func parseScope(asked string) (scope op.Scope, ok bool) {
 	names := strings.Fields(asked)
 	switch {

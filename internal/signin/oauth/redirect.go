@@ -12,13 +12,21 @@ const (
 	maxRedirect  = 2000
 )
 
-// executable are the schemes that a browser would do something with itself, in place of handing the address to a program.
-var executable = []string{"javascript", "data", "vbscript", "file", "blob", "about", "filesystem", "ftp", "ws", "wss", "view-source", "chrome", "resource", "mailto", "tel", "sms"}
+// executable are the schemes that a browser would do something with itself, in place of handing the
+// address to a program.
+var executable = []string{
+	"javascript", "data", "vbscript", "file", "blob", "about", "filesystem", "ftp", "ws", "wss",
+	"view-source", "chrome", "resource", "mailto", "tel", "sms",
+}
 
-// redirectable parses an address that a browser may be sent to with a code: over HTTPS, to this very computer, or to a program that owns a scheme.
+// redirectable parses an address that a browser may be sent to with a code: over HTTPS, to this
+// very computer, or to a program that owns a scheme.
 func redirectable(text string) (*url.URL, bool) {
-	if text == "" || len(text) > maxRedirect || strings.ContainsFunc(text, func(r rune) bool { return r <= ' ' || r >= 0x7f || strings.ContainsRune("\"'<>\\^`{|};,", r) }) {
-		return nil, false // what is not plain ASCII must be escaped; what could end a value in a header has no business here
+	if text == "" || len(text) > maxRedirect || strings.ContainsFunc(text,
+		func(r rune) bool { return r <= ' ' || r >= 0x7f || strings.ContainsRune("\"'<>\\^`{|};,", r) }) {
+		// what is not plain ASCII must be escaped; what could end a value in a header has no
+		// business here
+		return nil, false
 	}
 	u, err := url.Parse(text)
 	if err != nil || u.Opaque != "" || u.User != nil || strings.Contains(text, "#") {
@@ -45,7 +53,8 @@ func loopback(u *url.URL) bool {
 	return name == "localhost" || err == nil && ip.IsLoopback() && ip.Zone() == ""
 }
 
-// matches says whether an address is one of those that a client may be sent back to: exactly, but for the port on this computer, which programs choose when they start.
+// matches says whether an address is one of those that a client may be sent back to: exactly, but
+// for the port on this computer, which programs choose when they start.
 func matches(allowed []string, asked string) bool {
 	u, ok := redirectable(asked)
 	if !ok {
@@ -59,11 +68,13 @@ func matches(allowed []string, asked string) bool {
 	}
 	return slices.ContainsFunc(allowed, func(one string) bool {
 		a, ok := redirectable(one)
-		return ok && loopback(a) && a.Hostname() == u.Hostname() && a.EscapedPath() == u.EscapedPath() && a.RawQuery == u.RawQuery
+		return ok && loopback(a) && a.Hostname() == u.Hostname() && a.EscapedPath() == u.EscapedPath() &&
+			a.RawQuery == u.RawQuery
 	})
 }
 
-// target is what a content security policy calls an address: its origin, or the scheme of a program.
+// target is what a content security policy calls an address: its origin, or the scheme of a
+// program.
 func target(u *url.URL) string {
 	if u.Scheme == "http" || u.Scheme == "https" {
 		return u.Scheme + "://" + u.Host
@@ -71,8 +82,8 @@ func target(u *url.URL) string {
 	return u.Scheme + ":"
 }
 
-// place is what a member is shown of an address.
-func place(u *url.URL) string {
+// shownAddress is what a member is shown of an address.
+func shownAddress(u *url.URL) string {
 	switch {
 	case loopback(u):
 		return "this computer (" + u.Host + ")"

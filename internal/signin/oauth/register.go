@@ -12,7 +12,8 @@ import (
 
 const maxTitle = 80 // characters of a name that a member is shown
 
-// A description is what a client says of itself, when it registers (RFC 7591) or in its document. What else it says is ignored, as the standards have it.
+// A description is what a client says of itself, when it registers (RFC 7591) or in its document.
+// What else it says is ignored, as the standards have it.
 type description struct {
 	ClientID     string   `json:"client_id"`
 	Name         string   `json:"client_name"`
@@ -41,7 +42,8 @@ func (d description) redirects() bool {
 func (s *Server) register(w http.ResponseWriter, r *http.Request) error {
 	kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	if err != nil || kind != "application/json" {
-		return signin.Refuse(w, http.StatusBadRequest, "invalid_client_metadata", "send a JSON object (header Content-Type: application/json)")
+		return signin.Refuse(w, http.StatusBadRequest, "invalid_client_metadata",
+			"send a JSON object (header Content-Type: application/json)")
 	}
 	raw, err := io.ReadAll(r.Body)
 	var d description
@@ -49,17 +51,22 @@ func (s *Server) register(w http.ResponseWriter, r *http.Request) error {
 		err = json.Unmarshal(raw, &d)
 	}
 	if err != nil {
-		return signin.Refuse(w, http.StatusBadRequest, "invalid_client_metadata", "the body is not the JSON object of RFC 7591")
+		return signin.Refuse(w, http.StatusBadRequest, "invalid_client_metadata",
+			"the body is not the JSON object of RFC 7591")
 	}
 	if !d.redirects() {
-		return signin.Refuse(w, http.StatusBadRequest, "invalid_redirect_uri", "give one to ten redirect_uris: https, http on the same computer, or a scheme of the program's own; no fragment")
+		return signin.Refuse(w, http.StatusBadRequest, "invalid_redirect_uri",
+			"give one to ten redirect_uris: https, http on the same computer, or a scheme of the program's own; no "+
+				"fragment")
 	}
 	c, err := s.auth().Register(r.Context(), d.title(), d.RedirectURIs, signin.Address(r))
 	if err != nil {
 		return err
 	}
 	return signin.Answer(w, http.StatusCreated, map[string]any{
-		"client_id": c.Name, "client_id_issued_at": c.CreatedAt.Time().Unix(), "client_name": c.Title, "redirect_uris": c.RedirectURIs,
-		"grant_types": []string{codeGrant, refreshGrant}, "response_types": []string{"code"}, "token_endpoint_auth_method": "none", "scope": read + " " + write,
+		"client_id": c.Name, "client_id_issued_at": c.CreatedAt.Time().Unix(), "client_name": c.Title,
+		"redirect_uris": c.RedirectURIs,
+		"grant_types":   []string{codeGrant, refreshGrant}, "response_types": []string{"code"},
+		"token_endpoint_auth_method": "none", "scope": read + " " + write,
 	})
 }

@@ -15,13 +15,14 @@ const (
 	refreshGrant = "refresh_token"
 )
 
-// Grants are the grants that the token endpoint takes for this package.
+// Grants returns the grant types that this package adds to the token endpoint.
 func (s *Server) Grants() map[string]func(http.ResponseWriter, *http.Request) error {
 	return map[string]func(http.ResponseWriter, *http.Request) error{codeGrant: s.redeem, refreshGrant: s.refresh}
 }
 
-// client is the program that sends a form. It has no secret: what it proves, it proves with its verifier or its token.
-// Some send their name as the user of HTTP's own authentication, and try the other way only when that fails.
+// client is the program that sends a form. It has no secret: what it proves, it proves with its
+// verifier or its token. Some send their name as the user of HTTP's own authentication, and try the
+// other way only when that fails.
 func (s *Server) client(w http.ResponseWriter, r *http.Request) (string, bool, error) {
 	name := r.PostForm.Get("client_id")
 	user, _, basic := r.BasicAuth()
@@ -31,14 +32,15 @@ func (s *Server) client(w http.ResponseWriter, r *http.Request) (string, bool, e
 		}
 	}
 	if name == "" {
-		return "", false, signin.Refuse(w, http.StatusBadRequest, "invalid_request", "client_id is needed")
+		return "", false, signin.Refuse(w, http.StatusBadRequest, "invalid_request", "client_id is required")
 	}
 	_, err := s.auth().Client(r.Context(), name)
 	if errors.Is(err, auth.ErrNoClient) {
 		if basic {
 			w.Header().Set("WWW-Authenticate", `Basic realm="coffer"`)
 		}
-		return "", false, signin.Refuse(w, http.StatusUnauthorized, "invalid_client", "no such client is known here; register again")
+		return "", false, signin.Refuse(w, http.StatusUnauthorized, "invalid_client",
+			"this client is not known; register again")
 	}
 	return name, err == nil, err
 }
@@ -53,10 +55,11 @@ func (s *Server) redeem(w http.ResponseWriter, r *http.Request) error {
 	}
 	form := r.PostForm
 	if form.Get("code") == "" || !isVerifier(form.Get("code_verifier")) {
-		return signin.Refuse(w, http.StatusBadRequest, "invalid_request", "code and code_verifier are needed")
+		return signin.Refuse(w, http.StatusBadRequest, "invalid_request", "code and code_verifier are required")
 	}
 	g, err := s.auth().Exchange(r.Context(), auth.Redemption{
-		Client: name, Code: form.Get("code"), Verifier: form.Get("code_verifier"), RedirectURI: form.Get("redirect_uri"), Resource: form.Get("resource"),
+		Client: name, Code: form.Get("code"), Verifier: form.Get("code_verifier"),
+		RedirectURI: form.Get("redirect_uri"), Resource: form.Get("resource"),
 	})
 	return granted(w, g, err)
 }
@@ -72,7 +75,7 @@ func (s *Server) refresh(w http.ResponseWriter, r *http.Request) error {
 	in := auth.Renewal{Client: name, Refresh: r.PostForm.Get("refresh_token"), Resource: r.PostForm.Get("resource")}
 	if asked := r.PostForm.Get("scope"); asked != "" {
 		if in.Scope, ok = parseScope(asked); !ok {
-			return signin.Refuse(w, http.StatusBadRequest, "invalid_scope", "the scopes are read and write")
+			return signin.Refuse(w, http.StatusBadRequest, "invalid_scope", "scope must be read, or read and write")
 		}
 	}
 	g, err := s.auth().Refresh(r.Context(), in)
@@ -80,7 +83,8 @@ func (s *Server) refresh(w http.ResponseWriter, r *http.Request) error {
 }
 
 var faults = map[error]string{
-	auth.ErrInvalidGrant:  "it was used already, has expired, was revoked, or is not this client's; ask the member again",
+	auth.ErrInvalidGrant: "it was already used, has expired, was revoked, or belongs to another client; ask the " +
+		"member again",
 	auth.ErrInvalidScope:  "the member did not grant this much",
 	auth.ErrInvalidTarget: "the member's consent is for another address",
 }
@@ -96,7 +100,8 @@ func granted(w http.ResponseWriter, g auth.Tokens, err error) error {
 	}
 	w.Header().Set("Pragma", "no-cache")
 	return signin.Answer(w, http.StatusOK, signin.TokenAnswer{
-		AccessToken: g.Access, TokenType: "Bearer", ExpiresIn: int(auth.AccessLife.Seconds()), RefreshToken: g.Refresh, Scope: scopes(g.Scope),
+		AccessToken: g.Access, TokenType: "Bearer", ExpiresIn: int(auth.AccessLife.Seconds()), RefreshToken: g.Refresh,
+		Scope: scopes(g.Scope),
 	})
 }
 
@@ -105,7 +110,8 @@ func isVerifier(v string) bool { return len(v) >= 43 && len(v) <= 128 && unreser
 
 func unreserved(v string) bool {
 	for _, c := range []byte(v) {
-		if (c < '0' || c > '9') && (c < 'A' || c > 'Z') && (c < 'a' || c > 'z') && c != '-' && c != '.' && c != '_' && c != '~' {
+		if (c < '0' || c > '9') && (c < 'A' || c > 'Z') && (c < 'a' || c > 'z') && c != '-' && c != '.' && c != '_' &&
+			c != '~' {
 			return false
 		}
 	}
@@ -116,7 +122,7 @@ func unreserved(v string) bool {
 func repeated(v url.Values, names ...string) string {
 	for _, n := range names {
 		if len(v[n]) > 1 {
-			return n + " comes more than once"
+			return n + " is given more than once"
 		}
 	}
 	return ""

@@ -1,5 +1,6 @@
-// Package signintest is an identity provider for tests, which vouches for whoever it is told to.
-// It is built from the standard alone and must not see signin: what checks a client must not be built from it.
+// Package signintest is an identity provider for tests, which vouches for any subject it is given.
+// It is built from the standard alone and must not import signin: a client must not be checked by
+// its own code.
 package signintest
 
 import (
@@ -28,7 +29,7 @@ type Issuer struct {
 	codes map[string]url.Values // what was asked for, by code
 }
 
-// A Behaviour is whom an issuer vouches for, and what is wrong with how it does.
+// A Behaviour says whom an issuer vouches for, and what is wrong with its responses.
 type Behaviour struct {
 	Refuses  bool   // whoever comes changes their mind
 	Subject  string // "248289761001" if empty
@@ -38,7 +39,7 @@ type Behaviour struct {
 	Age      int    // seconds since the subject signed in there; zero is that it does not say
 }
 
-// New starts an issuer that lets everyone in as the same subject.
+// New starts an issuer that signs everyone in as the same subject.
 func New(t testing.TB) *Issuer {
 	t.Helper()
 	key, err := rsa.GenerateKey(rand.Reader, 2048)
@@ -57,7 +58,7 @@ func New(t testing.TB) *Issuer {
 	return i
 }
 
-// Set makes the issuer behave so from now on.
+// Set changes the issuer's behaviour.
 func (i *Issuer) Set(b Behaviour) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -74,14 +75,18 @@ func write(w http.ResponseWriter, status int, v any) {
 
 func (i *Issuer) about(w http.ResponseWriter, _ *http.Request) {
 	write(w, http.StatusOK, map[string]any{
-		"issuer": i.URL, "authorization_endpoint": i.URL + "/authorize", "token_endpoint": i.URL + "/token", "jwks_uri": i.URL + "/keys",
+		"issuer": i.URL, "authorization_endpoint": i.URL + "/authorize", "token_endpoint": i.URL + "/token",
+		"jwks_uri":                              i.URL + "/keys",
 		"id_token_signing_alg_values_supported": []string{"RS256"},
 	})
 }
 
 func (i *Issuer) keys(w http.ResponseWriter, _ *http.Request) {
 	e := binary.BigEndian.AppendUint32(nil, uint32(i.key.E)) // 65537
-	write(w, http.StatusOK, map[string]any{"keys": []any{map[string]string{"kty": "RSA", "alg": "RS256", "use": "sig", "kid": "1", "n": b64(i.key.N.Bytes()), "e": b64(e[1:])}}})
+	write(w, http.StatusOK, map[string]any{"keys": []any{map[string]string{
+		"kty": "RSA", "alg": "RS256", "use": "sig",
+		"kid": "1", "n": b64(i.key.N.Bytes()), "e": b64(e[1:]),
+	}}})
 }
 
 func (i *Issuer) authorize(w http.ResponseWriter, r *http.Request) {
@@ -117,8 +122,9 @@ func (i *Issuer) token(w http.ResponseWriter, r *http.Request) {
 	}
 	now := time.Now()
 	said := map[string]any{
-		"iss": i.URL, "sub": either(i.is.Subject, "248289761001"), "aud": either(i.is.Audience, "coffer"), "nonce": either(i.is.Nonce, asked.Get("nonce")),
-		"iat": now.Unix(), "exp": now.Add(time.Minute).Unix(),
+		"iss": i.URL, "sub": either(i.is.Subject, "248289761001"), "aud": either(i.is.Audience, "coffer"),
+		"nonce": either(i.is.Nonce, asked.Get("nonce")),
+		"iat":   now.Unix(), "exp": now.Add(time.Minute).Unix(),
 	}
 	if i.is.Age > 0 {
 		said["auth_time"] = now.Unix() - int64(i.is.Age)
@@ -131,5 +137,8 @@ func (i *Issuer) token(w http.ResponseWriter, r *http.Request) {
 	signed := b64([]byte(`{"alg":"RS256","kid":"1"}`)) + "." + b64(claims)
 	hash := sha256.Sum256([]byte(signed))
 	signature, _ := rsa.SignPKCS1v15(rand.Reader, signer, crypto.SHA256, hash[:]) // the hash has its length
-	write(w, http.StatusOK, map[string]any{"access_token": "x", "token_type": "Bearer", "id_token": signed + "." + b64(signature)})
+	write(w, http.StatusOK, map[string]any{
+		"access_token": "x", "token_type": "Bearer",
+		"id_token": signed + "." + b64(signature),
+	})
 }

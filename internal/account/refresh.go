@@ -1,0 +1,168 @@
+package account
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"coffer/internal/id"
+	"coffer/internal/money"
+	"coffer/internal/pg"
+	"coffer/internal/text"
+	"github.com/jackc/pgx/v5"
+)
+
+// An Incoming is an account on its way into the books.
+type Incoming struct {
+	ConnectionID     *id.ID
+	Provider         string
+	ProviderID       string
+	OwnerID          *id.ID
+	Name             text.Untrusted
+	OfficialName     text.Untrusted // may be empty
+	Type             string
+	Subtype          string
+	Mask             string
+	Currency         money.Currency
+	BalanceCurrent   *money.Amount
+	BalanceAvailable *money.Amount
+	BalanceLimit     *money.Amount
+}
+
+// AddAccounts stores accounts, with today's balance as the first of their history, and returns
+// their ids in the order given.
+func (r *Register) AddAccounts(ctx context.Context, tx pg.Tx, accounts []Incoming) ([]id.ID, error) {
+	ids := make([]id.ID, len(accounts))
+	err := pg.Redraw(ctx, tx, "account_short_id", func(tx pg.Tx) error {
+		_, err := tx.CopyFrom(ctx, pgx.Identifier{"account"}, []string{
+			"id", "short_id", "connection_id", "provider", "provider_id", "owner_id", "name", "official_name", "type",
+			"subtype", "mask", "currency",
+			"balance_current", "balance_available", "balance_limit", "balance_as_of",
+		}, pgx.CopyFromSlice(len(accounts), func(i int) ([]any, error) {
+			a := accounts[i]
+			ids[i] = id.New()
+			var asOf *time.Time
+			if a.BalanceCurrent != nil || a.BalanceAvailable != nil || a.BalanceLimit != nil {
+				asOf = new(time.Now())
+			}
+			return []any{
+				ids[i], ids[i].Short(), a.ConnectionID, a.Provider, a.ProviderID, a.OwnerID, a.Name.Plain(),
+				pg.OrNull(a.OfficialName.Plain()), a.Type, pg.OrNull(a.Subtype), pg.OrNull(a.Mask),
+				string(a.Currency), a.BalanceCurrent, a.BalanceAvailable, a.BalanceLimit, asOf,
+			}, nil
+		}))
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("add accounts: %w", err)
+	}
+	_, err = pg.Exec(ctx, tx, `
+		insert into account_balance (account_id, day, current, available)
+		select a.id, `+today+
+		`, a.balance_current, a.balance_available from account a cross join setting s where a.id = any($1) and (a.balance_current is not null or a.balance_available is not null)`, ids)
+	return ids, err
+}
+
+// today is the day on which the household is, of its setting s.
+const today = `(now() at time zone s.time_zone)::date`
+
+// RefreshAccounts updates a connection's accounts from the bank: new ones are added, known ones get
+// its names and balances, and today's balance is added to the history. What the household chose
+// (name, owner, hidden) stays. It returns the accounts' ids by the bank's ids.
+func (r *Register) RefreshAccounts(ctx context.Context, tx pg.Tx, connection id.ID,
+	accounts []Incoming,
+) (map[string]id.ID, error) {
+	type known struct {
+		ID         id.ID  `db:"id"`
+		ProviderID string `db:"provider_id"`
+	}
+	rows, err := pg.All[known](ctx, tx, `select id, provider_id from account where connection_id = $1
+		order by id for update`, connection)
+	if err != nil {
+		return nil, err
+	}
+	ids := map[string]id.ID{}
+	for _, k := range rows {
+		ids[k.ProviderID] = k.ID
+	}
+	var fresh, there []Incoming
+	for _, a := range accounts {
+		if _, ok := ids[a.ProviderID]; ok {
+			there = append(there, a)
+		} else {
+			fresh = append(fresh, a)
+		}
+	}
+	if len(fresh) > 0 {
+		made, err := r.AddAccounts(ctx, tx, fresh)
+		if err != nil {
+			return nil, err
+		}
+		for i, a := range fresh {
+			ids[a.ProviderID] = made[i]
+		}
+	}
+	return ids, refresh(ctx, tx, ids, there)
+}
+
+// refresh updates known accounts that differ. If the bank omits a balance, the last one and its
+// time are kept; if it repeats the same balance, only balance_as_of changes.
+func refresh(ctx context.Context, tx pg.Tx, ids map[string]id.ID, accounts []Incoming) error {
+	n := len(accounts)
+	known, names, officials := make([]id.ID, n), make([]string, n), make([]*string, n)
+	current, available, limits := make([]*money.Amount, n), make([]*money.Amount, n), make([]*money.Amount, n)
+	for i, a := range accounts {
+		known[i], names[i], officials[i] = ids[a.ProviderID], a.Name.Plain(), pg.OrNull(a.OfficialName.Plain())
+		current[i], available[i], limits[i] = a.BalanceCurrent, a.BalanceAvailable, a.BalanceLimit
+	}
+	args := pg.Args{
+		"ids": known, "names": names, "officials": officials, "current": current, "available": available,
+		"limits": limits,
+	}
+	_, err := pg.Exec(ctx, tx, `
+		update account a set name = v.name, official_name = v.official_name, updated_at = clock_timestamp()
+		from unnest(@ids::uuid[], @names::text[], @officials::text[]) v (id, name, official_name)
+		where a.id = v.id and (a.name, a.official_name) is distinct from (v.name, v.official_name)`, args)
+	if err != nil {
+		return err
+	}
+	_, err = pg.Exec(ctx, tx, `
+		update account a set balance_current = v.current, balance_available = v.available, balance_limit = v.max,
+			balance_as_of = clock_timestamp(),
+			updated_at = case when (a.balance_current, a.balance_available, a.balance_limit) is distinct
+				from (v.current, v.available, v.max) then clock_timestamp() else a.updated_at end
+		from unnest(@ids::uuid[], @current::numeric[], @available::numeric[], @limits::numeric[]) v (id, current,
+			available, max)
+		where a.id = v.id and coalesce(v.current, v.available, v.max) is not null`, args)
+	if err != nil {
+		return err
+	}
+	_, err = pg.Exec(ctx, tx, `
+		insert into account_balance as b (account_id, day, current, available)
+		select v.id, `+today+
+		`, v.current, v.available from unnest(@ids::uuid[], @current::numeric[], @available::numeric[]) v (id, current, available) cross join setting s
+		where v.current is not null or v.available is not null
+		on conflict (account_id, day) do update set current = excluded.current, available = excluded.available
+		where (b.current, b.available) is distinct from (excluded.current, excluded.available)`,
+		pg.Args{"ids": known, "current": current, "available": available})
+	return err
+}
+
+// BackfillBalances reckons each account's balance of every day back from today's, for accounts that
+// have one. Of a card or a loan it is what is owed, which a payment makes less.
+func (r *Register) BackfillBalances(ctx context.Context, tx pg.Tx) error {
+	_, err := pg.Exec(ctx, tx, `
+		insert into account_balance (account_id, day, current)
+		select d.account_id, d.date, a.balance_current + case when a.type in ('credit', 'loan') then -1
+			else 1 end * coalesce(d.after, 0)
+		from (
+			select account_id, date, sum(sum(amount)) over (partition by account_id
+				order by date desc rows between unbounded preceding and 1 preceding) as after
+			from transaction where deleted_at is null group by account_id, date) d
+		join account a on a.id = d.account_id
+		where a.balance_current is not null
+			and abs(a.balance_current + case when a.type in ('credit', 'loan') then -1
+			else 1 end * coalesce(d.after, 0)) < 1e10
+		on conflict (account_id, day) do nothing`)
+	return err
+}

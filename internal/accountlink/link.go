@@ -1,0 +1,268 @@
+// Package accountlink keeps account links: which accounts repeat each other, between which accounts
+// money moves, and which of their transactions belong together, so that totals count money once. It
+// must not know where transactions come from; the ledger writes what a match means for a
+// transaction.
+package accountlink
+
+import (
+	"context"
+	"fmt"
+
+	"coffer/internal/errs"
+	"coffer/internal/id"
+	"coffer/internal/job"
+	"coffer/internal/ledger"
+	"coffer/internal/op"
+	"coffer/internal/pg"
+	"coffer/internal/text"
+)
+
+// Links are one household's account links.
+type Links struct {
+	db    *pg.DB
+	books *ledger.Books
+	jobs  *job.Jobs
+	most  int // settleMost; a test has less
+}
+
+// New returns Links between the accounts of those books.
+func New(db *pg.DB, books *ledger.Books, jobs *job.Jobs) *Links {
+	return &Links{db: db, books: books, jobs: jobs, most: settleMost}
+}
+
+// How sure it is that two accounts, or two transactions, belong together.
+const (
+	Auto      = "auto"
+	Confirmed = "confirmed"
+	Rejected  = "rejected"
+)
+
+// A Link says that two accounts belong together.
+type Link struct {
+	ID               id.ID          `json:"id" db:"id"`
+	ShortID          string         `json:"short_id,omitempty" db:"short_id" required:"true"`
+	PrimaryAccountID id.ID          `json:"primary_account_id" db:"primary_id"`
+	PrimaryName      text.Untrusted `json:"primary_account_name" db:"primary_name" doc:"The household's name for it, else the bank's (untrusted)"`
+	MirrorAccountID  id.ID          `json:"mirror_account_id" db:"mirror_id"`
+	MirrorName       text.Untrusted `json:"mirror_account_name" db:"mirror_name" doc:"The household's name for it, else the bank's (untrusted)"`
+	Kind             string         `json:"kind" db:"kind" enum:"mirror,transfer" doc:"mirror: the same money seen twice, such as an authorised user's card; transfer: money moves between the two"`
+	Confidence       string         `json:"confidence" db:"confidence" enum:"auto,confirmed,rejected" doc:"auto: proposed, and totals ignore it; confirmed: totals leave out its matches; rejected: never proposed again"`
+	Source           *string        `json:"source" db:"source" enum:"user,agent,rule" doc:"Who decided; agents cannot change a user's decision without force. null: nobody has"`
+	Matches          int            `json:"matches" db:"matches" doc:"Number of transaction pairs, without rejected ones"`
+	CreatedAt        pg.Time        `json:"created_at" db:"created_at"`
+	UpdatedAt        pg.Time        `json:"updated_at" db:"updated_at"`
+}
+
+const linkRows = `
+	select l.id, l.short_id, l.primary_id, (select coalesce(nullif(a.display_name, ''), a.name) from account a
+		where a.id = l.primary_id) as primary_name,
+		l.mirror_id, (select coalesce(nullif(a.display_name, ''), a.name) from account a
+			where a.id = l.mirror_id) as mirror_name, l.kind, l.confidence, l.source, l.created_at, l.updated_at,
+		case when l.confidence = 'rejected' then 0
+			else (select count(*) from link_match m where m.account_link_id = l.id and not m.broken
+			and m.verdict is distinct from 'rejected') end as matches
+	from account_link l`
+
+// shown says of a link that it is there, and both its accounts are.
+const shown = `l.deleted_at is null and not exists (select from account a where a.id in (l.primary_id, l.mirror_id) and a.deleted_at is not null)`
+
+// ListLinks asks for a page of links.
+type ListLinks struct {
+	AccountID  *string `json:"account_id,omitempty" minLength:"1" doc:"Only links of this account: UUID or short id"`
+	Kind       *string `json:"kind,omitempty" enum:"mirror,transfer"`
+	Confidence *string `json:"confidence,omitempty" enum:"auto,confirmed,rejected"`
+	Cursor     string  `json:"cursor,omitempty" doc:"next_cursor of the previous page"`
+	Limit      int     `json:"limit,omitempty" minimum:"1" maximum:"500" default:"50" doc:"Page size"`
+}
+
+// List is a page of links.
+type List struct {
+	AccountLinks []Link `json:"account_links"`
+	NextCursor   string `json:"next_cursor" doc:"Empty on the last page"`
+	HasMore      bool   `json:"has_more"`
+}
+
+// List returns a page of links, newest first.
+func (l *Links) List(ctx context.Context, q pg.Querier, in ListLinks) (List, error) {
+	filters := in
+	filters.Cursor, filters.Limit = "", 0
+	pager, err := l.db.Pager(ctx, "account links", filters)
+	if err != nil {
+		return List{}, err
+	}
+	var where pg.Where
+	where.And(shown)
+	where.If(in.Kind != nil, "l.kind = $?", in.Kind)
+	where.If(in.Confidence != nil, "l.confidence = $?", in.Confidence)
+	if in.AccountID != nil {
+		a, err := account(ctx, q, "account_id", *in.AccountID)
+		if err != nil {
+			return List{}, err
+		}
+		where.And("$? in (l.primary_id, l.mirror_id)", a)
+	}
+	rows, next, err := pg.ByID(pager, in.Cursor, in.Limit, func(before *string, limit int) ([]Link, error) {
+		where.If(before != nil, "l.id < $?::uuid", before)
+		return pg.All[Link](ctx, q, fmt.Sprintf(`%s %s order by l.id desc limit %d`, linkRows, where.SQL(), limit),
+			where.Args()...)
+	}, func(k Link) id.ID { return k.ID })
+	return List{rows, next, next != ""}, err
+}
+
+// A Ref names a link.
+type Ref struct {
+	ID string `json:"id" minLength:"1" doc:"The link's UUID or short id"`
+}
+
+// Get returns one link.
+func (l *Links) Get(ctx context.Context, q pg.Querier, in Ref) (Link, error) {
+	k, err := pg.One[Link](ctx, q, linkRows+` where `+shown+` and (l.id = $1 or l.short_id = $2)`,
+		pg.RefTo(in.ID).IDArgs()...)
+	return k, missing(err)
+}
+
+func missing(err error) error {
+	return pg.Found(err, "account link", "{account-link.list} lists them")
+}
+
+// lock is Get, with nobody else changing it until the transaction ends, and no sweep between.
+func (l *Links) lock(ctx context.Context, tx pg.Tx, ref string) (Link, error) {
+	k, err := pg.One[Link](ctx, tx, linkRows+` where `+shown+` and (l.id = $1 or l.short_id = $2) for update of l`,
+		pg.RefTo(ref).IDArgs()...)
+	return k, missing(err)
+}
+
+func account(ctx context.Context, q pg.Querier, field, ref string) (id.ID, error) {
+	u, err := pg.Value[id.ID](ctx, q, `select id from account where deleted_at is null
+		and (id = $1 or short_id = $2)`, pg.RefTo(ref).IDArgs()...)
+	return u, pg.Named(err, field, "account", "{account.list} lists them")
+}
+
+// CreateLink is the input of Create.
+type CreateLink struct {
+	PrimaryAccountID string `json:"primary_account_id" minLength:"1" doc:"The account that totals count: UUID or short id"`
+	MirrorAccountID  string `json:"mirror_account_id" minLength:"1" doc:"The account that repeats the other (mirror) or is at the other end (transfer): UUID or short id"`
+	Kind             string `json:"kind" enum:"mirror,transfer" doc:"mirror: the same money seen twice; transfer: money moves between the two"`
+	Confidence       string `json:"confidence,omitempty" enum:"auto,confirmed,rejected" default:"confirmed" doc:"auto: look for pairs without changing totals; rejected: never propose this link"`
+	Force            bool   `json:"force,omitempty" doc:"Link the accounts even if a person deleted their link"`
+}
+
+// Create links two accounts; a proposal for the same two is taken over, and what was deleted comes
+// back with what was said about its matches. A job then looks for pairs.
+func (l *Links) Create(ctx context.Context, tx pg.Tx, in CreateLink) (Link, error) {
+	primary, err := account(ctx, tx, "primary_account_id", in.PrimaryAccountID)
+	if err != nil {
+		return Link{}, err
+	}
+	mirror, err := account(ctx, tx, "mirror_account_id", in.MirrorAccountID)
+	if err != nil {
+		return Link{}, err
+	}
+	if primary.Equal(mirror) {
+		return Link{}, errs.Field("mirror_account_id", "conflict",
+			"must be a different account from primary_account_id")
+	}
+	err = pg.Redraw(ctx, tx, "account_link_short_id", func(tx pg.Tx) error {
+		made := id.New() // as if nobody had made it, which is what it is without what follows
+		_, err := pg.Exec(ctx, tx, `
+			insert into account_link (id, short_id, primary_id, mirror_id, kind, confidence, deleted_at)
+				values (@id, @short, @primary, @mirror, @kind, 'auto', clock_timestamp())
+			on conflict (least(primary_id, mirror_id), greatest(primary_id, mirror_id)) do nothing`,
+			pg.Args{"id": made, "short": made.Short(), "primary": primary, "mirror": mirror, "kind": in.Kind})
+		return err
+	})
+	if err != nil {
+		return Link{}, err
+	}
+	was, err := pg.One[stored](ctx, tx, storedRows+`
+		where least(l.primary_id, l.mirror_id) = least($1::uuid, $2)
+			and greatest(l.primary_id, l.mirror_id) = greatest($1::uuid, $2) for update`, primary, mirror)
+	if err != nil {
+		return Link{}, err
+	}
+	if !was.IsDeleted && was.Verdict != Auto {
+		return Link{}, errs.New(errs.Conflict,
+			"these accounts are already linked, and the link is %s; {account-link.list} with account_id finds it, "+
+				"and {account-link.update} changes it", was.Verdict)
+	}
+	if err := held(ctx, was.Source, in.Force, "link"); err != nil {
+		return Link{}, err
+	}
+	if err := l.say(ctx, tx, was, record{primary, in.Kind, in.Confidence, false}, true,
+		"Linked two accounts: "+in.Kind+", "+in.Confidence); err != nil {
+		return Link{}, err
+	}
+	return l.Get(ctx, tx, Ref{was.ID.String()})
+}
+
+// PutLink is the input of Put.
+type PutLink struct {
+	ID         string  `json:"id" minLength:"1" doc:"The link's UUID or short id"`
+	Kind       *string `json:"kind,omitempty" enum:"mirror,transfer" doc:"Each kind has its own pairs; decisions about pairs of the old kind are kept for it"`
+	Confidence string  `json:"confidence" enum:"auto,confirmed,rejected" doc:"A confirmed or rejected link becomes auto again only by a revert"`
+	Force      bool    `json:"force,omitempty" doc:"Override a person's decision"`
+}
+
+// Put confirms or rejects a link. Totals follow at once, those of very many matches by a job, and
+// both ways: what was said about single matches stays.
+func (l *Links) Put(ctx context.Context, tx pg.Tx, in PutLink) (Link, error) {
+	k, err := l.lock(ctx, tx, in.ID)
+	if err != nil {
+		return Link{}, err
+	}
+	if err := op.Match(ctx, k); err != nil {
+		return Link{}, err
+	}
+	if in.Confidence == Auto && k.Confidence != Auto {
+		return Link{}, errs.New(errs.Conflict,
+			"this link is already %s; it can be confirmed or rejected but cannot become a proposal again", k.Confidence)
+	}
+	kind := k.Kind
+	if in.Kind != nil {
+		kind = *in.Kind
+	}
+	unchanged := kind == k.Kind && in.Confidence == k.Confidence
+	if unchanged && (in.Confidence == Auto || op.ActorOf(ctx).Type != op.User || k.Source != nil &&
+		*k.Source == op.User) {
+		return k, nil
+	}
+	if err := held(ctx, k.Source, in.Force, "link"); err != nil {
+		return Link{}, err
+	}
+	was, err := pg.One[stored](ctx, tx, storedRows+` where l.id = $1`, k.ID)
+	if err != nil {
+		return Link{}, err
+	}
+	if err := l.say(ctx, tx, was, record{was.Primary, kind, in.Confidence, false}, false,
+		verdicts[in.Confidence]+" a link of two accounts: "+kind); err != nil {
+		return Link{}, err
+	}
+	return l.Get(ctx, tx, Ref{k.ID.String()})
+}
+
+// verdicts begin the summaries of changes.
+var verdicts = map[string]string{Auto: "Turned", Confirmed: "Confirmed", Rejected: "Rejected"}
+
+// DeleteLink is the input of Delete.
+type DeleteLink struct {
+	ID    string `json:"id" minLength:"1" doc:"The link's UUID or short id"`
+	Force bool   `json:"force,omitempty" in:"query" doc:"Delete it even if a person confirmed or rejected it"`
+}
+
+// Delete takes a link away, and totals are as if it had never been. The same two accounts are not
+// proposed again; POST brings the link back.
+func (l *Links) Delete(ctx context.Context, tx pg.Tx, in DeleteLink) (op.Deleted, error) {
+	k, err := l.lock(ctx, tx, in.ID)
+	if err != nil {
+		return op.Deleted{}, err
+	}
+	if err := held(ctx, k.Source, in.Force, "link"); err != nil {
+		return op.Deleted{}, err
+	}
+	was, err := pg.One[stored](ctx, tx, storedRows+` where l.id = $1`, k.ID)
+	if err != nil {
+		return op.Deleted{}, err
+	}
+	return op.Deleted{Deleted: true, ID: k.ID}, l.say(ctx, tx, was, record{was.Primary, was.Kind, was.Verdict, true},
+		false, "Deleted a link of two accounts: "+was.Kind)
+}

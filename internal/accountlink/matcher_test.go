@@ -1,0 +1,331 @@
+package accountlink
+
+import (
+	"cmp"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"coffer/internal/household"
+	"coffer/internal/id"
+)
+
+// A truth is a household with what belongs together in it.
+type truth struct {
+	groups map[string][]row
+	kinds  map[id.ID]household.Transaction
+	pairs  map[[2]id.ID]bool // both ways round
+	count  int
+}
+
+func truthOf(seed uint64, transactions int) *truth {
+	h := household.New(household.Options{Seed: seed, Transactions: transactions, Decoys: true})
+	t := &truth{groups: map[string][]row{}, kinds: map[id.ID]household.Transaction{}, pairs: map[[2]id.ID]bool{}}
+	wordings, halves := map[string]int32{}, map[int64]id.ID{}
+	for r := range h.Transactions() {
+		w, ok := wordings[r.Name.Plain()]
+		if !ok {
+			w = int32(len(wordings))
+			wordings[r.Name.Plain()] = w
+		}
+		x := row{
+			id: id.New(), account: r.AccountIndex, day: int(r.Date.Unix() / 86400), cents: r.Amount.Cents(),
+			wording: w,
+		}
+		key := fmt.Sprint(r.Currency, abs(int(x.cents)))
+		t.groups[key], t.kinds[x.id] = append(t.groups[key], x), r
+		if other, ok := halves[r.PairID]; ok && r.PairID != 0 && t.kinds[other].Currency == r.Currency {
+			t.pairs[[2]id.ID{other, x.id}], t.pairs[[2]id.ID{x.id, other}] = true, true
+			t.count++
+		} else if r.PairID != 0 {
+			halves[r.PairID] = x.id
+		}
+	}
+	for _, g := range t.groups {
+		slices.SortFunc(g, func(a, b row) int {
+			return cmp.Or(cmp.Compare(a.day, b.day), cmp.Compare(a.id.String(), b.id.String()))
+		})
+	}
+	return t
+}
+
+func (t *truth) pass(m *matcher) *matcher {
+	for _, key := range slices.Sorted(keysOf(t.groups)) {
+		m.group(t.groups[key])
+	}
+	return m
+}
+
+func keysOf(m map[string][]row) func(func(string) bool) {
+	return func(yield func(string) bool) {
+		for k := range m {
+			if !yield(k) {
+				return
+			}
+		}
+	}
+}
+
+// found is what the matcher proposes, from nothing: the links, then their pairs.
+func (t *truth) found(several bool) []pair {
+	m := newMatcher()
+	m.several = several
+	m = t.pass(m)
+	for _, propose := range []func() []proposal{
+		func() []proposal { return m.mirrorLinks() },
+		func() []proposal { return m.transferLinks() },
+	} {
+		for _, p := range propose() {
+			m.edges[between(p.primary, p.mirror)] = &edge{
+				link: id.New(), kind: p.kind, live: true, primary: p.primary,
+				mirror: p.mirror,
+			}
+		}
+		m = t.pass(m.again())
+	}
+	return m.pairs
+}
+
+// score is how many of the found pairs are pairs, and how many of the pairs were found.
+func (t *truth) score(found []pair) (right int, precision, recall float64) {
+	for _, p := range found {
+		if t.pairs[[2]id.ID{p.primary, p.mirror}] {
+			right++
+		}
+	}
+	return right, float64(right) / float64(len(found)), float64(right) / float64(t.count)
+}
+
+// TestPrecision holds the matcher against households with an additional card, transfers, and what
+// only looks like them.
+func TestPrecision(t *testing.T) {
+	t.Parallel()
+	const seeds = 20
+	var found, right, all, loose, looseRight int
+	for seed := range uint64(seeds) {
+		h := truthOf(seed, 10_000)
+		pairs := h.found(false)
+		n, precision, recall := h.score(pairs)
+		found, right, all = found+len(pairs), right+n, all+h.count
+		if precision < 0.985 || recall < 0.93 {
+			t.Errorf("seed %d: precision %.4f, recall %.4f", seed, precision, recall)
+		}
+		if seed < 5 { // the control: without the rule of the one candidate
+			pairs = h.found(true)
+			n, _, _ = h.score(pairs)
+			loose, looseRight = loose+len(pairs), looseRight+n
+		}
+	}
+	precision, recall, control := float64(right)/float64(found), float64(right)/float64(all), float64(
+		looseRight)/float64(loose)
+	t.Logf("%d households, %d pairs: precision %.4f, recall %.4f; without the rule of the one candidate: precision "+
+		"%.4f", seeds, all, precision, recall, control)
+	if precision < 0.99 || recall < 0.95 {
+		t.Errorf("precision %.4f, recall %.4f", precision, recall)
+	}
+	if control >= 0.99 {
+		t.Errorf("the control passes with %.4f: the check is blind", control)
+	}
+}
+
+// TestRules takes the rules of the contract at their word.
+func TestRules(t *testing.T) {
+	t.Parallel()
+	const a, b, c = 0, 1, 2
+	type r struct {
+		account, day int
+		cents        int64
+	}
+	for name, test := range map[string]struct {
+		rows   []r
+		mirror int // proposals
+		moves  int
+	}{
+		"three transfers": {[]r{
+			{a, 1, 100},
+			{b, 1, -100},
+			{a, 20, 200},
+			{b, 25, -200},
+			{a, 40, 300},
+			{b, 38, -300},
+		}, 0, 1},
+		"two transfers": {[]r{{a, 1, 100}, {b, 1, -100}, {a, 20, 200}, {b, 25, -200}}, 0, 0},
+		"six days apart": {[]r{
+			{a, 1, 100},
+			{b, 7, -100},
+			{a, 20, 200},
+			{b, 26, -200},
+			{a, 40, 300},
+			{b, 46, -300},
+		}, 0, 0},
+		"one with two candidates": {[]r{
+			{a, 1, 100},
+			{b, 1, -100},
+			{b, 3, -100},
+			{a, 20, 200},
+			{b, 25, -200},
+			{a, 40, 300},
+			{b, 38, -300},
+		}, 0, 0},
+		"a candidate in a third": {[]r{
+			{a, 1, 100},
+			{b, 1, -100},
+			{c, 3, -100},
+			{a, 20, 200},
+			{b, 25, -200},
+			{a, 40, 300},
+			{b, 38, -300},
+		}, 0, 0},
+		"refunds in one account": {[]r{
+			{a, 1, 100},
+			{a, 2, -100},
+			{a, 20, 200},
+			{a, 21, -200},
+			{a, 40, 300},
+			{a, 41, -300},
+		}, 0, 0},
+		"five mirrored": {[]r{
+			{a, 1, 100},
+			{b, 1, 100},
+			{a, 2, 200},
+			{b, 5, 200},
+			{a, 3, 300},
+			{b, 3, 300},
+			{a, 4, -400},
+			{b, 4, -400},
+			{a, 9, 500},
+			{b, 8, 500},
+		}, 1, 0},
+		"four mirrored": {[]r{
+			{a, 1, 100},
+			{b, 1, 100},
+			{a, 2, 200},
+			{b, 5, 200},
+			{a, 3, 300},
+			{b, 3, 300},
+			{a, 4, 400},
+			{b, 4, 400},
+		}, 0, 0},
+		"four days apart": {[]r{
+			{a, 1, 100},
+			{b, 1, 100},
+			{a, 2, 200},
+			{b, 6, 200},
+			{a, 3, 300},
+			{b, 3, 300},
+			{a, 4, 400},
+			{b, 4, 400},
+			{a, 9, 500},
+			{b, 8, 500},
+		}, 0, 0},
+		"five of seven in common days": {[]r{
+			{a, 1, 100},
+			{b, 1, 100},
+			{a, 2, 200},
+			{b, 2, 200},
+			{a, 3, 300},
+			{b, 3, 300},
+			{a, 4, 400},
+			{b, 4, 400},
+			{a, 9, 500},
+			{b, 9, 500},
+			{b, 5, 601},
+			{b, 6, 602},
+			{a, 5, 701},
+			{a, 6, 702},
+		}, 0, 0},
+		"five of six in common days": {[]r{
+			{a, 1, 100},
+			{b, 1, 100},
+			{a, 2, 200},
+			{b, 2, 200},
+			{a, 3, 300},
+			{b, 3, 300},
+			{a, 4, 400},
+			{b, 4, 400},
+			{a, 9, 500},
+			{b, 9, 500},
+			{b, 5, 601},
+			{a, 6, 702},
+			{a, 50, 1},
+			{a, 51, 2},
+		}, 1, 0},
+	} {
+		h := &truth{groups: map[string][]row{}}
+		for _, x := range test.rows {
+			key := fmt.Sprint(abs(int(x.cents)))
+			h.groups[key] = append(h.groups[key], row{id: id.New(), account: x.account, day: x.day, cents: x.cents})
+		}
+		for _, g := range h.groups {
+			slices.SortStableFunc(g, func(x, y row) int { return x.day - y.day })
+		}
+		m := h.pass(newMatcher())
+		if got := len(m.mirrorLinks()); got != test.mirror {
+			t.Errorf("%s: %d mirrors, not %d", name, got, test.mirror)
+		}
+		if got := len(m.transferLinks()); got != test.moves {
+			t.Errorf("%s: %d transfers, not %d", name, got, test.moves)
+		}
+	}
+}
+
+// TestPairing holds the pairs of mirrored rows against every way to pair them.
+func TestPairing(t *testing.T) {
+	t.Parallel()
+	dice := rand.New(rand.NewPCG(7, 7))
+	for range 3000 {
+		e := &edge{link: id.New(), kind: Mirror, live: true, primary: 0, mirror: 1}
+		m := newMatcher()
+		m.edges[between(0, 1)] = e
+		lists := [2][]row{}
+		for account := range lists {
+			for range 1 + dice.IntN(5) {
+				lists[account] = append(lists[account],
+					row{id: id.New(), account: account, day: dice.IntN(14), cents: 340})
+			}
+			slices.SortFunc(lists[account], func(x, y row) int { return x.day - y.day })
+		}
+		if dice.IntN(3) == 0 {
+			m.barred[[2]id.ID{lists[0][0].id, lists[1][0].id}] = true
+		}
+		rows := slices.Concat(lists[0], lists[1])
+		slices.SortStableFunc(rows, func(x, y row) int { return x.day - y.day })
+		m.group(rows)
+		days, used := 0, map[id.ID]bool{}
+		for _, p := range m.pairs {
+			d := abs(p.days[0] - p.days[1])
+			if used[p.primary] || used[p.mirror] || d > mirrorDays || m.barred[[2]id.ID{p.primary, p.mirror}] {
+				t.Fatalf("no pairing: %+v", m.pairs)
+			}
+			used[p.primary], used[p.mirror] = true, true
+			days += d
+		}
+		n, least := m.best(lists[0], lists[1])
+		if len(m.barred) > 0 { // around a rejected pair a crossing may be better, and is not looked for
+			n, least = min(n, max(n-1, len(m.pairs))), days
+		}
+		if n != len(m.pairs) || least != days {
+			t.Fatalf("%d pairs with %d days between, best is %d with %d: %v", len(m.pairs), days, n, least, lists)
+		}
+	}
+}
+
+// best tries every way.
+func (m *matcher) best(a, b []row) (pairs, days int) {
+	if len(a) == 0 {
+		return 0, 0
+	}
+	pairs, days = m.best(a[1:], b)
+	for j, r := range b {
+		d := abs(a[0].day - r.day)
+		if d > mirrorDays || m.barred[[2]id.ID{a[0].id, r.id}] {
+			continue
+		}
+		n, k := m.best(a[1:], slices.Concat(b[:j], b[j+1:]))
+		if n+1 > pairs || n+1 == pairs && k+d < days {
+			pairs, days = n+1, k+d
+		}
+	}
+	return pairs, days
+}

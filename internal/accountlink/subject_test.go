@@ -1,0 +1,284 @@
+package accountlink_test
+
+import (
+	"strings"
+	"testing"
+
+	"coffer/internal/accountlink"
+	"coffer/internal/errs"
+	"coffer/internal/id"
+	"coffer/internal/journal"
+	"coffer/internal/op"
+	"coffer/internal/pg"
+)
+
+// as is the same world for another caller.
+func (w *world) as(t *testing.T, kind string) *world {
+	t.Helper()
+	other := *w
+	other.ctx = op.WithActor(t.Context(), op.Actor{Type: kind, ID: id.New(), Name: kind, Scope: op.Full})
+	return &other
+}
+
+func (w *world) journal() *journal.Journal {
+	j := journal.New(w.db)
+	j.Join(append(w.books.Subjects(), w.links.Subjects()...)...)
+	return j
+}
+
+// newest is the change that was made last.
+func (w *world) newest(t *testing.T) journal.Change {
+	t.Helper()
+	list, err := w.journal().List(w.ctx, w.db, journal.ListChanges{Limit: 1})
+	if err != nil || len(list.Changes) != 1 {
+		t.Fatalf("%+v, %v", list, err)
+	}
+	return list.Changes[0]
+}
+
+func (w *world) revert(t *testing.T, change id.ID) journal.Reverted {
+	t.Helper()
+	return do(t, w, w.journal().Revert, journal.RevertChange{ChangeID: change.String()})
+}
+
+func (w *world) shown(t *testing.T) int {
+	t.Helper()
+	list, err := w.links.List(w.ctx, w.db, accountlink.ListLinks{Limit: 50})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return len(list.AccountLinks)
+}
+
+// A verdict is a change: its revert makes a confirmed link a proposal again, brings back one that
+// was deleted, and takes away one that was made; totals follow each time.
+func TestLinksAreJournaled(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	a := w.seed(t)
+	w.sweep(t)
+	const all, shop = "EUR 303.00 343.00 7; ", "EUR 0.00 40.00 1; "
+	l := w.only(t, accountlink.Transfer)
+	w.put(t, l, accountlink.Confirmed)
+	if c := w.newest(t); c.Summary != "Confirmed a link of two accounts: transfer" || c.Entries != 1 ||
+		w.totals(t) != shop {
+		t.Fatalf("%+v, %s", c, w.totals(t))
+	}
+	w.revert(t, w.newest(t).ID)
+	if now := w.only(t, accountlink.Transfer); now.Confidence != accountlink.Auto || now.Source != nil ||
+		w.totals(t) != all {
+		t.Errorf("not a proposal again: %+v, %s", now, w.totals(t))
+	}
+	w.revert(t, w.newest(t).ID)
+	if now := w.only(t, accountlink.Transfer); now.Confidence != accountlink.Confirmed || w.totals(t) != shop {
+		t.Errorf("not confirmed again: %+v, %s", now, w.totals(t))
+	}
+	do(t, w, w.links.Delete, accountlink.DeleteLink{ID: l.ShortID})
+	w.revert(t, w.newest(t).ID)
+	if w.shown(t) != 1 || w.totals(t) != shop {
+		t.Errorf("not back: %d links, %s", w.shown(t), w.totals(t))
+	}
+	// One pair.
+	page, err := w.links.Matches(w.ctx, w.db, accountlink.ListMatches{ID: l.ShortID, Limit: 50})
+	if err != nil {
+		t.Fatal(err)
+	}
+	do(t, w, w.links.PutMatch, accountlink.PutMatch{
+		ID: l.ShortID, MatchID: page.Matches[0].ShortID,
+		Confidence: accountlink.Rejected,
+	})
+	if w.totals(t) == shop {
+		t.Fatal("the pair still counts")
+	}
+	// Another kind has other pairs, and what was said of these waits for it.
+	verdict := w.newest(t)
+	do(t, w, w.links.Put, accountlink.PutLink{
+		ID: l.ShortID, Kind: new(accountlink.Mirror),
+		Confidence: accountlink.Confirmed,
+	})
+	w.revert(t, w.newest(t).ID)
+	w.sweep(t)
+	if w.totals(t) == shop {
+		t.Error("what was said of the pair is lost with the kind")
+	}
+	if r := w.revert(t, verdict.ID); r.Reverted != 1 || w.totals(t) != shop {
+		t.Errorf("%+v, %s", r, w.totals(t))
+	}
+	// A link of two others, which the revert takes away as if nobody had made it.
+	do(t, w, w.links.Create, accountlink.CreateLink{
+		PrimaryAccountID: a[0].String(), MirrorAccountID: a[2].String(),
+		Kind: accountlink.Mirror, Confidence: accountlink.Confirmed,
+	})
+	w.revert(t, w.newest(t).ID)
+	if w.shown(t) != 1 {
+		t.Errorf("%d links", w.shown(t))
+	}
+	w.revert(t, w.newest(t).ID)
+	if w.shown(t) != 2 {
+		t.Errorf("%d links after the revert of the revert", w.shown(t))
+	}
+}
+
+// A link whose making was reverted keeps nobody from proposing its two accounts. The control is one
+// that a person deleted.
+func TestRevertedLinkIsProposed(t *testing.T) {
+	t.Parallel()
+	for _, deleted := range []bool{false, true} {
+		w := newWorld(t)
+		a := w.seed(t)
+		// The other way round and of the other kind than what will be proposed.
+		made := do(t, w, w.links.Create, accountlink.CreateLink{
+			PrimaryAccountID: a[1].String(),
+			MirrorAccountID:  a[0].String(), Kind: accountlink.Mirror, Confidence: accountlink.Confirmed,
+		})
+		if deleted {
+			do(t, w, w.links.Delete, accountlink.DeleteLink{ID: made.ShortID})
+		} else {
+			w.revert(t, w.newest(t).ID)
+		}
+		got := w.sweep(t)
+		if want := map[bool]int{false: 1, true: 0}[deleted]; got.Proposed != want || w.shown(t) != want {
+			t.Errorf("deleted %v: %+v, %d links", deleted, got, w.shown(t))
+		}
+		if !deleted {
+			if l := w.only(t, accountlink.Transfer); l.Confidence != accountlink.Auto || l.Matches != 3 {
+				t.Errorf("%+v", l)
+			}
+		}
+	}
+}
+
+// What a person decided an agent leaves, unless it forces it: links, pairs, deletions, and by
+// reverts.
+func TestLinksAreHeld(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.seed(t)
+	w.sweep(t)
+	agent, l := w.as(t, op.Agent), w.only(t, accountlink.Transfer)
+	w.put(t, l, accountlink.Confirmed)
+	confirmed := w.newest(t)
+	held := func(what string, err error) {
+		t.Helper()
+		if !errs.Is(err, errs.Conflict) || !strings.Contains(err.Error(), "so it is held") {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	_, err := try(agent, agent.links.Put, accountlink.PutLink{ID: l.ShortID, Confidence: accountlink.Rejected})
+	held("a link", err)
+	_, err = try(agent, agent.links.Delete, accountlink.DeleteLink{ID: l.ShortID})
+	held("a deletion", err)
+	if r := agent.revert(t, confirmed.ID); r.Reverted != 0 || len(r.Skipped) != 1 || r.Skipped[0].Reason != "held" ||
+		r.Skipped[0].Subject != journal.AccountLink {
+		t.Errorf("a revert: %+v", r)
+	}
+	if again := do(t, agent, agent.links.Put, accountlink.PutLink{
+		ID:         l.ShortID,
+		Confidence: accountlink.Confirmed,
+	}); again.Source == nil || *again.Source != op.User {
+		t.Errorf("an agent repeats what a person said: %+v", again)
+	}
+	page, err := w.links.Matches(w.ctx, w.db, accountlink.ListMatches{ID: l.ShortID, Limit: 50})
+	if err != nil {
+		t.Fatal(err)
+	}
+	pair := accountlink.PutMatch{ID: l.ShortID, MatchID: page.Matches[0].ShortID, Confidence: accountlink.Rejected}
+	do(t, w, w.links.PutMatch, pair)
+	rejected := w.newest(t)
+	pair.Confidence = accountlink.Confirmed
+	_, err = try(agent, agent.links.PutMatch, pair)
+	held("a pair", err)
+	if r := agent.revert(t, rejected.ID); r.Reverted != 0 || len(r.Skipped) != 1 || r.Skipped[0].Reason != "held" {
+		t.Errorf("a pair's revert: %+v", r)
+	}
+	pair.Force = true
+	if m := do(t, agent, agent.links.PutMatch, pair); m.Source == nil || *m.Source != op.Agent {
+		t.Errorf("forced: %+v", m)
+	}
+	do(t, w, w.links.Delete, accountlink.DeleteLink{ID: l.ShortID})
+	in := accountlink.CreateLink{
+		PrimaryAccountID: l.PrimaryAccountID.String(),
+		MirrorAccountID:  l.MirrorAccountID.String(), Kind: accountlink.Transfer, Confidence: accountlink.Confirmed,
+	}
+	_, err = try(agent, agent.links.Create, in)
+	held("what a person deleted", err)
+	in.Force = true
+	do(t, agent, agent.links.Create, in)
+	// A person who repeats what an agent said holds it.
+	if now := w.put(t, l, accountlink.Confirmed); *now.Source != op.User {
+		t.Errorf("%+v", now)
+	}
+}
+
+// A verdict costs an agent's budget one write for each pair, and so does its revert by another.
+func TestVerdictsCostPairs(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.seed(t)
+	w.sweep(t)
+	agent, l := w.as(t, op.Agent), w.only(t, accountlink.Transfer)
+	key := op.ActorOf(agent.ctx).ID
+	_, err := pg.Exec(t.Context(), w.db, `
+		insert into token (id, short_id, kind, hash, prefix, name, scope, actor_type, actor_name, max_writes_per_day)
+			values ($1, $2, 'api_key', '\x01', 'coffer_x', 'a', 'full_access', 'agent', 'a', 4)`, key, key.Short())
+	if err != nil {
+		t.Fatal(err)
+	}
+	used := func() int {
+		t.Helper()
+		n, err := pg.Values[int](t.Context(), w.db, `select used::int from write_budget where key_id = $1`, key)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return append(n, 0)[0]
+	}
+	agent.put(t, l, accountlink.Confirmed)
+	if used() != 3 {
+		t.Errorf("three pairs cost %d writes", used())
+	}
+	page, err := w.links.Matches(w.ctx, w.db, accountlink.ListMatches{ID: l.ShortID, Limit: 50})
+	if err != nil {
+		t.Fatal(err)
+	}
+	do(t, agent, agent.links.PutMatch, accountlink.PutMatch{
+		ID: l.ShortID, MatchID: page.Matches[0].ShortID,
+		Confidence: accountlink.Rejected,
+	})
+	if used() != 4 {
+		t.Errorf("one pair more: %d writes", used())
+	}
+	if _, err := try(agent, agent.links.Put, accountlink.PutLink{
+		ID:         l.ShortID,
+		Confidence: accountlink.Rejected,
+	}); !errs.Is(err, errs.RateLimited) {
+		t.Errorf("past the budget: %v", err)
+	}
+	if now := w.only(t, accountlink.Transfer); now.Confidence != accountlink.Confirmed {
+		t.Errorf("what was refused was done: %+v", now)
+	}
+	// Undoing one's own verdicts is free, even past the budget; another agent pays for it as for a
+	// verdict.
+	verdict := w.newest(t)
+	agent.revert(t, verdict.ID)
+	if used() != 4 {
+		t.Errorf("an agent's revert of its own verdict: %d writes", used())
+	}
+	other := w.as(t, op.Agent)
+	ofAll := func() int {
+		t.Helper()
+		n, err := pg.Value[int](t.Context(), w.db, `select used::int from write_budget
+			where key_id = '00000000-0000-0000-0000-000000000000'`)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+	was := ofAll()
+	list, err := w.journal().List(w.ctx, w.db, journal.ListChanges{Limit: 10})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r := other.revert(t, list.Changes[len(list.Changes)-1].ID); r.Reverted != 1 || ofAll()-was != 3 {
+		t.Errorf("another agent's revert of three pairs: %+v, %d writes", r, ofAll()-was)
+	}
+}

@@ -1,0 +1,115 @@
+package app
+
+import (
+	"strings"
+
+	"coffer/internal/bank"
+	"coffer/internal/bank/all"
+)
+
+// configuring is the example of how a provider is configured.
+func configuring(provider string) string {
+	spec, _ := all.Find(provider)
+	words := []string{spec.Name}
+	if f, ok := spec.Field(bank.Environment); ok {
+		words = append(words, "--"+f.Name, f.Default())
+	}
+	for _, f := range spec.Fields {
+		if f.Example != "" {
+			words = append(words, "--"+strings.ReplaceAll(f.Name, "_", "-"), f.Example)
+		}
+	}
+	return strings.Join(words, " ")
+}
+
+// examples are what help shows for a command, without "coffer", the noun and the verb. Commands
+// that are not here show what their input says. A test runs them all as they are printed: the short
+// ids stand for records that its household has.
+var examples = map[string][]string{
+	"account.balances":       {"k3xK9a2Q --start-date 2026-01-01"},
+	"account.update":         {`k3xK9a2Q --display-name "Joint account"`, "k3xK9a2Q --hidden"},
+	"account-link.create":    {"--primary-account-id k3xK9a2Q --mirror-account-id m7Pz2LbR --kind transfer"},
+	"account-link.match":     {"k3xK9a2Q m7Pz2LbR --confidence confirmed"},
+	"account-link.update":    {"k3xK9a2Q --confidence confirmed"},
+	"account-link.reconcile": {"k3xK9a2Q"},
+	"agent.update":           {"--monthly-ceiling-usd 20", `--quiet-hours '{"start": "22:00", "end": "07:00"}'`},
+	"annotation.list":        {"k3xK9a2Q"},
+	"category.create":        {"--slug home_garden --name Garden --parent-id home"},
+	"category.delete":        {"home_garden --move-to home_other"},
+	"category.get":           {"food_and_drink_groceries"},
+	"category.import":        {"--file categories.tsv --dry-run"},
+	"category.merge":         {"food_and_drink_bars --into food_and_drink_restaurants"},
+	"category.update":        {`food_and_drink_groceries --name "Food at home"`},
+	"change.list":            {"", "--since 2026-01-01T00:00:00Z --limit 10"},
+	"change.revert":          {"k3xK9a2Q --dry-run", "k3xK9a2Q"},
+	"comment.create":         {`k3xK9a2Q --content "Anna pays half of it back"`},
+	"comment.update":         {`k3xK9a2Q m7Pz2LbR --content "Anna paid half of it back"`},
+	"connection.create":      {`--provider csv --institution-name "Kreissparkasse"`},
+	"connection.outcome":     {"a1b2c3d4e5f6"},
+	"connection.update":      {"k3xK9a2Q --paused"},
+	"connection.sync":        {"k3xK9a2Q"},
+	"counterparty.create":    {`--name "Corner Bakery" --website-url https://bakery.example --mcc 5462`},
+	"counterparty.link":      {"k3xK9a2Q --transaction-ids k3xK9a2Q,m7Pz2LbR"},
+	"counterparty.merge":     {"m7Pz2LbR --into k3xK9a2Q"},
+	"counterparty.update":    {"k3xK9a2Q --website-url https://bakery.example"},
+	"csv.import":             {`m7Pz2LbR --file statement.csv --account '{"name": "Household"}'`},
+	"csv.preview": {
+		"--file statement.csv",
+		`--file statement.csv --mapping '{"date": 0, "name": 1, "amount": 2}'`,
+	},
+	"export.create": {"--format csv"},
+	"job.get":       {"k3xK9a2Q", "k3xK9a2Q --follow"},
+	"key.create":    {`--name "budget script" --scope read_only`},
+	"key.update":    {"k3xK9a2Q --name laptop"},
+	"login-method.create": {
+		`m7Pz2LbR --kind password --identifier kim@example.com --password "correct horse battery"`,
+	},
+	"login-method.update": {"k3xK9a2Q m7Pz2LbR --identifier anna@example.com"},
+	"model.set": {
+		`--provider openai_compatible --base-url http://127.0.0.1:11434 --prices '{"model": "llama", "input_usd": "0", "output_usd": "0"}'`,
+	},
+	"provider.set":  {configuring(all.Default())},
+	"report.create": {`--title "March at a glance" --body "We spent 1,170 on food."`, "--file report.yaml"},
+	"rule.apply":    {"--dry-run", `--rule-ids k3xK9a2Q --filter '{"start_date": "2026-01-01"}'`},
+	"rule.applyone": {"k3xK9a2Q --dry-run"},
+	"rule.create": {
+		`--rules '{"name": "Groceries", "conditions": {"field": "name", "op": "contains", "value": "rewe"}, "category_slug": "food_and_drink_groceries"}'`,
+		"--file rules.yaml",
+	},
+	"rule.match":   {"--merchant REWE", "--transaction-id k3xK9a2Q"},
+	"rule.preview": {`--conditions '{"field": "name", "op": "contains", "value": "rewe"}'`},
+	"rule.update": {
+		`k3xK9a2Q --actions '{"type": "set_category", "category_slug": "food_and_drink_groceries"}' --actions '{"type": "add_tag", "tag_slug": "shared"}'`,
+		"k3xK9a2Q --priority 20",
+	},
+	"counterparty.delete":    {"p9WnT4cE"},
+	"session.revoke":         {"k3xK9a2Q m7Pz2LbR"},
+	"key.revoke":             {"p9WnT4cE"},
+	"job.cancel":             {"m7Pz2LbR"},
+	"quarantine.delete":      {"p9WnT4cE"},
+	"connection.delete":      {"p9WnT4cE"},
+	"setting.update":         {"--time-zone Europe/Berlin --default-currency EUR"},
+	"sync.start":             {"", "--no-wait"},
+	"tag.create":             {`--slug trip:japan-2026 --name "Japan 2026" --color "#d97706"`},
+	"tag.update":             {`trip:japan-2026 --name "Japan in spring"`},
+	"transaction.categorize": {"--transaction-ids k3xK9a2Q,m7Pz2LbR --category-id food_and_drink_groceries"},
+	"transaction.change": {
+		`--operations '{"transaction_id": "k3xK9a2Q", "category": "food_and_drink_groceries", "tags_to_remove": ["needs-review"]}'`,
+		"--file operations.yaml --dry-run",
+	},
+	"transaction.count": {"--tags needs-review"},
+	"transaction.list": {
+		"--search rewe --start-date 2026-01-01", "--tags needs-review --limit 10",
+		"--category food_and_drink --all --json",
+	},
+	"transaction.restore": {"p9WnT4cE"},
+	"transaction.delete":  {"p9WnT4cE"},
+	"transaction.summary": {"--group-by month,category --start-date 2026-04-01", "--group-by category --direction out"},
+	"transaction.tag":     {"k3xK9a2Q --tag-slug shared"},
+	"transaction.untag":   {"k3xK9a2Q shared"},
+	"transaction.update":  {"k3xK9a2Q --category food_and_drink_groceries"},
+	"user.create":         {"--name Robin --email robin@example.com"},
+	"user.delete":         {"p9WnT4cE --reassign-to k3xK9a2Q"},
+	"user.erase":          {"p9WnT4cE --dry-run"},
+	"user.update":         {`k3xK9a2Q --name "Anna B."`},
+}

@@ -1,0 +1,29 @@
+package app
+
+import (
+	"context"
+
+	"coffer/internal/op"
+	"coffer/internal/pg"
+)
+
+// candidates are the records that a name which names nothing may have meant, by kind. They are
+// names that the household gave: what banks write is never suggested.
+func candidates() map[string]op.Candidates {
+	from := func(sql string) op.Candidates {
+		return func(ctx context.Context, q pg.Querier) ([]op.Candidate, error) {
+			return pg.All[op.Candidate](ctx, q, sql)
+		}
+	}
+	return map[string]op.Candidates{
+		"category": from(`select slug as value, display_name as name from category where deleted_at is null
+			order by slug limit 2000`),
+		"tag": from(`select slug as value, display_name as name from tag where deleted_at is null
+			order by slug limit 2000`),
+		"user": from(`select short_id as value, name from member where deleted_at is null
+			order by name limit 2000`),
+		"account": from(`select short_id as value, display_name as name from account
+			where display_name is not null and deleted_at is null order by display_name limit 2000`),
+		"rule": from(`select short_id as value, name from rule where deleted_at is null order by name limit 2000`),
+	}
+}

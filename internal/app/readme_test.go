@@ -1,0 +1,168 @@
+package app_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+
+	"coffer/internal/app"
+	"coffer/internal/pg/pgtest"
+	"coffer/internal/seal"
+)
+
+var (
+	anyFence = regexp.MustCompile("(?ms)^```(\\w*)\n(.*?\n)```")
+	asked    = regexp.MustCompile(`\$\(\./coffer (.*) \| jq -r '?\.([\w.\[\]]+)'?\)`)
+	remark   = regexp.MustCompile(`\s+# .*$`)
+)
+
+// TestReadme plays the README's five minutes, its rules and its undo as they are printed, and
+// compares what the README shows with what the commands print. Ids differ; nothing else may.
+func TestReadme(t *testing.T) {
+	t.Parallel()
+	page, err := os.ReadFile("../../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, _, found := strings.Cut(string(page), "\n## Connect a bank")
+	if !found {
+		t.Fatal("the README has no section about connecting a bank")
+	}
+	shown, missing := playReadme(t, text)
+	if shown < 20 {
+		t.Errorf("only %d lines of output were compared", shown)
+	}
+	for _, line := range missing {
+		t.Errorf("no command prints %q here", line)
+	}
+}
+
+// TestReadmeControl shows that another figure in the README is noticed.
+func TestReadmeControl(t *testing.T) {
+	t.Parallel()
+	page := "```sh\nbank=$(./coffer connection create --provider csv --institution-name Bank | jq -r .short_id)\n" +
+		"./coffer csv import $bank --file docs/using/statement.csv  # nine rows\n```\n\n" +
+		"```\nDone: 8 added, 0 modified, 0 restored, 0 duplicates, 0 rows skipped, 0 rows rejected.\n```\n"
+	if shown, missing := playReadme(t, page); shown != 1 || len(missing) != 1 {
+		t.Errorf("compared %d lines and missed %q", shown, missing)
+	}
+}
+
+// playReadme runs the commands of a page on a household of its own. It returns how many lines of
+// output the page shows, and those that the commands before them do not print in that order.
+func playReadme(t *testing.T, page string) (shown int, missing []string) {
+	t.Helper()
+	w := newWorldOn(t, pgtest.URL(t), app.Config{EncryptionKey: seal.NewSecret(testRing)})
+	working(t, w)
+	r := reader{t, app.Config{
+		DatabaseURL: w.Config.DatabaseURL, DatabaseMaxConns: 4,
+		EncryptionKey: seal.NewSecret(testRing), Listen: "127.0.0.1:8080",
+	}, map[string]string{}}
+	var printed []string
+	for _, m := range anyFence.FindAllStringSubmatch(page, -1) {
+		if m[1] == "sh" {
+			printed = nil
+			for line := range strings.Lines(m[2]) {
+				printed = append(printed, r.line(remark.ReplaceAllString(strings.TrimSpace(line), ""))...)
+			}
+			continue
+		}
+		at := 0
+		for line := range strings.Lines(m[2]) {
+			want := maskedText(strings.TrimSpace(line))
+			if want == "" {
+				continue
+			}
+			shown++
+			from := at
+			for at < len(printed) && printed[at] != want {
+				at++
+			}
+			if at == len(printed) {
+				missing, at = append(missing, line), from
+			}
+		}
+	}
+	return shown, missing
+}
+
+// A reader follows the README at a terminal.
+type reader struct {
+	t         *testing.T
+	config    app.Config
+	variables map[string]string
+}
+
+// line runs one line of a shell and returns what it prints, without ids.
+func (r reader) line(line string) []string {
+	r.t.Helper()
+	for name, value := range r.variables {
+		line = strings.ReplaceAll(line, "$"+name, value)
+	}
+	if m := asked.FindStringSubmatchIndex(line); m != nil {
+		value := r.pick(r.run(0, line[m[2]:m[3]]), line[m[4]:m[5]])
+		if name, ok := strings.CutSuffix(line[:m[0]], "="); ok {
+			r.variables[name] = value
+			return nil
+		}
+		line = line[:m[0]] + value + line[m[1]:]
+	}
+	command, ok := strings.CutPrefix(line, "./coffer ")
+	if !ok || command == "serve" {
+		return nil
+	}
+	var out []string
+	for l := range strings.Lines(r.run(92, command)) {
+		out = append(out, maskedText(strings.TrimSpace(l)))
+	}
+	return out
+}
+
+// run runs one command at a terminal of that width, where 0 is a pipe.
+func (r reader) run(width int, command string) string {
+	r.t.Helper()
+	args := shellWords(command)
+	for i := range args {
+		if i > 0 && args[i-1] == "--file" {
+			args[i] = filepath.Join("..", "..", args[i])
+		}
+	}
+	var out, fail bytes.Buffer
+	c := app.CommandLine(r.config, strings.NewReader("a sentence of Robin's own\n"), &out, &fail)
+	c.Width = width
+	if code := app.Execute(r.t.Context(), c, args); code != 0 {
+		r.t.Errorf("coffer %s: exit %d, %s", command, code, fail.String())
+	}
+	return out.String()
+}
+
+// pick is the value at a path such as changes[0].short_id.
+func (r reader) pick(out, path string) string {
+	r.t.Helper()
+	var v any
+	if err := json.Unmarshal([]byte(out), &v); err != nil {
+		r.t.Fatalf("%s: %v", out, err)
+	}
+	for step := range strings.SplitSeq(strings.ReplaceAll(path, "[", ".["), ".") {
+		if i, err := strconv.Atoi(strings.Trim(step, "[]")); err == nil {
+			list, _ := v.([]any)
+			if i >= len(list) {
+				r.t.Fatalf("%s has no %s", out, path)
+			}
+			v = list[i]
+			continue
+		}
+		record, _ := v.(map[string]any)
+		v = record[step]
+	}
+	s, ok := v.(string)
+	if !ok {
+		r.t.Fatalf("%s has no text %s", out, path)
+	}
+	return s
+}

@@ -1,0 +1,63 @@
+package app_test
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"coffer/internal/app"
+	"coffer/internal/pg/pgtest"
+	"coffer/internal/seal"
+)
+
+// Commands that are no ops print JSON too when --json asks for it, and text otherwise.
+func TestOwnCommandsPrintJSON(t *testing.T) {
+	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
+	w := newWorldOn(t, pgtest.URL(t), app.Config{EncryptionKey: seal.NewSecret(testRing)})
+	config := app.Config{
+		DatabaseURL: w.Config.DatabaseURL, DatabaseMaxConns: 4, EncryptionKey: seal.NewSecret(testRing),
+		Listen: strings.TrimPrefix(w.url, "http://"),
+	}
+	here := instance{config: config}
+	for line, want := range map[string]string{
+		"doctor":            `"ok":`,
+		"doctor --settings": `"name":"COFFER_DATABASE_URL"`,
+		"migrate":           `"schema_version":`,
+		"health":            `"ready":true`,
+		"login status":      `[]`,
+	} {
+		text, fail, code := here.run(t.Context(), 0, strings.Fields(line)...)
+		if code != 0 || text == "" || json.Valid([]byte(text)) {
+			t.Errorf("coffer %s: exit %d, %s%s", line, code, text, fail)
+		}
+		out, fail, code := here.run(t.Context(), 0, append(strings.Fields(line), "--json")...)
+		if code != 0 || !json.Valid([]byte(out)) || !strings.Contains(out, want) {
+			t.Errorf("coffer %s --json: exit %d, %s%s", line, code, out, fail)
+		}
+	}
+}
+
+// The doctor recognises a database of a development version and says what to do; an empty one is
+// only migrated.
+func TestDoctorKnowsDevelopmentDatabases(t *testing.T) {
+	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
+	url := pgtest.EmptyURL(t)
+	here := instance{config: app.Config{DatabaseURL: seal.NewSecret(url), DatabaseMaxConns: 4}}
+	said := func() string {
+		text, fail, code := here.run(t.Context(), 0, "doctor")
+		if code == 0 {
+			t.Errorf("the doctor is content: %s", text)
+		}
+		return text + fail
+	}
+	if text := said(); !strings.Contains(text, "run coffer migrate") || strings.Contains(text, "development version") {
+		t.Errorf("an empty database: %s", text)
+	}
+	if _, err := openDB(t, url).Exec(t.Context(), `create table goose_db_version (version_id bigint)`); err != nil {
+		t.Fatal(err)
+	}
+	if text := said(); !strings.Contains(text, "development version") ||
+		!strings.Contains(text, "coffer import coffer.zip") {
+		t.Errorf("a development version's: %s", text)
+	}
+}

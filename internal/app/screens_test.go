@@ -1,0 +1,84 @@
+package app_test
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"coffer/internal/app"
+	"coffer/internal/pg/pgtest"
+	"coffer/internal/seal"
+)
+
+// screens are the commands whose tables people read every day. Each says which of its texts must be
+// on a screen of 80 columns: money, and what one decides by.
+var screens = []struct {
+	line  string
+	needs []string
+}{
+	{"account list", []string{"CURRENT", "NAME"}},
+	{"transaction list --sort-by amount --limit 6", []string{"DATE", "AMOUNT", "NAME", "CATEGORY", "TAGS", "--all"}},
+	{"transaction list --sort-by amount --sort-order asc --limit 3", []string{"+ is money in"}},
+	{"transaction list --search nothing-is-called-this", []string{"No transactions match"}},
+	{
+		"transaction summary --group-by month,primary_category --start-date 2026-05-01",
+		[]string{"MONTH", "MONEY OUT", "NET"},
+	},
+	{"overview", []string{"ASSETS", "DEBTS", "NET", "CURRENT"}},
+	{"rule list", []string{"NAME", "ENABLED"}},
+	{"rule apply --dry-run --rule-ids k3xK9a2Q", []string{"Done: ", "AMOUNT", "BEFORE → AFTER", "– → shared"}},
+	{"account-link matches k3xK9a2Q --limit 2", []string{"DATE", "AMOUNT", "NAME", "CONFIDENCE"}},
+	{"change get m7Pz2LbR", []string{"DATE", "AMOUNT", "NAME", "BEFORE → AFTER"}},
+	{"report get k3xK9a2Q", []string{"\n# June\n\nWe spent less.\n"}},
+	{"webhook list --provider teller", []string{"match"}},
+	{"transaction untag m7Pz2LbR needs-review", []string{"Removed tag needs-review from transaction m7Pz2LbR."}},
+}
+
+var moments = regexp.MustCompile(`\b20\d\d-\d\d-\d\d \d\d:\d\d(:\d\d \w+)?\b`)
+
+// The tables of a seeded household, at 80 and at 120 columns: no line is wider, and what people
+// look for is there.
+func TestGoldenScreens(t *testing.T) {
+	t.Parallel()
+	database := pgtest.URL(t)
+	demo(t, database)
+	w := newWorldOn(t, database, app.Config{EncryptionKey: seal.NewSecret(testRing)})
+	working(t, w)
+	here := instance{config: app.Config{
+		DatabaseURL: w.Config.DatabaseURL, DatabaseMaxConns: 4,
+		EncryptionKey: seal.NewSecret(testRing),
+	}}
+	var all strings.Builder
+	for _, width := range []int{80, 120} {
+		for _, s := range screens {
+			out, fail, code := here.run(t.Context(), width, strings.Fields(s.line)...)
+			if code != 0 || fail != "" {
+				t.Errorf("coffer %s: exit %d, %s", s.line, code, fail)
+			}
+			for line := range strings.SplitSeq(out, "\n") {
+				if utf8.RuneCountInString(line) > width {
+					t.Errorf("coffer %s at %d columns has a line of %d:\n%s", s.line, width,
+						utf8.RuneCountInString(line), line)
+				}
+			}
+			for _, text := range s.needs {
+				if !strings.Contains(out, text) {
+					t.Errorf("coffer %s at %d columns does not say %q:\n%s", s.line, width, text, out)
+				}
+			}
+			if strings.Contains(s.line, "overview") { // it has today in it
+				continue
+			}
+			out = moments.ReplaceAllStringFunc(out, func(m string) string { return "0000-00-00 00:00:00 UTC"[:len(m)] })
+			fmt.Fprintf(&all, "$ coffer %s   # %d columns\n%s\n", s.line, width, shortened(out))
+		}
+	}
+	golden(t, "testdata/screens.txt", all.String())
+}
+
+// shortened replaces what stands in a column of ids: eight characters at the beginning of a line.
+func shortened(out string) string {
+	return regexp.MustCompile(`(?m)^( *)[0-9A-Za-z]{8}  `).ReplaceAllString(out, "${1}xxxxxxxx  ")
+}

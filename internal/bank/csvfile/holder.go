@@ -1,0 +1,116 @@
+package csvfile
+
+import (
+	"strings"
+
+	"coffer/internal/money"
+	"coffer/internal/text"
+)
+
+// A holder is whose account the rows of a file are about.
+type holder struct {
+	account    text.Untrusted
+	several    bool
+	currency   money.Currency
+	currencies bool // there are several
+	assumed    int
+	seen       int
+}
+
+func (h *holder) see(r Row) {
+	if h.seen++; h.seen == 1 {
+		h.account, h.currency = r.Account, r.Currency
+	}
+	h.several = h.several || r.Account != h.account
+	h.currencies = h.currencies || r.Currency != h.currency
+	if r.assumed {
+		h.assumed++
+	}
+}
+
+// concern says what the file tells of its account, and warns of what an import into one account
+// would hide.
+func (i *inspection) concern(h *holder) {
+	i.out.Assumed = h.assumed
+	if !h.currencies {
+		i.out.Currency = h.currency
+	}
+	switch {
+	case h.several:
+		i.guesses++
+		i.warn("several_accounts",
+			"the rows name several accounts, but an import puts all of them into one; if they are different accounts, "+
+				"import one file per account")
+	case h.account != "":
+		i.out.AccountNumber = h.account
+	default:
+		i.out.AccountNumber = text.Name(i.layout.iban)
+	}
+	if f := i.layout.known; f != nil && f.app != "" {
+		i.guesses++
+		i.warn("app_export", "the file is an export of "+f.app+
+			": each line becomes a transaction of one account, including the parts of a split and both sides of a "+
+			"transfer")
+	}
+}
+
+// foreign are programs whose exports cannot be read line by line, by the names of columns that only
+// they have.
+var foreign = []struct{ names, advice string }{
+	{
+		"full account name|account name|amount with sym|amount num.",
+		"this is a GnuCash export with several lines per transaction; export the account again with “Simple Layout”, " +
+			"one line per transaction",
+	},
+}
+
+// isForeign says what to do with such a file.
+func isForeign(fields []string) (advice string, ok bool) {
+	for _, f := range foreign {
+		if (&format{names: f.names}).knows(normal(fields)) > 0 {
+			return f.advice, true
+		}
+	}
+	return "", false
+}
+
+// findIBAN looks for the number of an account in the lines above a table. Two different ones say
+// nothing.
+func findIBAN(records []record) (found string) {
+	for _, rec := range records {
+		for _, cell := range rec.fields {
+			for _, word := range append([]string{cell},
+				strings.FieldsFunc(cell, func(r rune) bool { return r == ':' || r == '/' })...) {
+				switch n := strings.ToUpper(strings.Join(strings.Fields(word), "")); {
+				case !isIBAN(n) || n == found:
+				case found != "":
+					return ""
+				default:
+					found = n
+				}
+			}
+		}
+	}
+	return found
+}
+
+// isIBAN checks the two digits that make the number, turned round, leave 1 when it is divided by
+// 97.
+func isIBAN(s string) bool {
+	if len(s) < 15 || len(s) > 34 {
+		return false
+	}
+	rest := 0
+	for i := range s {
+		c := s[(i+4)%len(s)]
+		switch {
+		case isDigit(c):
+			rest = (rest*10 + int(c-'0')) % 97
+		case 'A' <= c && c <= 'Z':
+			rest = (rest*100 + int(c-'A') + 10) % 97
+		default:
+			return false
+		}
+	}
+	return rest == 1 && s[0] >= 'A' && s[1] >= 'A' && isDigit(s[2]) && isDigit(s[3])
+}

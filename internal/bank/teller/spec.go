@@ -1,0 +1,40 @@
+package teller
+
+import (
+	_ "embed"
+	"strings"
+
+	"coffer/internal/bank"
+)
+
+//go:embed widget.js
+var widgetJS string
+
+// Spec is Teller as coffer lists it.
+var Spec = bank.Spec{
+	Name: name, Title: title, Given: "{access_token, enrollment_id, …}", Script: widgetJS, Kind: (*Teller)(nil),
+	Fields: []bank.Field{
+		{Name: "application_id", Required: true, Doc: "application ID, from the dashboard", Example: "app_1"},
+		{
+			Name: bank.Environment, Values: []string{"sandbox", "development", "production"},
+			Doc: "which of Teller's systems is asked",
+		},
+		{Name: "certificate", PEM: true, Doc: "client certificate; required outside the sandbox"},
+		{Name: "private_key", PEM: true, Doc: "private key of the client certificate"},
+		{
+			Name: "signing_key",
+			Doc:  "token signing key, from the dashboard; without it, the result of Teller Connect is not verified",
+		},
+		{Name: "webhook_secrets", MaxLen: 1000, Doc: "secrets that sign webhooks, comma-separated"},
+		{Name: "url", Local: true, Doc: "address of a simulator in place of Teller's own"},
+		{Name: "ca", PEM: true, Local: true, Doc: "authority that signed a simulator's certificate"},
+	},
+	New: func(v bank.Values) (bank.Provider, error) {
+		separator := func(r rune) bool { return r == ',' || r == ' ' }
+		return New(Config{
+			Environment: v[bank.Environment], BaseURL: v["url"], ApplicationID: v["application_id"],
+			Certificate: []byte(v["certificate"]), Key: []byte(v["private_key"]), RootCA: []byte(v["ca"]),
+			SigningKey: v["signing_key"], WebhookSecrets: strings.FieldsFunc(v["webhook_secrets"], separator),
+		})
+	},
+}

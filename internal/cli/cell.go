@@ -1,0 +1,97 @@
+package cli
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"coffer/internal/id"
+)
+
+// cell is a value as text on a screen. Amounts are positive where money goes out; a person reads a
+// plus where it comes in.
+func (s *Screen) cell(c column, v any, whole bool) string {
+	switch v := v.(type) {
+	case change:
+		before, after := s.cell(column{}, v.before, false), s.cell(column{}, v.after, false)
+		if before == after {
+			return after
+		}
+		return cmp.Or(before, "–") + " → " + cmp.Or(after, "–")
+	case nil:
+		if c.in != "" {
+			return "(none)"
+		}
+		return ""
+	case string:
+		return s.text(v, whole)
+	case bool:
+		if v {
+			return "yes"
+		}
+		return "no"
+	case json.Number:
+		if in, ok := strings.CutPrefix(v.String(), "-"); ok && c.name == "amount" {
+			s.incoming = true
+			return "+" + in
+		}
+		return v.String()
+	case []any:
+		if len(v) == 0 && whole {
+			return "none"
+		}
+		parts := make([]string, len(v))
+		for i, item := range v {
+			parts[i] = s.cell(column{}, item, whole)
+		}
+		return strings.Join(parts, ", ")
+	case map[string]any:
+		parts := make([]string, 0, len(v))
+		for _, k := range sortedKeys(v) {
+			if text := s.cell(column{name: k}, v[k], whole); v[k] != false && text != "" {
+				parts = append(parts, label(k)+": "+text)
+			}
+		}
+		return strings.Join(parts, "; ")
+	}
+	return fmt.Sprint(v)
+}
+
+// text is a string on a screen: moments in the household's zone, long ids short.
+func (s *Screen) text(v string, whole bool) string {
+	if len(v) >= 20 && v[10] == 'T' && strings.HasSuffix(v, "Z") {
+		if at, err := time.Parse(time.RFC3339Nano, v); err == nil {
+			at = at.In(cmp.Or(s.Zone, time.UTC))
+			if whole {
+				return at.Format("2006-01-02 15:04:05 MST")
+			}
+			return at.Format("2006-01-02 15:04")
+		}
+	}
+	if len(v) == 36 {
+		return shortID(v)
+	}
+	return clean(v)
+}
+
+// shortID is a long id's short form; any other value stays.
+func shortID(v any) string {
+	t, _ := v.(string)
+	if u, err := id.Parse(t); err == nil {
+		return u.Short()
+	}
+	return clean(t)
+}
+
+// clean keeps text from steering a terminal; what could was never let in, but a second look costs
+// nothing.
+func clean(v string) string {
+	return strings.Map(func(r rune) rune {
+		if r < ' ' || r == 0x7f || r >= 0x80 && r < 0xa0 {
+			return ' '
+		}
+		return r
+	}, v)
+}

@@ -1,0 +1,55 @@
+package cli_test
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"coffer/internal/cli"
+	"coffer/internal/op"
+	"coffer/internal/pg"
+)
+
+// An op that wants to know what its file is called is told, unless the text comes from standard
+// input.
+func TestFileSaysItsName(t *testing.T) {
+	t.Parallel()
+	type take struct {
+		Text     string  `json:"text" format:"file"`
+		FileName *string `json:"file_name,omitempty" in:"query"`
+	}
+	type done struct {
+		Made int `json:"made"`
+	}
+	o := op.Writing(op.Spec{Name: "text.take", Route: "POST /texts", TextIn: "text text/csv", Summary: "Takes a text."},
+		func(context.Context, pg.Tx, take) (done, error) { return done{}, nil })
+	file := filepath.Join(t.TempDir(), "May 2026.csv")
+	if err := os.WriteFile(file, []byte("a,b\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for name, x := range map[string]struct {
+		args []string
+		want any
+	}{
+		"a file":          {[]string{"--file", file}, "May 2026.csv"},
+		"a name as well":  {[]string{"--file", file, "--file-name", "Giro.csv"}, "Giro.csv"},
+		"standard input":  {nil, nil},
+		"so it is called": {[]string{"--file-name", "Giro.csv"}, "Giro.csv"},
+	} {
+		r := &recorder{}
+		var out bytes.Buffer
+		c := &cli.CLI{
+			Ops: []*op.Op{o}, Database: true, In: strings.NewReader("a,b\n"), Out: &out, Err: &out,
+			Local: func(context.Context) (cli.Caller, func(), error) { return r, func() {}, nil },
+		}
+		root := c.Root()
+		root.SetArgs(append([]string{"text", "take"}, x.args...))
+		if err := root.ExecuteContext(t.Context()); err != nil || r.args["file_name"] != x.want ||
+			r.args["text"] != "a,b\n" {
+			t.Errorf("%s: %v, %v", name, r.args, err)
+		}
+	}
+}

@@ -1,0 +1,72 @@
+package errs
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// An error may name an op in braces: "there is no such tag; {tag.list} lists them". What a caller
+// reads there depends on the surface: a route, a tool or a command. The code that knows the surface
+// calls Worded.
+var named = regexp.MustCompile(`(; )?\{([a-z][a-z-]*\.[a-z]+)\}( lists them| lists those that are)?`)
+
+// Worded returns the error with its ops named in a surface's own words. If the surface has no word
+// for an op that lists records, the hint is dropped; any other op is then named by its command.
+func (e *Error) Worded(word func(op string) string) *Error {
+	worded := *e
+	worded.Message = inWords(e.Message, word)
+	worded.Details = slices.Clone(e.Details)
+	for i, d := range worded.Details {
+		worded.Details[i].Message = inWords(d.Message, word)
+	}
+	return &worded
+}
+
+func inWords(text string, word func(op string) string) string {
+	if !strings.Contains(text, "{") {
+		return text
+	}
+	return named.ReplaceAllStringFunc(text, func(found string) string {
+		m := named.FindStringSubmatch(found)
+		w := word(m[2])
+		if w == "" && m[1] != "" && m[3] != "" {
+			return ""
+		}
+		if w == "" {
+			w = command(m[2])
+		}
+		return m[1] + w + m[3]
+	})
+}
+
+// command returns an op as the command line names it.
+func command(op string) string { return "coffer " + strings.Replace(op, ".", " ", 1) }
+
+// Named returns the ops that a message names.
+func Named(text string) []string {
+	var ops []string
+	for _, m := range named.FindAllStringSubmatch(text, -1) {
+		ops = append(ops, m[2])
+	}
+	return ops
+}
+
+// Missing returns the error for a name that refers to no record of that kind; hint says where such
+// records are listed. field is set for a name inside an input.
+func Missing(field, kind, hint string) *Error {
+	lookup := ""
+	if ops := Named(hint); len(ops) > 0 {
+		noun, _, _ := strings.Cut(ops[0], ".")
+		lookup = strings.ReplaceAll(noun, "-", "_")
+	}
+	if field == "" {
+		e := New(NotFound, "there is no such %s; %s", kind, hint)
+		e.Lookup = lookup
+		return e
+	}
+	e := New(InvalidReference, "%s: there is no such %s; %s", field, kind, hint)
+	e.Lookup = lookup
+	e.Details = []Detail{{Field: field, Code: "reference", Message: "there is no such " + kind, Lookup: lookup}}
+	return e
+}

@@ -1,0 +1,241 @@
+package feed
+
+import (
+	"context"
+	"fmt"
+	"path"
+	"strings"
+	"unicode"
+
+	"coffer/internal/bank"
+	"coffer/internal/bank/csvfile"
+	"coffer/internal/errs"
+	"coffer/internal/id"
+	"coffer/internal/job"
+	"coffer/internal/journal"
+	"coffer/internal/ledger"
+	"coffer/internal/money"
+	"coffer/internal/pg"
+	"coffer/internal/text"
+)
+
+// A fileAccount is an account of a connection for files.
+type fileAccount struct {
+	ID          id.ID          `db:"id"`
+	ShortID     string         `db:"short_id"`
+	Name        string         `db:"name"`
+	DisplayName *string        `db:"display_name"`
+	Type        string         `db:"type"`
+	Currency    money.Currency `db:"currency"`
+}
+
+func (a fileAccount) called(name string) bool {
+	name = text.Fold(name)
+	return text.Fold(a.Name) == name || a.DisplayName != nil && text.Fold(*a.DisplayName) == name
+}
+
+// fits says whether the account is of the type and currency that a caller names.
+func (a fileAccount) fits(w *FileAccount) bool {
+	return (w.Type == "" || w.Type == a.Type) && (w.Currency == "" || w.Currency == a.Currency)
+}
+
+// A newAccount is one that is to be made for a file.
+type newAccount struct {
+	FileAccount
+	Named bool   `json:"named"` // by the caller, so that an account of that name is the one
+	Mask  string `json:"mask,omitempty"`
+}
+
+// chooseAccount is the account that a file goes into: the one with that id, the one of that name,
+// or the connection's only one. It is nil where one must be made. The caller has locked the
+// connection, so that nobody else makes one meanwhile.
+func chooseAccount(ctx context.Context, tx pg.Tx, connection id.ID, ref *string, want *FileAccount) (*fileAccount,
+	error,
+) {
+	rows, err := pg.All[fileAccount](ctx, tx, `
+		select id, short_id, name, display_name, type, currency from account
+			where connection_id = $1 and deleted_at is null order by id`, connection)
+	switch {
+	case err != nil:
+		return nil, err
+	case ref != nil && want != nil:
+		return nil, errs.Field("account", "conflict", "must be omitted if account_id is given")
+	case ref != nil:
+		for i, r := range rows {
+			if r.ShortID == *ref || r.ID.String() == strings.ToLower(*ref) {
+				return &rows[i], nil
+			}
+		}
+		return nil, pg.Named(pg.ErrNoRow, "account_id", "account of this connection", "{account.list} lists them")
+	case want != nil:
+		return ofName(rows, want)
+	case len(rows) > 1:
+		return nil, errs.Field("account_id", "required", "is required: this connection has several accounts")
+	case len(rows) == 1:
+		return &rows[0], nil
+	}
+	return nil, nil //nolint:nilnil // one must be made
+}
+
+// ofName is the one account of that name which fits. Another one of that name is not taken for it,
+// nor is a second one made beside it: the same file would be in the books twice.
+func ofName(rows []fileAccount, want *FileAccount) (*fileAccount, error) {
+	var fit, others []fileAccount
+	for _, r := range rows {
+		switch {
+		case !r.called(want.Name):
+		case r.fits(want):
+			fit = append(fit, r)
+		default:
+			others = append(others, r)
+		}
+	}
+	switch {
+	case len(fit) == 1:
+		return &fit[0], nil
+	case len(fit) > 1:
+		return nil, taken(fit, "the connection has %d accounts with this name (%s); give account_id instead of account")
+	case len(others) > 0:
+		return nil, taken(others,
+			"the connection has %d account with this name but another type or currency (%s); give its account_id, or "+
+				"choose another name")
+	}
+	return nil, nil //nolint:nilnil // one must be made
+}
+
+// taken is a conflict with accounts, which it names.
+func taken(rows []fileAccount, format string) error {
+	var said []string
+	var details []errs.Detail
+	for _, r := range rows {
+		said = append(said, fmt.Sprintf("%s: %s, %s", r.ShortID, r.Type, r.Currency))
+		details = append(details, errs.Detail{
+			Field: "account", Code: "conflict",
+			Message: fmt.Sprintf("account %s is %s in %s", r.ID, r.Type, r.Currency),
+		})
+	}
+	return &errs.Error{
+		Code: errs.Conflict, Message: fmt.Sprintf(format, len(rows), strings.Join(said, "; ")),
+		Details: details,
+	}
+}
+
+// nameAccount is the account to make for a file: as the caller names it, else after the bank and
+// the last digits of the number, else after the file.
+func nameAccount(c Connection, in ImportFile, p csvfile.Preview) *newAccount {
+	a := newAccount{
+		FileAccount: FileAccount{Type: "depository", Currency: p.DefaultCurrency},
+		Mask:        lastDigits(p.AccountNumber.Plain()),
+	}
+	if said := in.Options; p.Currency != "" && (said == nil || said.DefaultCurrency == nil) &&
+		in.DefaultCurrency == nil {
+		a.Currency = p.Currency
+	}
+	if w := in.Account; w != nil {
+		a.Name, a.Named = w.Name, true
+		if w.Type != "" {
+			a.Type = w.Type
+		}
+		if w.Currency != "" {
+			a.Currency = w.Currency
+		}
+		return &a
+	}
+	bank := p.Bank
+	if c.InstitutionName != nil && c.InstitutionName.Plain() != "" {
+		bank = c.InstitutionName.Plain()
+	}
+	switch {
+	case bank != "" && a.Mask != "":
+		a.Name = bank + " " + a.Mask
+	case bank != "":
+		a.Name = bank
+	case a.Mask != "":
+		a.Name = "Account " + a.Mask
+	case in.FileName != nil:
+		base := path.Base(strings.ReplaceAll(*in.FileName, `\`, "/"))
+		a.Name = strings.TrimSuffix(base, path.Ext(base))
+	}
+	if a.Name = text.Name(a.Name).Plain(); a.Name == "" {
+		a.Name = "Imported"
+	}
+	return &a
+}
+
+// lastDigits are the last four characters of an account's number; none where it is a name.
+func lastDigits(number string) string {
+	var b strings.Builder
+	digits := 0
+	for _, r := range number {
+		switch {
+		case unicode.IsDigit(r):
+			digits++
+			b.WriteRune(r)
+		case unicode.IsLetter(r) || r == '*':
+			b.WriteRune(r)
+		}
+	}
+	s := []rune(b.String())
+	if digits < 4 || len(s) < 4 {
+		return ""
+	}
+	return string(s[len(s)-4:])
+}
+
+// openAccount is the account that a file goes into, with the entries by which a revert of the
+// import removes it again if it came with the file. Nobody else brings rows of the account until
+// the import ends.
+func (f *Feed) openAccount(ctx context.Context, tx pg.Tx, d delivery, out *Imported) (id.ID, []journal.Entry, error) {
+	account, entries, err := f.findOrMake(ctx, tx, d)
+	if err != nil {
+		return account, nil, err
+	}
+	out.AccountID, out.Reused = account, true
+	if entries != nil {
+		out.Reused = false
+		return account, entries, nil
+	}
+	if _, err := pg.Exec(ctx, tx, `select from account where id = $1 for no key update`, account); err != nil {
+		return account, nil, err
+	}
+	// It went with an earlier import that was reverted, and is there again.
+	entries, err = f.books.Revive(ctx, tx, []id.ID{account})
+	return account, entries, err
+}
+
+// findOrMake answers the account, and entries if it was made.
+func (f *Feed) findOrMake(ctx context.Context, tx pg.Tx, d delivery) (id.ID, []journal.Entry, error) {
+	if d.Account != nil {
+		return *d.Account, nil, nil
+	}
+	var want *FileAccount
+	if d.New.Named {
+		want = &d.New.FileAccount
+	}
+	there, err := chooseAccount(ctx, tx, d.Connection, nil, want)
+	if err != nil {
+		return id.ID{}, nil, job.Final(err)
+	}
+	if there != nil { // another import made it since
+		return there.ID, nil, nil
+	}
+	gone, err := pg.Values[id.ID](ctx, tx, `
+		select a.id from account a
+		where a.connection_id = $1 and a.deleted_at is not null and lower(a.name) = lower($2) and a.type = $3
+			and a.currency = $4
+			and not exists (select from transaction t where t.account_id = a.id and t.deleted_source is distinct
+				from 'provider')
+		order by a.deleted_at desc limit 1`, d.Connection, d.New.Name, d.New.Type, d.New.Currency)
+	if err != nil || len(gone) > 0 {
+		return append(gone, id.ID{})[0], nil, err
+	}
+	made, err := f.books.AddAccounts(ctx, tx, []ledger.NewAccount{{
+		ConnectionID: &d.Connection, Provider: bank.CSV, ProviderID: id.Base62(12), Name: text.Name(d.New.Name),
+		Type: d.New.Type, Mask: d.New.Mask, Currency: d.New.Currency,
+	}})
+	if err != nil {
+		return id.ID{}, nil, err
+	}
+	entries, err := f.books.Made(ctx, tx, made)
+	return made[0], entries, err
+}

@@ -1,0 +1,61 @@
+package feed
+
+import (
+	"context"
+
+	"coffer/internal/bank/csvfile"
+	"coffer/internal/id"
+	"coffer/internal/ledger"
+	"coffer/internal/pg"
+)
+
+// kept is why a row of an agent's file is left out.
+const kept = "this row is stored with another text, day, amount or currency; a file imported by an agent does not " +
+	"change stored rows, so ask a person to import it"
+
+// A bundle is some rows of a file on their way into the books.
+type bundle struct {
+	rows     []ledger.Incoming
+	numbers  []int    // of the rows in the file
+	was, now []string // the keys of rows that moved to another day
+}
+
+func (b *bundle) clear() { *b = bundle{b.rows[:0], b.numbers[:0], b.was[:0], b.now[:0]} }
+
+// onlyNew leaves out of an agent's file what would change a stored row. A revert removes the rows
+// that an import added, but it cannot give a row the text of the bank back that the import
+// overwrote, so only people overwrite it.
+func (b *bundle) onlyNew(ctx context.Context, q pg.Querier, account id.ID, out *Imported) error {
+	n := len(b.rows)
+	keys, days, amounts, currencies, texts := make([]string, n), make([]pg.Date, n), make([]string, n), make([]string,
+		n), make([]string, n)
+	const cut = "\n" // between texts, none of which has one
+	for i, r := range b.rows {
+		keys[i], days[i], amounts[i], currencies[i] = r.ProviderID, r.Date, r.Amount.String(), string(r.Currency)
+		texts[i] = r.Name.Plain() + cut + r.MerchantName.Plain() + cut + r.CategoryPrimary.Plain()
+	}
+	differ, err := pg.Values[string](ctx, q, `
+		select i.key from unnest($2::text[], $3::date[], $4::text[], $5::text[], $6::text[]) i (key, day, amount,
+			currency, words)
+		join transaction t on t.account_id = $1 and t.provider_id = i.key join descriptor d on d.id = t.descriptor_id
+		where t.date <> i.day or t.amount <> i.amount::numeric or t.currency <> i.currency
+			or d.name || e'\n' || d.merchant_name || e'\n' || coalesce(t.category_primary, '') <> i.words`,
+		account, keys, days, amounts, currencies, texts)
+	if err != nil {
+		return err
+	}
+	leave := map[string]bool{}
+	for _, key := range append(differ, b.now...) {
+		leave[key] = true
+	}
+	rows, numbers := b.rows[:0], b.numbers[:0]
+	for i, r := range b.rows {
+		if leave[r.ProviderID] {
+			out.leaveOut(&csvfile.RowError{Row: b.numbers[i], Skip: true, Message: kept})
+			continue
+		}
+		rows, numbers = append(rows, r), append(numbers, b.numbers[i])
+	}
+	b.rows, b.numbers, b.was, b.now = rows, numbers, b.was[:0], b.now[:0]
+	return nil
+}

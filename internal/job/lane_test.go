@@ -1,0 +1,118 @@
+package job_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"coffer/internal/errs"
+	"coffer/internal/id"
+	"coffer/internal/job"
+	"coffer/internal/op"
+	"coffer/internal/pg"
+	"coffer/internal/pg/pgtest"
+)
+
+// occupied is work that lasts until the test lets it go.
+func occupied(name string, prompt bool, begun chan<- id.ID, end <-chan struct{}) job.Kind {
+	return job.Kind{
+		Name: name, Unit: "hours", Prompt: prompt,
+		Work: func(ctx context.Context, run *job.Run) (any, error) {
+			select {
+			case begun <- run.ID():
+			case <-ctx.Done():
+				return nil, context.Cause(ctx)
+			}
+			select {
+			case <-end:
+				return nil, nil //nolint:nilnil // it only lasts
+			case <-ctx.Done():
+				return nil, context.Cause(ctx)
+			}
+		},
+	}
+}
+
+// However much long work is asked for, prompt work begins at once: it has workers of its own.
+func TestPromptWorkIsNotStarved(t *testing.T) {
+	t.Parallel()
+	db := pgtest.New(t)
+	begun, end := make(chan id.ID), make(chan struct{})
+	defer close(end)
+	quick := make(chan id.ID, 1)
+	j := newJobs(t, db, occupied("bulk", false, begun, end), occupied("prompt", true, quick, end))
+	start(t, j)
+	for range 30 {
+		enqueue(t, j, db, "bulk", nil, job.Options{Priority: 1})
+	}
+	for range job.Workers { // all that there are for it
+		<-begun
+	}
+	made := enqueue(t, j, db, "prompt", nil, job.Options{Priority: 4})
+	if got := <-quick; got != made.ID {
+		t.Errorf("%s began, not %s", got, made.ID)
+	}
+	// The control: without workers of its own it would wait, as the rest of the bulk does.
+	busy, err := pg.Value[int](t.Context(), db, `select count(*) from job where kind = 'bulk' and state = 'running'`)
+	if err != nil || busy != job.Workers {
+		t.Errorf("%d of the bulk run (%v): the test is blind", busy, err)
+	}
+}
+
+// asked enqueues jobs as a call of that caller.
+func asked(t *testing.T, r *op.Runner, o *op.Op, who op.Actor) (short string, err error) {
+	t.Helper()
+	a, err := r.Call(t.Context(), o, op.Call{Actor: who, Surface: op.REST, Args: map[string]any{}, RequestID: "test"})
+	if err != nil {
+		return "", err
+	}
+	return string(a.Body), nil
+}
+
+// A caller has a bounded number of jobs waiting, and those of a caller who has many go behind those
+// of one who has few.
+func TestOneCallersJobsAreBounded(t *testing.T) {
+	t.Parallel()
+	db := pgtest.New(t)
+	begun, end := make(chan id.ID, 100), make(chan struct{})
+	j := newJobs(t, db, occupied("bulk", false, begun, end), occupied("prompt", true, begun, end))
+	of := func(kind string) *op.Op {
+		return op.Writing(op.Spec{Name: kind + ".start", Route: "POST /" + kind, Summary: "Starts it."},
+			func(ctx context.Context, tx pg.Tx, _ op.None) (job.Job, error) {
+				return j.Enqueue(ctx, tx, kind, nil, job.Options{})
+			})
+	}
+	r := &op.Runner{DB: db}
+	bulk, prompt := of("bulk"), of("prompt")
+	bob := op.Actor{Type: op.User, ID: id.New(), Name: "Bob", Scope: op.Full}
+	n, refused := 0, error(nil)
+	for ; refused == nil && n < 100; n++ {
+		_, refused = asked(t, r, bulk, ada)
+	}
+	e, _ := errors.AsType[*errs.Error](refused)
+	if n-1 != job.MostQueued || e == nil || e.Code != errs.RateLimited || e.After <= 0 {
+		t.Fatalf("after %d jobs: %v", n-1, refused)
+	}
+	if _, err := asked(t, r, prompt, ada); err != nil {
+		t.Errorf("prompt work is refused as well: %v", err)
+	}
+	if _, err := asked(t, r, bulk, bob); err != nil {
+		t.Errorf("another caller is refused as well: %v", err)
+	}
+	last, err := pg.Value[int](t.Context(), db, `
+		select count(*) from job a, job b where a.actor_name = 'Ada' and b.actor_name = 'Bob' and a.kind = 'bulk'
+			and a.priority > b.priority`)
+	if err != nil || last < job.MostQueued-2 {
+		t.Errorf("%d of the many jobs go behind another caller's first (%v)", last, err)
+	}
+	enqueue(t, j, db, "bulk", nil, job.Options{}) // what the service itself asks for is no flood
+	start(t, j)
+	close(end)
+	await(t, "all jobs end", func() bool {
+		open, err := pg.Value[int](t.Context(), db, `select count(*) from job where state <> 'succeeded'`)
+		return err == nil && open == 0
+	})
+	if _, err := asked(t, r, bulk, ada); err != nil {
+		t.Errorf("with none waiting: %v", err)
+	}
+}

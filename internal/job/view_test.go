@@ -1,0 +1,144 @@
+package job
+
+import (
+	"context"
+	"errors"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"coffer/internal/errs"
+	"coffer/internal/id"
+	"coffer/internal/op"
+)
+
+// However many wait for jobs, the jobs are read a few times a second in one statement; everybody
+// learns of what happens.
+func TestManyViewersAreOneReader(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		jobs := []id.ID{id.New(), id.New(), id.New()}
+		var reads, done atomic.Int64
+		v := newViews(func(_ context.Context, ids []id.ID) ([]row, error) {
+			reads.Add(1)
+			var out []row
+			for _, u := range ids {
+				out = append(out, row{ID: u, Done: done.Load()})
+			}
+			return out, nil
+		})
+		const viewers = 1500
+		var leaves []func()
+		var all []*viewer
+		for n := range viewers {
+			w, leave := v.watch(jobs[n%len(jobs)])
+			all, leaves = append(all, w), append(leaves, leave)
+		}
+		time.Sleep(10 * time.Second)
+		synctest.Wait()
+		if n := reads.Load(); n > int64(10*time.Second/glance) {
+			t.Errorf("%d readings in ten seconds", n)
+		}
+		before := reads.Load()
+		done.Store(7)
+		for range 1000 { // a job that hurries
+			v.poke(jobs[0])
+		}
+		time.Sleep(2 * breath)
+		synctest.Wait()
+		if n := reads.Load() - before; n < 1 || n > 2 {
+			t.Errorf("a thousand pokes are %d readings", n)
+		}
+		for n, w := range all {
+			select {
+			case <-w.news:
+			default:
+				t.Fatalf("viewer %d learns nothing", n)
+			}
+			if r := w.now(); r == nil || r.Done != 7 || !r.ID.Equal(w.job) {
+				t.Fatalf("viewer %d is shown %+v", n, r)
+			}
+		}
+		for _, leave := range leaves {
+			leave()
+		}
+		synctest.Wait()
+		before = reads.Load()
+		time.Sleep(time.Minute)
+		if reads.Load() != before {
+			t.Error("jobs are read for nobody")
+		}
+		again, leave := v.watch(jobs[1])
+		time.Sleep(2 * glance)
+		synctest.Wait()
+		if again.now() == nil {
+			t.Error("whoever comes later learns nothing")
+		}
+		leave()
+	})
+}
+
+// A job that is gone, and a database that is away, are told apart.
+func TestViewersOfNothing(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var away atomic.Bool
+		away.Store(true)
+		v := newViews(func(context.Context, []id.ID) ([]row, error) {
+			if away.Load() {
+				return nil, errors.New("away")
+			}
+			return nil, nil
+		})
+		w, leave := v.watch(id.New())
+		defer leave()
+		time.Sleep(10 * glance)
+		synctest.Wait()
+		if len(w.news) != 0 {
+			t.Error("a database that is away says something")
+		}
+		away.Store(false)
+		<-w.news
+		if w.now() != nil {
+			t.Error("a job that is gone is shown")
+		}
+	})
+}
+
+// One caller, and all callers together, have a bounded number of streams.
+func TestStreamsAreBounded(t *testing.T) {
+	t.Parallel()
+	var s streams
+	open := func(who id.ID) (func(), error) {
+		return s.open(op.WithActor(t.Context(), op.Actor{ID: who}))
+	}
+	ada := id.New()
+	var last func()
+	for range callerStreams {
+		closed, err := open(ada)
+		if err != nil {
+			t.Fatal(err)
+		}
+		last = closed
+	}
+	if _, err := open(ada); !errs.Is(err, errs.RateLimited) {
+		t.Errorf("one more: %v", err)
+	}
+	last()
+	if _, err := open(ada); err != nil {
+		t.Errorf("after one was closed: %v", err)
+	}
+	n := callerStreams
+	for ; n < 2*allStreams; n++ {
+		if _, err := open(id.New()); err != nil {
+			if !errs.Is(err, errs.Unavailable) {
+				t.Error(err)
+			}
+			break
+		}
+	}
+	if n != allStreams {
+		t.Errorf("all callers together have %d", n)
+	}
+}

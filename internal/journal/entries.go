@@ -1,0 +1,195 @@
+package journal
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"coffer/internal/id"
+	"coffer/internal/money"
+	"coffer/internal/op"
+	"coffer/internal/pg"
+	"coffer/internal/text"
+)
+
+// ListEntries asks for a page of what a change did.
+type ListEntries struct {
+	ChangeID string `json:"change_id" minLength:"1" doc:"The change's UUID or short id"`
+	Cursor   string `json:"cursor,omitempty" doc:"next_cursor of the previous page"`
+	Limit    int    `json:"limit,omitempty" minimum:"1" maximum:"500" default:"50" doc:"Page size"`
+}
+
+// A ChangeEntry is what a change did to one field, as a person reads it.
+type ChangeEntry struct {
+	Subject      string            `json:"subject" enum:"transaction,rule,tag,category,counterparty,account,account_link,report"`
+	ID           id.ID             `json:"id" doc:"The subject's id"`
+	ShortID      string            `json:"short_id,omitempty" required:"true" doc:"The subject's short id"`
+	Transaction  *EntryTransaction `json:"transaction" doc:"null if the subject is not a transaction"`
+	Field        string            `json:"field" doc:"record: the whole record"`
+	Before       *text.Untrusted   `json:"before" doc:"Untrusted: slug of a category or tag, name of a counterparty, text of a comment, or the changed parts of a record"`
+	After        *text.Untrusted   `json:"after" doc:"Untrusted, as before"`
+	BeforeSource *string           `json:"before_source" doc:"What had set it: rule, user, agent or provider"`
+	AfterSource  *string           `json:"after_source"`
+	RuleID       *id.ID            `json:"rule_id" doc:"The rule that did it"`
+}
+
+// An EntryTransaction is the part of a transaction that identifies it to a person.
+type EntryTransaction struct {
+	Date     pg.Date        `json:"date"`
+	Amount   money.Amount   `json:"amount" doc:"Positive is money out"`
+	Currency money.Currency `json:"iso_currency_code"`
+	Name     text.Untrusted `json:"name" doc:"Untrusted: the bank's text"`
+}
+
+// ChangeEntries is a page of a change's entries, in the order in which they were made.
+type ChangeEntries struct {
+	Entries    []ChangeEntry `json:"entries"`
+	NextCursor string        `json:"next_cursor" doc:"Empty on the last page"`
+	HasMore    bool          `json:"has_more"`
+}
+
+// shown is an entry with the names of its values.
+type shown struct {
+	Entry
+	From     *string         `db:"from_text"`
+	To       *string         `db:"to_text"`
+	Date     *pg.Date        `db:"date"`
+	Amount   *money.Amount   `db:"amount"`
+	Currency *money.Currency `db:"currency"`
+	Name     *text.Untrusted `db:"name"`
+}
+
+// Entries returns a page of a change's entries.
+func (j *Journal) Entries(ctx context.Context, q pg.Querier, in ListEntries) (ChangeEntries, error) {
+	c, err := j.Get(ctx, q, ChangeRef{in.ChangeID})
+	if err != nil {
+		return ChangeEntries{}, err
+	}
+	pager, err := j.db.Pager(ctx, "change entries", c.ID)
+	if err != nil {
+		return ChangeEntries{}, err
+	}
+	after := "0"
+	if in.Cursor != "" {
+		at, err := pager.Decode(in.Cursor, 1)
+		if err != nil {
+			return ChangeEntries{}, err
+		}
+		after = at[0]
+	}
+	rows, err := pg.All[shown](ctx, q, `
+		select e.id, e.subject, e.subject_id, e.field, e.ref, e.before, e.after, e.before_source, e.after_source,
+			e.rule_id, e.note,
+			case e.field when 'category' then cb.slug when 'counterparty' then pb.name when 'tag' then case
+				when e.before is not null then tg.slug end else e.before end as from_text,
+			case e.field when 'category' then ca.slug when 'counterparty' then pa.name when 'tag' then case
+				when e.after is not null then tg.slug end else e.after end as to_text,
+			t.date, t.amount, t.currency, d.name
+		from entry e
+		left join transaction t on e.subject = 'transaction' and t.id = e.subject_id
+		left join descriptor d on d.id = t.descriptor_id
+		left join category cb on cb.id = case when e.field = 'category' then e.before::uuid end
+		left join category ca on ca.id = case when e.field = 'category' then e.after::uuid end
+		left join counterparty pb on pb.id = case when e.field = 'counterparty' then e.before::uuid end
+		left join counterparty pa on pa.id = case when e.field = 'counterparty' then e.after::uuid end
+		left join tag tg on e.field = 'tag' and tg.id = e.ref
+		where e.change_id = $1 and e.id > $2::text::bigint
+		order by e.id limit $3`, c.ID, after, in.Limit+1)
+	if err != nil {
+		return ChangeEntries{}, err
+	}
+	out := ChangeEntries{Entries: make([]ChangeEntry, 0, min(len(rows), in.Limit))}
+	size := 0
+	for i, r := range rows {
+		e := r.entry()
+		size += 300 + length(e.Before) + length(e.After)
+		if i == in.Limit || i > 0 && size > op.ToolBytes && op.SurfaceOf(ctx) == op.Tool {
+			out.HasMore = true
+			out.NextCursor, err = pager.Encode(strconv.FormatInt(rows[i-1].ID, 10))
+			break
+		}
+		out.Entries = append(out.Entries, e)
+	}
+	return out, err
+}
+
+func length(s *text.Untrusted) int {
+	if s == nil {
+		return 0
+	}
+	return len(s.Plain())
+}
+
+func (r shown) entry() ChangeEntry {
+	from, to := r.From, r.To
+	if r.Field == FieldRecord {
+		from, to = parts(r.Before, r.After)
+	}
+	e := ChangeEntry{
+		Subject: r.Subject, ID: r.SubjectID, ShortID: r.SubjectID.Short(), Field: r.Field, Before: untrusted(from),
+		After:        untrusted(to),
+		BeforeSource: r.BeforeSource, AfterSource: r.AfterSource, RuleID: r.RuleID,
+	}
+	if r.Date != nil && r.Amount != nil && r.Currency != nil && r.Name != nil {
+		e.Transaction = &EntryTransaction{*r.Date, *r.Amount, *r.Currency, *r.Name}
+	}
+	return e
+}
+
+// parts returns what a person needs to see of a definition: its name if it was created or deleted,
+// else the parts that differ.
+func parts(before, after *string) (from, to *string) {
+	was, is := columns(before), columns(after)
+	if was == nil || is == nil {
+		return called(was), called(is)
+	}
+	var old, fresh []string
+	for _, k := range slices.Sorted(maps.Keys(is)) {
+		if a, b := fmt.Sprint(was[k]), fmt.Sprint(is[k]); a != b {
+			old, fresh = append(old, k+": "+printed(was[k])), append(fresh, k+": "+printed(is[k]))
+		}
+	}
+	return new(strings.Join(old, ", ")), new(strings.Join(fresh, ", "))
+}
+
+func columns(record *string) map[string]any {
+	var out map[string]any
+	if record == nil || json.Unmarshal([]byte(*record), &out) != nil {
+		return nil
+	}
+	return out
+}
+
+func called(record map[string]any) *string {
+	for _, k := range []string{"slug", "name", "display_name", "title"} {
+		if s, ok := record[k].(string); ok && s != "" {
+			return &s
+		}
+	}
+	if record == nil {
+		return nil
+	}
+	return new("")
+}
+
+// printed returns a part of a record as text: an id in its short form, a missing value as a dash.
+func printed(v any) string {
+	switch v := v.(type) {
+	case nil:
+		return "-"
+	case string:
+		if u, err := id.Parse(v); err == nil {
+			return u.Short()
+		}
+		return v
+	}
+	b, err := json.Marshal(v)
+	if err != nil {
+		return fmt.Sprint(v)
+	}
+	return string(b)
+}

@@ -1,0 +1,113 @@
+package ledger
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"coffer/internal/id"
+	"coffer/internal/journal"
+	"coffer/internal/pg"
+)
+
+// summarise is what entries did, in the words of a change's summary: what was done to how many
+// transactions, and the slug of a category or tag. A summary is our own prose: names, which
+// strangers may have written, are not in it.
+func summarise(ctx context.Context, q pg.Querier, entries []journal.Entry) (string, error) {
+	names, err := called(ctx, q, entries)
+	if err != nil {
+		return "", err
+	}
+	var phrases []string
+	about := map[string]map[id.ID]bool{} // which transactions
+	for _, e := range entries {
+		p := phrase(e, names)
+		if p == "" {
+			continue
+		}
+		if about[p] == nil {
+			about[p], phrases = map[id.ID]bool{}, append(phrases, p)
+		}
+		about[p][e.SubjectID] = true
+	}
+	const most = 3
+	var parts []string
+	for i, p := range phrases {
+		if i == most {
+			parts = append(parts, fmt.Sprintf("and %d more changes", len(phrases)-most))
+			break
+		}
+		parts = append(parts, strings.Replace(p, "#", Several(len(about[p])), 1))
+	}
+	s := strings.Join(parts, ", ")
+	if s == "" {
+		return "Registered tags", nil
+	}
+	return strings.ToUpper(s[:1]) + s[1:], nil
+}
+
+// Several is a number of transactions in words.
+func Several(n int) string {
+	if n == 1 {
+		return "1 transaction"
+	}
+	return fmt.Sprintf("%d transactions", n)
+}
+
+// phrase is what an entry did, with # in place of the transactions.
+func phrase(e journal.Entry, names map[id.ID]string) string {
+	var to id.ID
+	if e.After != nil {
+		to, _ = id.Parse(*e.After) // text that is not an id appears in no phrase
+	}
+	switch {
+	case e.Subject != journal.Transaction:
+		return ""
+	case e.Field == journal.FieldCategory && e.After == nil:
+		return "cleared the category of #"
+	case e.Field == journal.FieldCategory:
+		return "filed # under " + names[to]
+	case e.Field == journal.FieldCounterparty && e.After == nil:
+		return "unlinked # from their counterparty"
+	case e.Field == journal.FieldCounterparty:
+		return "linked # to counterparty " + to.Short()
+	case e.Field == journal.FieldTag && e.After == nil:
+		return "removed the tag " + names[*e.Ref] + " from #"
+	case e.Field == journal.FieldTag:
+		return "tagged # " + names[*e.Ref]
+	case e.Field == journal.FieldComment:
+		return "commented on #"
+	}
+	return "changed #"
+}
+
+// called are the names of what entries lead to, all in one query.
+func called(ctx context.Context, q pg.Querier, entries []journal.Entry) (map[id.ID]string, error) {
+	var ids []id.ID
+	for _, e := range entries {
+		if e.Field == journal.FieldTag && e.Ref != nil {
+			ids = append(ids, *e.Ref)
+		} else if names(e) {
+			if u, err := id.Parse(*e.After); err == nil {
+				ids = append(ids, u)
+			}
+		}
+	}
+	slices.SortFunc(ids, func(a, b id.ID) int { return strings.Compare(a.String(), b.String()) })
+	type named struct {
+		ID   id.ID  `db:"id"`
+		Name string `db:"name"`
+	}
+	out := map[id.ID]string{}
+	if len(ids) == 0 {
+		return out, nil
+	}
+	rows, err := pg.All[named](ctx, q, `
+		select id, slug as name from category where id = any($1) union all select id, slug from tag
+			where id = any($1)`, slices.Compact(ids))
+	for _, r := range rows {
+		out[r.ID] = r.Name
+	}
+	return out, err
+}

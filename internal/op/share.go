@@ -1,0 +1,181 @@
+package op
+
+import (
+	"context"
+	"runtime"
+	"slices"
+	"sync"
+	"time"
+
+	"coffer/internal/errs"
+)
+
+// A Share limits what all callers together, and each of them alone, may use at one time: places for
+// expensive calls, bytes of large bodies. A caller that finds no room waits a while in order of
+// arrival; one that waits for its own room does not hold up others.
+type Share struct {
+	Total    int64         // of all callers
+	PerOwner int64         // of one
+	Patience time.Duration // how long to wait for room
+	Own      string        // the refusal when the caller's own calls take up its room, and
+	Others   string        // when all of them together take up the rest
+
+	mu      sync.Mutex
+	used    int64
+	by      map[string]int64
+	waiting []*claim
+}
+
+// A claim is a caller waiting for room.
+type claim struct {
+	owner   string
+	n       int64
+	granted chan struct{}
+}
+
+// maxWaiting is how many claims of one caller may wait at one time; a further one fails at once.
+const maxWaiting = 100
+
+// shares is changed by the linker alone, in a test's own build, to show what becomes of a server
+// whose callers share nothing and which sends no answer before it is whole.
+var shares = "on"
+
+// Take takes room for n and returns a function that releases it. If n exceeds what one caller may
+// have, it takes all of that.
+func (s *Share) Take(ctx context.Context, owner string, n int64) (release func(), err error) {
+	if shares != "on" {
+		return func() {}, nil
+	}
+	n = min(n, s.PerOwner, s.Total)
+	s.mu.Lock()
+	if s.by == nil {
+		s.by = map[string]int64{}
+	}
+	if !s.queued(owner) && s.fits(owner, n) {
+		s.grant(owner, n)
+		s.mu.Unlock()
+		return s.releaser(owner, n), nil
+	}
+	c := &claim{owner: owner, n: n, granted: make(chan struct{})}
+	before := 0
+	for _, w := range s.waiting {
+		if w.owner == owner {
+			before++
+		}
+	}
+	if before >= maxWaiting {
+		s.mu.Unlock()
+		return nil, errs.New(errs.RateLimited, "%s", s.Own).Later(s.Patience)
+	}
+	s.waiting = append(s.waiting, c)
+	s.mu.Unlock()
+	late := time.NewTimer(s.Patience)
+	defer late.Stop()
+	select {
+	case <-c.granted:
+		return s.releaser(owner, n), nil
+	case <-late.C:
+	case <-ctx.Done():
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	at := slices.Index(s.waiting, c)
+	if at < 0 { // room was made at the last moment
+		return s.releaser(owner, n), nil
+	}
+	s.waiting = slices.Delete(s.waiting, at, at+1)
+	own := s.by[owner]+n > s.PerOwner
+	s.serve() // whoever stood behind may fit
+	switch {
+	case ctx.Err() != nil:
+		return nil, ctx.Err()
+	case own:
+		return nil, errs.New(errs.RateLimited, "%s", s.Own).Later(s.Patience)
+	}
+	return nil, errs.New(errs.Unavailable, "%s", s.Others).Later(s.Patience)
+}
+
+// queued reports whether there is a waiting claim that this caller must not overtake: another of
+// its own, or one that waits for the shared room.
+func (s *Share) queued(owner string) bool {
+	return slices.ContainsFunc(s.waiting, func(c *claim) bool {
+		return c.owner == owner || s.by[c.owner]+c.n <= s.PerOwner
+	})
+}
+
+func (s *Share) fits(owner string, n int64) bool {
+	return s.used+n <= s.Total && s.by[owner]+n <= s.PerOwner
+}
+
+func (s *Share) grant(owner string, n int64) {
+	s.used += n
+	s.by[owner] += n
+}
+
+// serve grants waiting claims that fit, in order. A claim that lacks shared room keeps those behind
+// it waiting, or small claims would starve it.
+func (s *Share) serve() {
+	left := s.waiting[:0]
+	full := false
+	for _, c := range s.waiting {
+		switch {
+		case !full && s.fits(c.owner, c.n):
+			s.grant(c.owner, c.n)
+			close(c.granted)
+			continue
+		case s.by[c.owner]+c.n <= s.PerOwner:
+			full = true
+		}
+		left = append(left, c)
+	}
+	clear(s.waiting[len(left):])
+	s.waiting = left
+}
+
+func (s *Share) releaser(owner string, n int64) func() {
+	return sync.OnceFunc(func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.used -= n
+		if s.by[owner] -= n; s.by[owner] == 0 {
+			delete(s.by, owner)
+		}
+		s.serve()
+	})
+}
+
+// HeavyShare is how many calls of heavy ops a process runs at one time: as many as it has cores,
+// and half of these for one caller, so that others always find one.
+func HeavyShare() *Share {
+	cores := int64(runtime.GOMAXPROCS(0))
+	return &Share{
+		Total: cores, PerOwner: max(1, cores/2), Patience: 10 * time.Second,
+		Own:    "other calls with this key are still running; wait for them or try again in a few seconds",
+		Others: "the server is busy with other callers; try again in a few seconds",
+	}
+}
+
+// turn waits until a heavy op may run; other ops do not wait.
+func (r *Runner) turn(ctx context.Context, o *Op, c *Call) (release func(), err error) {
+	if !o.Heavy {
+		return func() {}, nil
+	}
+	r.once.Do(r.share)
+	return r.heavy.Take(ctx, c.Actor.ID.String(), 1)
+}
+
+// longAnswers is the share of answers that are sent row by row.
+func (r *Runner) longAnswers() *Share {
+	r.once.Do(r.share)
+	return r.answers
+}
+
+// share creates the shares that were not configured.
+func (r *Runner) share() {
+	if r.heavy = r.Heavy; r.heavy == nil {
+		r.heavy = HeavyShare()
+	}
+	if r.answers = r.Answers; r.answers == nil {
+		r.answers = AnswerShare()
+	}
+}

@@ -1,0 +1,189 @@
+package op
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"coffer/internal/pg"
+)
+
+const (
+	// streamBuffer is the number of bytes up to which an answer is collected before any of it is
+	// sent. Smaller answers are sent whole.
+	streamBuffer = 256 << 10
+
+	// longestStream limits an answer that is sent row by row, however fast its reader is. The
+	// call's timeout limits each stretch between two writes.
+	longestStream = 10 * time.Minute
+)
+
+// errEnough ends a list when a tool has shown enough of it.
+var errEnough = errors.New("enough")
+
+// Streaming makes an Op of a use case that lists everything there is, row by row. It passes each
+// row to the given function and stops if that fails. It must not hold a connection meanwhile: it
+// reads some rows, then passes them on. Over REST a long list is sent while it is read. A tool's
+// answer ends early at ToolBytes unless the Spec says Whole.
+func Streaming[In, Row any](s Spec, f func(context.Context, pg.Querier, In, func(Row) error) error) *Op {
+	o := Reading(s, func(ctx context.Context, q pg.Querier, in In) ([]Row, error) {
+		return gather(ctx, s.Whole, func(each func(Row) error) error { return f(ctx, q, in, each) })
+	})
+	o.stream = streamOf(o, "[", "]", f)
+	return o
+}
+
+// StreamingIn is Streaming for a list that the answer wraps under a key.
+func StreamingIn[In, Row, Out any](s Spec, key string, wrap func([]Row) Out,
+	f func(context.Context, pg.Querier, In, func(Row) error) error,
+) *Op {
+	o := Reading(s, func(ctx context.Context, q pg.Querier, in In) (Out, error) {
+		rows, err := gather(ctx, s.Whole, func(each func(Row) error) error { return f(ctx, q, in, each) })
+		return wrap(rows), err
+	})
+	o.stream = streamOf(o, `{"`+key+`":[`, "]}", f)
+	return o
+}
+
+// gather returns the whole list, or as much of it as a tool shows.
+func gather[Row any](ctx context.Context, whole bool, list func(func(Row) error) error) ([]Row, error) {
+	rows, size := []Row{}, 0
+	bounded := SurfaceOf(ctx) == Tool && !whole
+	err := list(func(r Row) error {
+		if bounded {
+			b, err := encode(r, false)
+			if err != nil {
+				return err
+			}
+			if size += len(b); size > ToolBytes && len(rows) > 0 {
+				return errEnough
+			}
+		}
+		rows = append(rows, r)
+		return nil
+	})
+	if errors.Is(err, errEnough) {
+		err = nil
+	}
+	return rows, err
+}
+
+// A stream sends a list.
+type stream struct {
+	before, after string
+	rows          func(ctx context.Context, q pg.Querier, args input, each func(any) error) error
+}
+
+func streamOf[In, Row any](o *Op, before, after string,
+	f func(context.Context, pg.Querier, In, func(Row) error) error,
+) *stream {
+	return &stream{before, after, func(ctx context.Context, q pg.Querier, args input, each func(any) error) error {
+		var in In
+		if err := o.read(args, &in); err != nil {
+			return fmt.Errorf("op %s: the schema accepted arguments that the struct cannot hold: %w", o.ID(), err)
+		}
+		return f(ctx, q, in, func(r Row) error { return each(r) })
+	}}
+}
+
+// AnswerShare is how many long answers a process sends at one time.
+func AnswerShare() *Share {
+	return &Share{
+		Total: 8, PerOwner: 4, Patience: 10 * time.Second,
+		Own: "other long lists are still being sent to this key; read them one at a time or try again in a few " +
+			"seconds",
+		Others: "the server is busy sending long lists to other callers; try again in a few seconds",
+	}
+}
+
+// An outflow is a long answer being sent to its reader.
+type outflow struct {
+	runner  *Runner
+	call    *Call
+	buffer  bytes.Buffer
+	rows    int
+	sent    bool
+	leave   func() // gives back the place of a reader in the database
+	release func() // gives back the room of a long answer
+	stall   *time.Timer
+	timeout time.Duration
+}
+
+// flow runs a listing op and sends its rows as they come. The answer has a body if all rows fit
+// into the buffer; otherwise they have already been sent.
+func (r *Runner) flow(ctx context.Context, o *Op, c *Call, args input, timeout time.Duration) (answer Answer,
+	err error,
+) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	out := &outflow{runner: r, call: c, release: func() {}, leave: func() {}, timeout: timeout}
+	out.stall = time.AfterFunc(timeout, func() { cancel(context.DeadlineExceeded) })
+	defer func() {
+		out.stall.Stop()
+		out.leave()
+		out.release()
+		if why := context.Cause(ctx); err != nil && errors.Is(why, context.DeadlineExceeded) {
+			err = why
+		}
+	}()
+	if out.leave, err = r.DB.Enter(ctx, pg.Reading, c.Actor.ID.String()); err != nil {
+		out.leave = func() {}
+		return Answer{}, err
+	}
+	out.buffer.WriteString(o.stream.before)
+	if err := o.stream.rows(ctx, r.DB, args, func(row any) error { return out.add(ctx, row) }); err != nil {
+		return Answer{}, err
+	}
+	out.buffer.WriteString(o.stream.after)
+	if !out.sent {
+		return Answer{Status: o.Status, Body: out.buffer.Bytes()}, nil
+	}
+	return Answer{Status: o.Status, Sent: true}, out.flush(ctx)
+}
+
+func (f *outflow) add(ctx context.Context, row any) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	b, err := encode(row, false)
+	if err != nil {
+		return err
+	}
+	if f.rows++; f.rows > 1 {
+		f.buffer.WriteByte(',')
+	}
+	f.buffer.Write(b)
+	if f.buffer.Len() < streamBuffer {
+		return nil
+	}
+	return f.flush(ctx)
+}
+
+// flush sends what has been collected. A slow reader holds no database connection meanwhile.
+func (f *outflow) flush(ctx context.Context) error {
+	f.leave()
+	f.leave = func() {}
+	if !f.sent {
+		release, err := f.runner.longAnswers().Take(ctx, f.call.Actor.ID.String(), 1)
+		if err != nil {
+			return err
+		}
+		f.sent, f.release = true, release
+	}
+	if _, err := f.call.Out.Write(f.buffer.Bytes()); err != nil {
+		// the reader has gone, or does not read
+		return fmt.Errorf("send response: %w", errors.Join(err, context.Canceled))
+	}
+	f.buffer.Reset()
+	f.stall.Reset(f.timeout)
+	leave, err := f.runner.DB.Enter(ctx, pg.Reading, f.call.Actor.ID.String())
+	if err == nil {
+		f.leave = leave
+	}
+	return err
+}
+
+// streams reports whether the op's answer to this call is sent row by row.
+func (o *Op) streams(c *Call) bool { return o.stream != nil && c.Out != nil && shares == "on" }

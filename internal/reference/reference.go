@@ -1,0 +1,78 @@
+// Package reference holds the pages that agents read before they work: the grammar of rules, how to
+// review and report, and the categories. It must not decide anything: what a rule means is rule's.
+package reference
+
+import (
+	"context"
+	"embed"
+	"fmt"
+	"strings"
+
+	"coffer/internal/errs"
+	"coffer/internal/filing"
+	"coffer/internal/op"
+	"coffer/internal/pg"
+	"coffer/internal/rule"
+)
+
+//go:embed pages
+var pages embed.FS
+
+// References are the pages of one household.
+type References struct{ filing *filing.Filing }
+
+// New returns the pages, with the categories of filing.
+func New(f *filing.Filing) *References { return &References{f} }
+
+// Ops is reference's menu.
+func (r *References) Ops() []*op.Op {
+	return []*op.Op{
+		op.Reading(op.Spec{
+			Tool: "get_reference", TextOut: "text/markdown",
+			Summary: "Returns a reference page for agents: the rule grammar, how to work, review and report, or " +
+				"the categories.",
+		}, r.Reference),
+	}
+}
+
+// A Reference is the input of get_reference.
+type Reference struct {
+	Kind string `json:"kind" enum:"rule-dsl,instructions,review-guidelines,report-format,categories" doc:"rule-dsl: how to write rules; instructions: how to work here; review-guidelines: how to close reviews; report-format: how to write reports; categories: the category tree"`
+}
+
+// Reference is a page of Markdown for an agent.
+func (r *References) Reference(ctx context.Context, q pg.Querier, in Reference) (string, error) {
+	switch in.Kind {
+	case "rule-dsl":
+		return rule.Reference(), nil
+	case "categories":
+		return r.categories(ctx, q)
+	}
+	page, err := pages.ReadFile("pages/" + in.Kind + ".md")
+	if err != nil {
+		return "", errs.Wrap(err, errs.InternalError, "this page is missing")
+	}
+	return string(page), nil
+}
+
+// categories is the tree as a page: slugs first, because they are what a caller writes.
+func (r *References) categories(ctx context.Context, q pg.Querier) (string, error) {
+	tree, err := r.filing.Categories(ctx, q, op.None{})
+	if err != nil {
+		return "", err
+	}
+	var page strings.Builder
+	page.WriteString("# Categories\n\nUse the slug. Prefer a subcategory to its primary. Totals leave out transfers.\n")
+	for _, c := range tree {
+		if c.Hidden {
+			continue
+		}
+		fmt.Fprintf(&page, "\n## `%s` %s (%s)\n\n", c.Slug, c.DisplayName, c.Kind)
+		for _, s := range c.Children {
+			if !s.Hidden {
+				fmt.Fprintf(&page, "- `%s` %s\n", s.Slug, s.DisplayName)
+			}
+		}
+	}
+	return page.String(), nil
+}

@@ -1,0 +1,228 @@
+package ruleview
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"strings"
+
+	"coffer/internal/id"
+	"coffer/internal/money"
+	"coffer/internal/pg"
+	"coffer/internal/rule"
+	"github.com/jackc/pgx/v5"
+)
+
+// manyWordings is beyond how many wordings a search no longer goes through them: it reads the text
+// with each transaction instead.
+const manyWordings = 200_000
+
+// Wordings are which of the texts that banks wrote can belong to a match: of sure ones every
+// transaction matches, of the others the rest of the condition decides.
+type Wordings struct {
+	Sure, Maybe []int32
+	All         bool // they say nothing
+}
+
+// Words asks the evaluator about every text that banks wrote, some thousand of them behind a
+// million transactions, with all other fields unknown. The database leaves out those that lack what
+// the condition needs.
+func Words(ctx context.Context, q pg.Querier, t rule.Tree) (Wordings, error) {
+	if t.Reads()&rule.NameFields == 0 {
+		return Wordings{All: true}, nil
+	}
+	var w pg.Where
+	if need := texts(t.Needs()); need.Kind != rule.NeedAny {
+		var c condition
+		c.text(need)
+		w.And(c.sql.String(), c.args...)
+	}
+	rows, err := q.Query(ctx, `select d.id, d.name, d.merchant_name from descriptor d `+w.SQL(), w.Args()...)
+	if err != nil {
+		return Wordings{}, fmt.Errorf("read wordings: %w", err)
+	}
+	var out Wordings
+	var number int32
+	var d rule.Draft
+	_, err = pgx.ForEachRow(rows, []any{&number, &d.Name, &d.MerchantName}, func() error {
+		if err := ctx.Err(); err != nil { // rows that have arrived already are read without a look at it
+			return err
+		}
+		switch t.Eval(&d, rule.NameFields) {
+		case rule.True:
+			out.Sure = append(out.Sure, number)
+		case rule.Unknown:
+			out.Maybe = append(out.Maybe, number)
+		}
+		return nil
+	})
+	out.All = len(out.Sure)+len(out.Maybe) > manyWordings
+	return out, err
+}
+
+// The fields of needs that follow from the account or the category.
+const (
+	accountID = "account_id"
+	userID    = "user_id"
+	category  = "category"
+)
+
+// Narrow adds to a filter of transactions t what a need says of their own columns and, with worded,
+// of their wording. What it says of neither is left to the evaluator.
+func (l *Lens) Narrow(w *pg.Where, n rule.Need, worded bool) {
+	if n.Kind == rule.NeedAny {
+		return
+	}
+	c := condition{worded: worded}
+	c.transaction(n, l)
+	w.And(c.sql.String(), c.args...)
+}
+
+// texts is what a need says about the wording alone.
+func texts(n rule.Need) rule.Need {
+	switch n.Kind {
+	case rule.NeedText, rule.NeedNone:
+		return n
+	case rule.NeedAnd:
+		out := rule.Need{Kind: rule.NeedAnd}
+		for _, k := range n.Of {
+			if t := texts(k); t.Kind != rule.NeedAny {
+				out.Of = append(out.Of, t)
+			}
+		}
+		if len(out.Of) > 0 {
+			return out
+		}
+	case rule.NeedOr:
+		out := rule.Need{Kind: rule.NeedOr}
+		for _, k := range n.Of {
+			t := texts(k)
+			if t.Kind == rule.NeedAny {
+				return t
+			}
+			out.Of = append(out.Of, t)
+		}
+		return out
+	}
+	return rule.Need{}
+}
+
+// A condition is SQL in the making, with $? for each argument.
+type condition struct {
+	sql    strings.Builder
+	args   []any
+	worded bool // what a need says about the wording is asked, too
+}
+
+func (c *condition) add(part string, args ...any) {
+	c.sql.WriteString(part)
+	c.args = append(c.args, args...)
+}
+
+// join writes the parts of a need, each by one.
+func (c *condition) join(n rule.Need, one func(rule.Need)) {
+	word := " and "
+	if n.Kind == rule.NeedOr {
+		word = " or "
+	}
+	c.add("(")
+	for i, k := range n.Of {
+		if i > 0 {
+			c.add(word)
+		}
+		one(k)
+	}
+	c.add(")")
+}
+
+// text writes a need about the wording as a condition on descriptor d. Both texts stand in one
+// column, folded as the engine folds.
+func (c *condition) text(n rule.Need) {
+	switch n.Kind {
+	case rule.NeedAnd, rule.NeedOr:
+		c.join(n, c.text)
+	case rule.NeedText:
+		c.add("d.folded like $?", "%"+strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`).Replace(n.Literal)+"%")
+	case rule.NeedNone:
+		c.add("false")
+	default:
+		c.add("true")
+	}
+}
+
+// transaction writes a need as a condition on transaction t, as far as its own columns tell; what
+// they do not tell is true.
+func (c *condition) transaction(n rule.Need, l *Lens) {
+	switch n.Kind {
+	case rule.NeedAnd, rule.NeedOr:
+		c.join(n, func(k rule.Need) { c.transaction(k, l) })
+	case rule.NeedAmount:
+		c.bound("t.amount >= $?", n.Low)
+		c.add(" and ")
+		c.bound("t.amount <= $?", n.High)
+	case rule.NeedFlag:
+		c.add("t.pending = $?", n.Flag)
+	case rule.NeedOneOf:
+		c.oneOf(n, l)
+	case rule.NeedNone:
+		c.add("false")
+	case rule.NeedText:
+		if !c.worded {
+			c.add("true")
+			return
+		}
+		c.add("t.descriptor_id in (select d.id from descriptor d where ")
+		c.text(n)
+		c.add(")")
+	default:
+		c.add("true")
+	}
+}
+
+// bound writes one side of a range; beyond what a column holds there is none.
+func (c *condition) bound(part string, cents int64) {
+	if a, err := money.FromCents(cents); err == nil && cents != math.MinInt64 && cents != math.MaxInt64 {
+		c.add(part, a)
+		return
+	}
+	c.add("true")
+}
+
+// oneOf writes membership of what follows from the account or the category. Values that name
+// nothing match nothing.
+func (c *condition) oneOf(n rule.Need, l *Lens) {
+	wanted := map[string]bool{}
+	for _, v := range n.Values {
+		wanted[v] = true
+	}
+	ids := []id.ID{}
+	if n.Field == category {
+		for u, slug := range l.categories {
+			if wanted[slug] {
+				ids = append(ids, u)
+			}
+		}
+		c.add("(t.category_id = any($?)", ids)
+		if wanted[""] {
+			c.add(" or t.category_id is null")
+		}
+		c.add(")")
+		return
+	}
+	for u, h := range l.accounts {
+		value := h.Provider
+		switch n.Field {
+		case accountID:
+			value = u.String()
+		case userID:
+			value = ""
+			if h.UserID != nil {
+				value = h.UserID.String()
+			}
+		}
+		if wanted[value] {
+			ids = append(ids, u)
+		}
+	}
+	c.add("t.account_id = any($?)", ids)
+}

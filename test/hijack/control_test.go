@@ -1,0 +1,90 @@
+package hijack_test
+
+import (
+	"math/rand/v2"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"coffer/internal/auth"
+	"coffer/internal/op"
+)
+
+// unseen are declarations whose removal the frame cannot show, with the reason.
+var unseen = map[string]string{
+	"connection.create":   "a connection to a bank needs what only the bank's own page gives",
+	"connection.repaired": "a connection that is well stays as it is",
+	"provider.test":       "it asks the provider and keeps nothing; what it costs is not in the books",
+}
+
+// first are the ops whose harm others do as well: codes end with a sign-in method.
+var first = []string{"login-method.drop-codes"}
+
+// last are the ops whose harm leaves too little for the next ones to harm.
+var last = []string{"connection.delete", "user.delete", "user.erase"}
+
+// TestHijackNoticesRemovedGuards removes the declaration of one op after the other and lets the
+// same attacker loose on it: the frame, or an answer that nobody may get, must show it each time.
+func TestHijackNoticesRemovedGuards(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	key := h.newKey(t, auth.CreateKey{
+		Name: "writer", Scope: "full_access", ActorType: "agent",
+		MaxWritesPerDay: new(1_000_000),
+	})
+	var guards []string
+	for _, o := range h.Ops() {
+		if o.People.String() != "" && unseen[o.Name] == "" && !slices.Contains(slices.Concat(first, last), o.Name) {
+			guards = append(guards, o.Name)
+		}
+	}
+	if len(guards) < 20 {
+		t.Fatalf("only %d ops are for people", len(guards))
+	}
+	calls := 0
+	guards = slices.Concat(first, guards, last)
+	for _, guard := range guards {
+		ops := h.Ops()
+		server := h.Rest()
+		server.Ops = ops
+		var drawn []*op.Op
+		for _, o := range ops {
+			if o.Name == guard {
+				o.People = op.People{}
+				drawn = append(drawn, slices.Repeat([]*op.Op{o}, 8)...)
+			}
+			if strings.HasSuffix(o.Name, ".list") { // whoever wants to do harm looks around first
+				drawn = append(drawn, o)
+			}
+		}
+		handler, err := server.Handler()
+		if err != nil {
+			t.Fatal(err)
+		}
+		weak := httptest.NewServer(handler)
+		me, err := h.Auth.Key(t.Context(), key)
+		if err != nil {
+			t.Fatal(err)
+		}
+		a := &attacker{
+			Rand: rand.New(rand.NewPCG(1, 7)), baits: []string{"http://127.0.0.1:9/x"}, routes: routesOf(t, drawn),
+			url: weak.URL, key: key, client: http.DefaultClient,
+			loot: newLoot(me),
+		}
+		score := &tally{times: map[string]time.Duration{}, failed: map[string]int{}}
+		frame, found := h.frame(t), false
+		for n := 0; n < 1000 && !found; n++ {
+			h.judge(t, score, a)
+			calls++
+			found = len(score.broken) > 0 || n%10 == 9 && h.frame(t) != frame
+		}
+		weak.Close()
+		if !found {
+			t.Errorf("nobody notices that %s is open to agents: %v", guard, score.failed)
+		}
+	}
+	t.Logf("%d guards, each found missing, in %d calls", len(guards), calls)
+}

@@ -1,0 +1,232 @@
+package hijack_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"coffer/internal/app"
+	"coffer/internal/auth"
+	"coffer/internal/banksim"
+	"coffer/internal/household"
+	"coffer/internal/id"
+	"coffer/internal/job"
+	"coffer/internal/pg"
+	"coffer/internal/pg/pgtest"
+	"coffer/internal/seal"
+)
+
+const ring = "c2VjcmV0LWNhbmFyeS1vZi1lbmNyeXB0aW9uLWtleSE="
+
+// A house is the service with a bank behind it, and everything in it that no agent may see.
+type house struct {
+	*app.App
+	url     string
+	person  string   // a person's key
+	secrets []string // in every shape in which they are known here
+
+	transactions []string // that were there before anybody did harm
+	connections  []string
+	links        []string
+}
+
+// newHouse seeds a household, links a bank and syncs it, and leaves something of everything lying
+// about that an agent could ruin.
+func newHouse(t *testing.T) *house {
+	t.Helper()
+	bank, err := banksim.NewPlaid(banksim.PlaidOptions{
+		ClientID: "canary-client", Secret: "canary-plaid-secret",
+		Household: household.Options{Seed: 3, Transactions: 150, Years: 1},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(bank.Close)
+	c := app.Config{
+		DatabaseURL: seal.NewSecret(pgtest.URL(t) + "&synchronous_commit=off"), DatabaseMaxConns: 8,
+		RatePerMinute: 60_000_000, RateBurst: 1_000_000, AuthFailures: 1_000_000,
+		EncryptionKey: seal.NewSecret(ring), Providers: app.Providers{
+			"plaid": {
+				"client_id": "canary-client", "secret": "canary-plaid-secret", "environment": "sandbox",
+				"url": bank.URL(),
+			},
+		},
+	}
+	log := &lines{}
+	t.Cleanup(func() {
+		if t.Failed() {
+			t.Log("the server's errors:\n" + log.String())
+		}
+	})
+	a, err := app.Build(t.Context(), c, slog.New(slog.NewTextHandler(log,
+		&slog.HandlerOptions{Level: slog.LevelError})))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(a.DB.Close)
+	handler, err := a.Rest().Handler()
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := httptest.NewServer(handler)
+	t.Cleanup(server.Close)
+	ctx, stop := context.WithCancel(context.WithoutCancel(t.Context()))
+	ended := make(chan error, 1)
+	go func() { ended <- a.Jobs.Run(ctx) }()
+	t.Cleanup(func() { stop(); <-ended })
+	a.Jobs.Add(job.Kind{
+		Name: "tomorrow", Unit: "things",
+		Work: func(context.Context, *job.Run) (any, error) { return nil, nil },
+	})
+	h := &house{App: a, url: server.URL}
+	h.person = h.newKey(t, auth.CreateKey{Name: "person", Scope: "full_access", ActorType: "user"})
+	token, _ := bank.NewItem("")
+	h.post(t, "/api/v1/connections", fmt.Sprintf(`{"provider":"plaid","credentials":{"public_token":%q}}`, token))
+	h.settle(t)
+	h.furnish(t)
+	h.secrets = []string{h.person, strings.TrimPrefix(h.person, "coffer_"), ring, "canary-plaid-secret", token}
+	stored, err := pg.Values[string](t.Context(), a.DB, `select encode(credentials, 'hex') from connection
+		where credentials is not null union all select encode(hash, 'hex') from token`)
+	if err != nil || len(stored) < 2 {
+		t.Fatalf("%d secrets stored: %v", len(stored), err)
+	}
+	h.secrets = append(h.secrets, stored...)
+	h.secrets = append(h.secrets, "access-sandbox-")
+	for list, sql := range map[*[]string]string{
+		&h.transactions: `select id::text from transaction`, &h.connections: `select id::text from connection`,
+		&h.links: `select id::text from account_link`,
+	} {
+		if *list, err = pg.Values[string](t.Context(), a.DB, sql); err != nil || len(*list) == 0 {
+			t.Fatalf("%s: %d, %v", sql, len(*list), err)
+		}
+	}
+	return h
+}
+
+// lines keep what a server writes while several write.
+type lines struct {
+	mu   sync.Mutex
+	text strings.Builder
+}
+
+// Write implements io.Writer.
+func (l *lines) Write(b []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.Write(b)
+}
+
+// String is everything that was written.
+func (l *lines) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.String()
+}
+
+// furnish gives the household a person's report, comment, file, account link and job, a member who
+// is signed in, and a row in quarantine.
+func (h *house) furnish(t *testing.T) {
+	t.Helper()
+	one := func(sql string) string {
+		s, err := pg.Value[string](t.Context(), h.DB, sql)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s
+	}
+	h.post(t, "/api/v1/reports", `{"title":"What matters","body":"Do not lose this."}`)
+	rows, err := pg.Values[string](t.Context(), h.DB, `select id::text from transaction order by id limit 30`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, row := range rows {
+		h.post(t, "/api/v1/transactions/"+row+"/comments", `{"content":"a person's words"}`)
+	}
+	h.post(t, "/api/v1/users", `{"name":"Kim","email":"kim@example.com","role":"admin"}`)
+	kim := one(`select id::text from member where name = 'Kim'`)
+	h.post(t, "/api/v1/users/"+kim+"/login", `{"kind":"password","password":"a person's password"}`)
+	h.signIn(t, kim)
+	h.post(t, "/api/v1/connections", `{"provider":"csv","institution_name":"Paper Bank"}`)
+	paper := one(`select id::text from connection where provider = 'csv'`)
+	file, _ := json.Marshal("Date,Description,Amount,Transaction " +
+		"ID\n2026-01-01,GROCER,-12.50,f3a91c77\n2026-01-02,RENT,-900.00,0b7d52e4\n2026-02-03,SALARY,2500.00,c41e88aa\n")
+	h.post(t, "/api/v1/connections/"+paper+"/csv/import",
+		`{"account":{"name":"Paper","iso_currency_code":"EUR"},"csv":`+string(file)+`}`)
+	accounts, err := pg.Values[string](t.Context(), h.DB, `select id::text from account order by name, id limit 2`)
+	if err != nil || len(accounts) != 2 {
+		t.Fatal(accounts, err)
+	}
+	h.post(t, "/api/v1/account-links",
+		fmt.Sprintf(`{"kind":"transfer","primary_account_id":%q,"mirror_account_id":%q,"confidence":"confirmed"}`,
+			accounts[0], accounts[1]))
+	h.settle(t)
+	held := id.New()
+	_, err = h.DB.Exec(t.Context(), `insert into quarantine (id, short_id, connection_id, provider_id, reason)
+		select $1, $2, id, $2, 'amount' from connection where provider = 'plaid'`, held, held.Short())
+	if err == nil {
+		err = h.DB.InTx(t.Context(), func(tx pg.Tx) error {
+			_, err := h.Jobs.Enqueue(t.Context(), tx, "tomorrow", struct{}{},
+				job.Options{RunAt: time.Now().Add(24 * time.Hour)})
+			return err
+		})
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (h *house) newKey(t *testing.T, in auth.CreateKey) string {
+	t.Helper()
+	var k auth.NewKey
+	err := h.DB.InTx(t.Context(), func(tx pg.Tx) (err error) {
+		k, err = h.Auth.Create(t.Context(), tx, in)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return k.Secret
+}
+
+func (h *house) post(t *testing.T, path, body string) {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, h.url+path, strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set("X-API-Key", h.person)
+	r.Header.Set("Content-Type", "application/json")
+	res, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = res.Body.Close()
+	if res.StatusCode >= http.StatusBadRequest {
+		t.Fatalf("POST %s: %d", path, res.StatusCode)
+	}
+}
+
+// settle waits until no job is left.
+func (h *house) settle(t *testing.T) {
+	t.Helper()
+	for deadline := time.Now().Add(2 * time.Minute); ; time.Sleep(50 * time.Millisecond) {
+		open, err := pg.Value[int](t.Context(), h.DB, `select count(*) from job
+			where state in ('queued', 'running') and kind <> 'tomorrow'`)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if open == 0 {
+			return
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("%d jobs do not end", open)
+		}
+	}
+}

@@ -1,0 +1,190 @@
+// Package storm lets many callers press on one server at once, and looks at what the others notice
+// of it. It knows the service by its routes; into the database it looks only for who holds and who
+// waits.
+package storm_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"coffer/internal/app"
+	"coffer/internal/auth"
+	"coffer/internal/banksim"
+	"coffer/internal/household"
+	"coffer/internal/job"
+	"coffer/internal/pg"
+	"coffer/internal/pg/pgtest"
+	"coffer/internal/seal"
+)
+
+// unguarded are connections as they were before anything bounded what one caller can take of them.
+var unguarded = pg.Options{MaxConns: 10, LockTimeout: -1, Unshared: true}
+
+var guarded = pg.Options{MaxConns: 10, Reserve: true}
+
+// A house is the whole service with a bank behind it, as it is served.
+type house struct {
+	*app.App
+	url   string
+	other *pg.DB // connections of the test's own
+	log   *logBook
+}
+
+// newHouse serves a household whose bank has that many transactions, and adds kinds of jobs for the
+// test.
+func newHouse(t *testing.T, o pg.Options, rows int, kinds ...job.Kind) *house {
+	t.Helper()
+	bank, err := banksim.NewPlaid(banksim.PlaidOptions{
+		ClientID: "client", Secret: "secret",
+		Household: household.Options{Seed: 5, Transactions: rows, Years: 3},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(bank.Close)
+	database := pgtest.URL(t)
+	h := &house{log: &logBook{}}
+	if h.other, err = pg.Open(t.Context(), database, pg.Options{MaxConns: 3, LockTimeout: -1}); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(h.other.Close)
+	h.App, err = app.BuildWith(t.Context(), app.Config{
+		DatabaseURL: seal.NewSecret(database), Listen: "127.0.0.1:0", RatePerMinute: 60_000_000, RateBurst: 1_000_000,
+		AuthFailures:  1_000_000,
+		EncryptionKey: seal.NewSecret("c2VjcmV0LWNhbmFyeS1vZi1lbmNyeXB0aW9uLWtleSE="), Providers: app.Providers{
+			"plaid": {"client_id": "client", "secret": "secret", "environment": "sandbox", "url": bank.URL()},
+		},
+	}, o, slog.New(slog.NewTextHandler(h.log, nil)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	h.Jobs.Add(kinds...)
+	ctx, stop := context.WithCancel(context.WithoutCancel(t.Context()))
+	ended, address := make(chan error, 1), make(chan string, 1)
+	go func() { ended <- h.Serve(ctx, func(at string) { address <- at }) }()
+	select {
+	case at := <-address:
+		h.url = "http://" + at
+	case err := <-ended:
+		stop()
+		t.Fatalf("it does not serve: %v", err)
+	}
+	t.Cleanup(func() {
+		stop()
+		if err := <-ended; err != nil {
+			t.Errorf("it does not stop cleanly: %v", err)
+		}
+	})
+	if rows > 0 {
+		token, _ := bank.NewItem("")
+		key := h.key(t, "linker")
+		if r := h.call(t.Context(), http.MethodPost, "/connections", key,
+			fmt.Sprintf(`{"provider":"plaid","credentials":{"public_token":%q}}`,
+				token)); r.status != http.StatusCreated {
+			t.Fatalf("the bank is not linked: %d %s", r.status, r.body)
+		}
+		h.eventually(t, "jobs end", `select not exists (select from job where state in ('queued', 'running'))
+			and exists (select from transaction)`)
+	}
+	return h
+}
+
+// key makes a person's key.
+func (h *house) key(t *testing.T, name string) string {
+	t.Helper()
+	var k auth.NewKey
+	err := h.other.InTx(t.Context(), func(tx pg.Tx) (err error) {
+		k, err = h.Auth.Create(t.Context(), tx, auth.CreateKey{Name: name, Scope: "full_access", ActorType: "user"})
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return k.Secret
+}
+
+// eventually returns when the question is answered with true.
+func (h *house) eventually(t *testing.T, what, question string, args ...any) {
+	t.Helper()
+	for deadline := time.Now().Add(2 * time.Minute); ; time.Sleep(20 * time.Millisecond) {
+		yes, err := pg.Value[bool](t.Context(), h.other, question, args...)
+		if err != nil {
+			t.Fatalf("%s: %v", what, err)
+		}
+		if yes {
+			return
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("in two minutes not: %s", what)
+		}
+	}
+}
+
+// An answer is what came of a call. Without any the status is 0.
+type answer struct {
+	status int
+	again  string // Retry-After
+	body   string
+	took   time.Duration
+}
+
+var client = &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 64}}
+
+// call makes a request below /api/v1. A body that is no JSON is a file.
+func (h *house) call(ctx context.Context, method, path, key, body string) answer {
+	start := time.Now()
+	r, err := http.NewRequestWithContext(ctx, method, h.url+"/api/v1"+path, strings.NewReader(body))
+	if err != nil {
+		panic(err) // a test's own mistake
+	}
+	r.Header.Set("X-API-Key", key)
+	if strings.HasPrefix(body, "{") {
+		r.Header.Set("Content-Type", "application/json")
+	} else if body != "" {
+		r.Header.Set("Content-Type", "text/csv")
+	}
+	res, err := client.Do(r)
+	if err != nil {
+		return answer{body: err.Error(), took: time.Since(start)}
+	}
+	defer res.Body.Close() //nolint:errcheck // it is read to its end
+	b, err := io.ReadAll(res.Body)
+	if err != nil {
+		return answer{body: err.Error(), took: time.Since(start)}
+	}
+	return answer{res.StatusCode, res.Header.Get("Retry-After"), string(b), time.Since(start)}
+}
+
+// A logBook is what the server wrote.
+type logBook struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+// Write implements io.Writer.
+func (l *logBook) Write(b []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.Write(b)
+}
+
+// lines are those that hold the words.
+func (l *logBook) lines(words string) []string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	var out []string
+	for line := range strings.Lines(l.text.String()) {
+		if strings.Contains(line, words) {
+			out = append(out, strings.TrimSpace(line))
+		}
+	}
+	return out
+}

@@ -1,0 +1,284 @@
+package whole_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"coffer/internal/counterparty"
+	"coffer/internal/filing"
+	"coffer/internal/id"
+	"coffer/internal/journal"
+	"coffer/internal/ledger"
+	"coffer/internal/op"
+	"coffer/internal/pg"
+)
+
+// in runs f in a transaction, in the name of Ada.
+func (h *house) in(t *testing.T, f func(ctx context.Context, tx pg.Tx) error) {
+	t.Helper()
+	ctx := op.WithActor(t.Context(), ada)
+	if err := h.db.InTx(ctx, func(tx pg.Tx) error { return f(ctx, tx) }); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// file files a transaction and answers the change.
+func (h *house) file(t *testing.T, transaction id.ID, category string) (change id.ID) {
+	t.Helper()
+	h.in(t, func(ctx context.Context, tx pg.Tx) error {
+		done, err := h.books.BatchCategorize(ctx, tx,
+			ledger.BatchCategorize{TransactionIDs: []string{transaction.String()}, CategoryID: category})
+		if err == nil {
+			change = *done.ChangeID
+		}
+		return err
+	})
+	return change
+}
+
+// back reverts a change and answers the one that did.
+func (h *house) back(t *testing.T, change id.ID) (by id.ID) {
+	t.Helper()
+	h.in(t, func(ctx context.Context, tx pg.Tx) error {
+		done, err := h.journal.Revert(ctx, tx, journal.RevertChange{ChangeID: change.String()})
+		if err != nil {
+			return err
+		}
+		if done.Change == nil || len(done.Skipped) > 0 {
+			t.Fatalf("the revert left something: %+v", done)
+		}
+		by = done.Change.ID
+		return nil
+	})
+	return by
+}
+
+func (h *house) slug(t *testing.T, transaction id.ID) string {
+	t.Helper()
+	s, err := pg.Value[string](t.Context(), h.db, `select coalesce(c.slug, '') from transaction t left
+		join category c on c.id = t.category_id where t.id = $1`, transaction)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// TestRedoInTurn: what was undone step by step can be brought back step by step, and the other way
+// round any number of times.
+func TestRedoInTurn(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	it := h.txs[5]
+	first, second := h.file(t, it, "qa"), h.file(t, it, "qb")
+	for range 3 {
+		second = h.back(t, second)
+		first = h.back(t, first)
+		if got := h.slug(t, it); got != "" {
+			t.Fatalf("undone it is filed under %q", got)
+		}
+		first = h.back(t, first)
+		if got := h.slug(t, it); got != "qa" {
+			t.Fatalf("the first one brought back leads to %q", got)
+		}
+		second = h.back(t, second)
+		if got := h.slug(t, it); got != "qb" {
+			t.Fatalf("both brought back lead to %q", got)
+		}
+	}
+}
+
+// TestLongChangesStayInOrder: of two changes in several parts, each of which reaches something
+// after the other did, neither swallows what came after it. In the order of the list both can be
+// taken back, once each.
+func TestLongChangesStayInOrder(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	before := h.meaning(t)
+	extend := func(change *id.ID, category string, ids ...id.ID) (extended, beside *id.ID) {
+		t.Helper()
+		h.in(t, func(ctx context.Context, tx pg.Tx) error {
+			at, err := journal.Continue(ctx, tx, change)
+			if err != nil {
+				return err
+			}
+			where, err := h.filing.Keep(ctx, tx, "category", category)
+			if err != nil {
+				return err
+			}
+			var edits []ledger.Edit
+			for _, u := range ids {
+				edits = append(edits, ledger.Edit{
+					Transaction: u, Field: journal.FieldCategory,
+					Value: new(where.ID.String()),
+				})
+			}
+			_, entries, err := h.books.Apply(ctx, tx, edits, true)
+			if err != nil {
+				return err
+			}
+			extended, beside, err = journal.Extend(ctx, tx, at, journal.Note{Cause: journal.Rule, Summary: "Long work"},
+				entries)
+			return err
+		})
+		return extended, beside
+	}
+	one, _ := extend(nil, "qa", h.txs[5])
+	two, _ := extend(nil, "qb", h.txs[6])
+	h.file(t, h.txs[7], "qaa")
+	same, beside := extend(one, "qa", h.txs[6], h.txs[7], h.txs[8]) // two of them were touched since
+	if same == nil || *same != *one || beside == nil {
+		t.Fatalf("the first change went on as %v, beside %v", same, beside)
+	}
+	if _, beside := extend(two, "qb", h.txs[5]); beside != nil {
+		t.Fatal("what came before the second change does not keep it from going on")
+	}
+	if _, beside := extend(two, "qb", h.txs[8]); beside != nil {
+		t.Fatal("a part of an earlier change does not keep the second one from going on")
+	}
+	list := h.list(t)
+	if left := h.undo(t, list); len(left) > 0 || len(list) != 4 {
+		t.Errorf("of %d changes these left something: %s", len(list), left)
+	}
+	if after := h.meaning(t); after != before {
+		t.Errorf("the books are not what they were:\n%s", difference(before, after))
+	}
+}
+
+// while begins f, which must come to wait for what edit did to something and has not committed yet,
+// then commits, and answers what f came to.
+func (h *house) while(t *testing.T, edit string, arg any, f func(ctx context.Context, tx pg.Tx) error) error {
+	t.Helper()
+	tx, err := h.db.Begin(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tx.Rollback(context.WithoutCancel(t.Context()))
+	if _, err := tx.Exec(t.Context(), edit, arg); err != nil {
+		t.Fatal(err)
+	}
+	done := make(chan error, 1)
+	ctx := op.WithActor(t.Context(), ada)
+	go func() { done <- h.db.InTx(ctx, func(tx pg.Tx) error { return f(ctx, tx) }) }()
+	for deadline := time.Now().Add(time.Minute); ; time.Sleep(5 * time.Millisecond) {
+		waits, err := pg.Value[bool](t.Context(), h.db, `select exists (select from pg_stat_activity
+			where datname = current_database() and wait_event_type = 'Lock')`)
+		if err != nil || time.Now().After(deadline) {
+			t.Fatal("nobody waits", err)
+		}
+		if waits {
+			break
+		}
+	}
+	if err := tx.Commit(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	return <-done
+}
+
+// TestMergesTakeAlongWhatIsBeingEdited: a transaction that somebody edits at this moment goes along
+// with its counterparty or category like all others.
+func TestMergesTakeAlongWhatIsBeingEdited(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	ids, err := pg.Values[string](t.Context(), h.db, `select id::text from counterparty order by name`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := h.db.Exec(t.Context(), `update transaction set counterparty_id = $1,
+		counterparty_source = 'rule'`, ids[0]); err != nil {
+		t.Fatal(err)
+	}
+	const edit = `update transaction set updated_at = now() where id <> $1`
+	// As PostgreSQL goes about it where there are many transactions.
+	const many = `set local enable_seqscan = off; set local enable_bitmapscan = off; set local enable_hashjoin = off;
+		set local enable_mergejoin = off`
+	err = h.while(t, edit, h.txs[0], func(ctx context.Context, tx pg.Tx) error {
+		if _, err := tx.Exec(ctx, many); err != nil {
+			return err
+		}
+		_, err := h.others.Merge(ctx, tx, counterparty.MergeCounterparty{ID: ids[0], Into: ids[1]})
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = h.while(t, edit, h.txs[0], func(ctx context.Context, tx pg.Tx) error {
+		if _, err := tx.Exec(ctx, many); err != nil {
+			return err
+		}
+		_, err := h.filing.MergeCategory(ctx, tx, filing.MergeCategory{ID: "qaa", Into: "qab"})
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if broken := h.contradictions(t); len(broken) > 0 {
+		t.Error(broken)
+	}
+}
+
+// TestFiledUnderWhatIsBeingMoved: a category that somebody moves to another parent at this moment
+// is still one to file under.
+func TestFiledUnderWhatIsBeingMoved(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	err := h.while(t, `update category set parent_id = (select id from category where slug = 'qb')
+		where slug = $1`, "qab", func(ctx context.Context, tx pg.Tx) error {
+		_, err := h.books.BatchCategorize(ctx, tx, ledger.BatchCategorize{
+			TransactionIDs: []string{h.txs[5].String()},
+			CategoryID:     "qab",
+		})
+		return err
+	})
+	if err != nil || h.slug(t, h.txs[5]) != "qab" {
+		t.Errorf("it is filed under %q: %v", h.slug(t, h.txs[5]), err)
+	}
+}
+
+// TestDeletedCategoriesAreInNobodysWay: a primary below which only deleted ones stood can become a
+// subcategory, by hand and by a revert.
+func TestDeletedCategoriesAreInNobodysWay(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	before := h.meaning(t)
+	h.in(t, func(ctx context.Context, tx pg.Tx) error {
+		if _, err := h.filing.CreateCategory(ctx, tx, filing.CreateCategory{
+			Slug: "qd", Name: new("d"),
+			ParentID: new("qa"),
+		}); err != nil {
+			return err
+		}
+		if _, err := h.filing.PatchCategory(ctx, tx, filing.PatchCategory{
+			ID:       "qd",
+			ParentID: op.Null[string]{Set: true},
+		}); err != nil {
+			return err
+		}
+		for range 2 {
+			if _, err := h.filing.CreateCategory(ctx, tx,
+				filing.CreateCategory{Slug: "qda", Name: new("da"), ParentID: new("qd")}); err != nil {
+				return err
+			}
+			if _, err := h.filing.DeleteCategory(ctx, tx, filing.DeleteCategory{ID: "qda"}); err != nil {
+				return err
+			}
+			if _, err := h.filing.PatchCategory(ctx, tx,
+				filing.PatchCategory{ID: "qd", ParentID: op.Null[string]{Set: true, Value: new("qb")}}); err != nil {
+				return err
+			}
+			if _, err := h.filing.PatchCategory(ctx, tx,
+				filing.PatchCategory{ID: "qd", ParentID: op.Null[string]{Set: true}}); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	list := h.list(t)
+	if left := h.undo(t, list); len(left) > 0 {
+		t.Error(left)
+	}
+	if after := h.meaning(t); after != before || len(list) != 10 {
+		t.Errorf("after %d changes the books are not what they were:\n%s", len(list), difference(before, after))
+	}
+}

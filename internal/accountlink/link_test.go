@@ -22,6 +22,7 @@ import (
 	"coffer/internal/pg"
 	"coffer/internal/pg/pgtest"
 	"coffer/internal/text"
+	"coffer/internal/total"
 )
 
 type world struct {
@@ -118,7 +119,7 @@ func (w *world) state(t *testing.T) []string {
 
 func (w *world) totals(t *testing.T, include ...string) string {
 	t.Helper()
-	s, err := w.books.Summary(w.ctx, w.db, ledger.SummaryRequest{Include: include})
+	s, err := total.New(w.books).Summary(w.ctx, w.db, total.SummaryRequest{Include: include})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -418,7 +419,7 @@ func TestTotalsAreTrue(t *testing.T) {
 	if share := float64(right) / float64(len(rows)); share < 0.99 {
 		t.Errorf("precision %.4f of %d", share, len(rows))
 	}
-	s, err := w.books.Summary(w.ctx, w.db, ledger.SummaryRequest{})
+	s, err := total.New(w.books).Summary(w.ctx, w.db, total.SummaryRequest{})
 	if err != nil {
 		t.Fatal(err)
 	}

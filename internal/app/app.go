@@ -34,6 +34,7 @@ import (
 	"coffer/internal/setting"
 	"coffer/internal/signin"
 	"coffer/internal/signin/oauth"
+	"coffer/internal/total"
 	"coffer/internal/webhook"
 	"github.com/prometheus/client_golang/prometheus"
 )
@@ -55,6 +56,7 @@ type App struct {
 	Journal    *journal.Journal
 	Filing     *filing.Filing
 	Books      *ledger.Books
+	Totals     *total.Totals
 	Others     *counterparty.Counterparties
 	Rules      *rulebook.Rulebook
 	Links      *accountlink.Links
@@ -141,13 +143,14 @@ func parts(db *pg.DB, log *slog.Logger) *App {
 	// whatever else points at categories joins here
 	a.Filing = filing.New(ledger.CategoryUser{}, counterparty.CategoryUser{}, rulebook.CategoryUser{})
 	a.Books = ledger.New(db, a.Filing)
+	a.Totals = total.New(a.Books)
 	a.Others = counterparty.New(a.Filing, a.Books)
 	a.Rules = rulebook.New(db, a.Filing, a.Books, a.Jobs)
 	a.Links = accountlink.New(db, a.Books, a.Jobs)
 	a.Books.Tell(a.Links)
 	a.Setting = setting.New(db)
 	a.Reports = report.New()
-	a.Overviews = overview.New(a.Books)
+	a.Overviews = overview.New(a.Totals)
 	a.References = reference.New(a.Filing)
 	a.Feed = feed.New(db, a.Auth, a.Books, a.Rules, a.Jobs)
 	a.Feed.Then(a.Links.AfterSync)
@@ -162,7 +165,7 @@ func parts(db *pg.DB, log *slog.Logger) *App {
 // Ops returns every operation of the service.
 func (a *App) Ops() []*op.Op {
 	return forAdmins(slices.Concat(a.system.ops(), a.Auth.Ops(), a.Jobs.Ops(), a.Feed.Ops(), a.Hooks.Ops(),
-		a.Filing.Ops(), a.Books.Ops(), a.Others.Ops(), a.Rules.Ops(), a.References.Ops(), a.Links.Ops(),
+		a.Filing.Ops(), a.Books.Ops(), a.Totals.Ops(), a.Others.Ops(), a.Rules.Ops(), a.References.Ops(), a.Links.Ops(),
 		a.Journal.Ops(), a.Archive.Ops(),
 		a.Setting.Ops(), a.Reports.Ops(), a.Overviews.Ops()))
 }

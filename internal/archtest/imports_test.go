@@ -18,7 +18,7 @@ var levels = [][]string{
 	4:  {"journal"},
 	5:  {"filing", "account"},
 	6:  {"ledger"},
-	7:  {"counterparty"},
+	7:  {"counterparty", "total"},
 	8:  {"rulebook", "reference", "report", "accountlink", "setting", "statement"},
 	9:  {"feed", "overview", "workflow"},
 	10: {"webhook"},

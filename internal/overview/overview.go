@@ -14,13 +14,14 @@ import (
 	"coffer/internal/pg"
 	"coffer/internal/report"
 	"coffer/internal/text"
+	"coffer/internal/total"
 )
 
 // Overviews reads across the household.
-type Overviews struct{ books *ledger.Books }
+type Overviews struct{ totals *total.Totals }
 
-// New returns the overviews of the books' household.
-func New(books *ledger.Books) *Overviews { return &Overviews{books} }
+// New returns the overviews of the household that the totals are of.
+func New(totals *total.Totals) *Overviews { return &Overviews{totals} }
 
 // Ops is overview's menu.
 func (o *Overviews) Ops() []*op.Op {
@@ -232,7 +233,7 @@ func state(ctx context.Context, q pg.Querier, out *Overview) (err error) {
 // month adds a month up, as the summary of transactions does.
 func (o *Overviews) month(ctx context.Context, q pg.Querier, from, until pg.Date) (Month, error) {
 	out := Month{Start: from, End: until, Totals: []MonthTotal{}}
-	s, err := o.books.Summary(ctx, q, ledger.SummaryRequest{Filter: ledger.Filter{StartDate: &from, EndDate: &until}})
+	s, err := o.totals.Summary(ctx, q, total.SummaryRequest{Filter: ledger.Filter{StartDate: &from, EndDate: &until}})
 	for _, g := range s.Groups {
 		out.Totals = append(out.Totals, MonthTotal{g.Currency, g.MoneyIn, g.MoneyOut, g.Net, g.Count})
 	}

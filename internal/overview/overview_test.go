@@ -13,6 +13,7 @@ import (
 	"coffer/internal/pg"
 	"coffer/internal/pg/pgtest"
 	"coffer/internal/text"
+	"coffer/internal/total"
 )
 
 // Months are the household's own, and nothing is ever added across currencies: what is shown equals
@@ -21,7 +22,7 @@ func TestOverviewAddsUpByCurrencyAndMonth(t *testing.T) {
 	t.Parallel()
 	db := pgtest.New(t)
 	books := ledger.New(db, filing.New(ledger.CategoryUser{}))
-	r := New(books)
+	r := New(total.New(books))
 	ctx := op.WithActor(context.WithoutCancel(t.Context()), op.Actor{Type: op.System, Name: "test"})
 	for _, zone := range []string{"Pacific/Kiritimati", "Pacific/Pago_Pago", "UTC"} { // a day apart from each other
 		if _, err := db.Exec(ctx, `update setting set time_zone = $1`, zone); err != nil {

@@ -1,4 +1,6 @@
-package ledger
+// Package total adds transactions up, by currency and in groups. It only reads: which transactions
+// a filter means is the ledger's to say, and currencies are never mixed.
+package total
 
 import (
 	"context"
@@ -10,13 +12,36 @@ import (
 
 	"coffer/internal/errs"
 	"coffer/internal/id"
+	"coffer/internal/ledger"
 	"coffer/internal/money"
+	"coffer/internal/op"
 	"coffer/internal/pg"
 )
 
+// Totals adds one household's transactions up.
+type Totals struct{ books *ledger.Books }
+
+// New returns the totals of those books.
+func New(books *ledger.Books) *Totals { return &Totals{books} }
+
+// Ops is the menu of totals.
+func (t *Totals) Ops() []*op.Op {
+	return []*op.Op{
+		op.Reading(op.Spec{
+			Name: "transaction.summary", Route: "GET /transactions/summary", Tool: "transaction_summary",
+			Summary: "Totals transactions by currency and up to two groupings.",
+			Agent: "Totals transactions by currency and up to two groupings (category, month, …), with the filters " +
+				"of query_transactions. Transfers between the household's accounts, mirrored rows and hidden " +
+				"accounts are left out unless you include them. " +
+				"Never add up groups of different currencies or groups by tag: a transaction with two tags is in " +
+				"both groups.",
+		}, t.Summary),
+	}
+}
+
 // A SummaryRequest asks for totals of transactions, in groups.
 type SummaryRequest struct {
-	Filter
+	ledger.Filter
 	GroupBy []string `json:"group_by,omitempty" maxItems:"2" enum:"category,primary_category,counterparty,merchant,account,user,tag,month,week,day" doc:"Up to two; without any, one group per currency"`
 	Include []string `json:"include,omitempty" enum:"transfers,excluded,hidden" doc:"Include what totals leave out: transfers, mirrored rows, hidden accounts"`
 }
@@ -75,19 +100,18 @@ const (
 )
 
 // Summary adds amounts up, by currency and by up to two groupings.
-func (b *Books) Summary(ctx context.Context, q pg.Querier, in SummaryRequest) (Summary, error) {
+func (t *Totals) Summary(ctx context.Context, q pg.Querier, in SummaryRequest) (Summary, error) {
 	if len(in.GroupBy) == 2 && in.GroupBy[0] == in.GroupBy[1] {
 		return Summary{}, errs.Field("group_by", "conflict", "must name two different groupings")
 	}
 	out := Summary{Groups: []Group{}}
-	s, err := b.resolve(ctx, q, in.Filter, nil)
-	if err != nil || s.none {
+	where, none, err := t.books.Where(ctx, q, in.Filter)
+	if err != nil || none {
 		return out, err
 	}
-	s.all()
-	s.If(!slices.Contains(in.Include, "excluded"), "not t.excluded")
-	s.If(!slices.Contains(in.Include, "transfers"), "not t.transfer")
-	sql, args := in.sql(s)
+	where.If(!slices.Contains(in.Include, "excluded"), "not t.excluded")
+	where.If(!slices.Contains(in.Include, "transfers"), "not t.transfer")
+	sql, args := in.sql(where)
 	rows, err := q.Query(ctx, sql, args...)
 	if err != nil {
 		return out, err
@@ -121,7 +145,7 @@ func (b *Books) Summary(ctx context.Context, q pg.Querier, in SummaryRequest) (S
 
 // sql adds up by ids first and names the groups last, so that names are looked up once for each
 // group and not for each row.
-func (in SummaryRequest) sql(s *selection) (string, []any) {
+func (in SummaryRequest) sql(where *pg.Where) (string, []any) {
 	// always, because transfers are left out by group and not by row
 	keys := map[string]string{"t.category_id": "category_id"}
 	var names, joins []string
@@ -149,10 +173,10 @@ func (in SummaryRequest) sql(s *selection) (string, []any) {
 		columns, inner = append(columns, key+" as "+keys[key]), append(inner, strconv.Itoa(i+2))
 	}
 	// A hidden account that the filter names is meant.
-	s.If(!slices.Contains(in.Include, "hidden") && len(in.AccountID) == 0,
+	where.If(!slices.Contains(in.Include, "hidden") && len(in.AccountID) == 0,
 		"t.account_id not in (select id from account where hidden)")
-	var where pg.Where
-	where.If(!slices.Contains(in.Include, "transfers"), "coalesce(ck.kind, c.kind, '') <> 'transfer'")
+	var shown pg.Where
+	shown.If(!slices.Contains(in.Include, "transfers"), "coalesce(ck.kind, c.kind, '') <> 'transfer'")
 	names = append(names, "t.currency")
 	outer := make([]string, len(names))
 	for i := range names {
@@ -170,6 +194,6 @@ func (in SummaryRequest) sql(s *selection) (string, []any) {
 		left join category ck on ck.id = c.parent_id
 		%[6]s %[7]s
 		group by %[8]s order by %[8]s`,
-		strings.Join(names, ", "), strings.Join(columns, ", "), from, s.SQL(), strings.Join(inner, ", "),
-		strings.Join(joins, " "), where.SQL(), strings.Join(outer, ", ")), s.Args()
+		strings.Join(names, ", "), strings.Join(columns, ", "), from, where.SQL(), strings.Join(inner, ", "),
+		strings.Join(joins, " "), shown.SQL(), strings.Join(outer, ", ")), where.Args()
 }

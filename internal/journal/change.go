@@ -34,14 +34,19 @@ type Change struct {
 	Seq int64 `json:"-" db:"seq"`
 }
 
-// A change and its reverts are a family: each one undoes or restores the first, and the last one
-// decides.
+// A change and its reverts are a family: each one undoes or restores the root, or the part of it
+// that could be written at the time. So a member is reverted if the last later one that wrote a
+// field of its own goes the other way. Every member writes fields of the root, and a revert of a
+// member writes fields of that member; only for the others are the entries compared.
 const changeRows = `
 	select c.id, c.short_id, c.cause, c.summary, c.actor_type, c.actor_id, c.actor_name, c.transactions, c.entries,
 		c.reverts, r.id as reverted_by, c.created_at, c.seq
 	from change c left join lateral (
-		select f.id, f.undoes, f.round from change f where f.root = coalesce(c.root, c.id)
-			order by f.round desc limit 1) r on r.round > c.round and r.undoes <> c.undoes`
+		select f.id, f.undoes from change f where f.root = coalesce(c.root, c.id) and f.round > c.round
+			and case when c.root is null or f.reverts = c.id then true
+				else exists (select from entry y join entry x on x.subject_id = y.subject_id and x.field = y.field
+					and x.ref is not distinct from y.ref where y.change_id = f.id and x.change_id = c.id) end
+			order by f.round desc limit 1) r on r.undoes <> c.undoes`
 
 // ListChanges asks for a page of changes.
 type ListChanges struct {

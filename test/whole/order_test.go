@@ -88,6 +88,50 @@ func TestRedoInTurn(t *testing.T) {
 	}
 }
 
+// TestRevertsInPartsStayApart: if a change is reverted in two parts, because a field had been written
+// in between, bringing one part back does not make the other one count as reverted.
+func TestRevertsInPartsStayApart(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	before := h.meaning(t)
+	revert := func(change id.ID) (done journal.Reverted) {
+		t.Helper()
+		h.in(t, func(ctx context.Context, tx pg.Tx) (err error) {
+			done, err = h.journal.Revert(ctx, tx, journal.RevertChange{ChangeID: change.String()})
+			return err
+		})
+		return done
+	}
+	var both, between id.ID
+	newest := func() id.ID { return h.list(t)[0] }
+	h.in(t, func(ctx context.Context, tx pg.Tx) error {
+		_, err := h.filing.ImportCategories(ctx, tx,
+			filing.ImportCategories{TSV: "slug\tdisplay_name\nqc\tnew\nqa\trenamed\n"})
+		return err
+	})
+	both = newest()
+	h.file(t, h.txs[5], "qc") // what leads back to this needs the category
+	h.file(t, h.txs[5], "qb")
+	h.in(t, func(ctx context.Context, tx pg.Tx) error {
+		_, err := h.filing.PatchCategory(ctx, tx, filing.PatchCategory{ID: "qa", Name: new("renamed again")})
+		return err
+	})
+	between = newest()
+	first := revert(both)
+	h.back(t, between)
+	second := revert(both)
+	if first.Reverted != 1 || len(first.Skipped) != 1 || second.Reverted != 1 || len(second.Skipped) != 0 {
+		t.Fatalf("the parts are %+v and %+v", first, second)
+	}
+	list := h.list(t)
+	if left := h.undo(t, list); len(left) > 0 || len(list) != 7 {
+		t.Errorf("of %d changes these left something: %s", len(list), left)
+	}
+	if after := h.meaning(t); after != before {
+		t.Errorf("the books are not what they were:\n%s", difference(before, after))
+	}
+}
+
 // TestLongChangesStayInOrder: of two changes in several parts, each of which reaches something
 // after the other did, neither swallows what came after it. In the order of the list both can be
 // taken back, once each.

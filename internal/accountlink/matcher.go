@@ -66,9 +66,8 @@ func between(a, b int) accounts { return accounts{min(a, b), max(a, b)} }
 // which accounts should be linked. It is a function of what it is given: the order in which rows
 // came to the household changes nothing.
 type matcher struct {
-	edges   map[accounts]*edge
-	barred  map[[2]id.ID]bool // rejected pairs
-	several bool              // without the rule of the one candidate; only a test's control asks for this
+	edges  map[accounts]*edge
+	barred map[[2]id.ID]bool // rejected pairs
 
 	pairs   []pair
 	mirrors map[accounts]int // pairs of accounts that nobody has linked
@@ -87,7 +86,7 @@ func newMatcher() *matcher {
 // again forgets what was found and keeps what is known.
 func (m *matcher) again() *matcher {
 	next := newMatcher()
-	next.edges, next.barred, next.several = m.edges, m.barred, m.several
+	next.edges, next.barred = m.edges, m.barred
 	return next
 }
 
@@ -356,11 +355,10 @@ func (m *matcher) alone(out, in []row, may func(a, b row) bool, found func(a, b 
 			if others[i].account == r.account || !may(r, others[i]) {
 				continue
 			}
-			if n++; n == 1 {
-				one = i
-			} else if !m.several {
+			if n++; n > 1 {
 				break
 			}
+			one = i
 		}
 		return first, one, n
 	}
@@ -368,7 +366,7 @@ func (m *matcher) alone(out, in []row, may func(a, b row) bool, found func(a, b 
 	at := 0
 	for i, r := range in {
 		var one, n int
-		if at, one, n = only(r, out, at); n != 1 && !m.several {
+		if at, one, n = only(r, out, at); n != 1 {
 			one = -1
 		}
 		back[i] = one
@@ -378,7 +376,7 @@ func (m *matcher) alone(out, in []row, may func(a, b row) bool, found func(a, b 
 	for i, r := range out {
 		var one, n int
 		at, one, n = only(r, in, at)
-		if one < 0 || used[one] || !m.several && (n != 1 || back[one] != i) {
+		if one < 0 || used[one] || n != 1 || back[one] != i {
 			continue
 		}
 		used[one] = true

@@ -29,10 +29,28 @@ type heavyHouse struct {
 	key, quiet string
 }
 
-func newHeavyHouse(t *testing.T, settings ...string) *heavyHouse {
+// unshared is a server whose callers share nothing.
+var unshared = apptest.Mutant{
+	File: "internal/op/share.go",
+	Old: `	n = min(n, s.PerOwner, s.Total)
+`,
+	New: `	if s != nil {
+		return func() {}, nil
+	}
+`,
+}
+
+// wholeAnswers is a server that sends no answer before it is whole.
+var wholeAnswers = apptest.Mutant{
+	File: "internal/op/stream.go",
+	Old:  `return o.stream != nil && c.Out != nil }`,
+	New:  `return false }`,
+}
+
+func newHeavyHouse(t *testing.T, mutants ...apptest.Mutant) *heavyHouse {
 	t.Helper()
 	database := pgtest.URL(t)
-	h := &heavyHouse{server: apptest.Start(t, apptest.Program(t, settings...), database)}
+	h := &heavyHouse{server: apptest.Start(t, apptest.Program(t, mutants...), database)}
 	h.direct = newHammerServer(t, database)
 	h.key, _ = hammerKey(t, h.direct.App, "loud")
 	h.quiet, _ = hammerKey(t, h.direct.App, "quiet")
@@ -150,7 +168,7 @@ func TestLargeFilesWithoutBound(t *testing.T) {
 	if os.Getenv("COFFER_TEST_LONG") != "" {
 		previews, most = 40, 1024
 	}
-	h := newHeavyHouse(t, "coffer/internal/op.shares=off")
+	h := newHeavyHouse(t, unshared, wholeAnswers)
 	file := statementOf(24_000_000)
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
@@ -232,7 +250,7 @@ func TestManyLargeReportsPutTogether(t *testing.T) {
 	if os.Getenv("COFFER_TEST_LONG") == "" {
 		t.Skip("takes a gigabyte of memory")
 	}
-	h := newHeavyHouse(t, "coffer/internal/op.shares=off")
+	h := newHeavyHouse(t, unshared, wholeAnswers)
 	h.readReports(t)
 	if peak := h.server.Peak(t); peak <= 1024 {
 		t.Errorf("the server held %d MiB only", peak)

@@ -15,10 +15,6 @@ import (
 	"coffer/internal/pg"
 )
 
-// apart is set only in a program that a test links, to see whether it would notice: there the
-// cursor commits before the rows of the last page.
-var apart string
-
 // store is the transaction of some pages.
 func (r *syncRun) store(ctx context.Context, h pageGroup) error {
 	page := h.Page
@@ -39,14 +35,6 @@ func (r *syncRun) store(ctx context.Context, h pageGroup) error {
 		rows = append(rows, incoming(account, t))
 	}
 	r.note(page, bad)
-	if apart != "" && page.Last {
-		if err := r.batch(ctx, func(ctx context.Context, tx pg.Tx, _ *syncState) (int64, error) {
-			return 0,
-				r.whole(ctx, tx, page)
-		}); err != nil {
-			return err
-		}
-	}
 	return r.batch(ctx, func(ctx context.Context, tx pg.Tx, at *syncState) (int64, error) {
 		now, err := pg.One[syncedConnection](ctx, tx, linkRows+` where c.id = $1`, r.link.ID)
 		// its credentials are erased, and what they still open is nobody's business any more

@@ -5,13 +5,6 @@ import "time"
 // Quicken lets a test notice dead workers sooner than the usual tempo.
 func (j *Jobs) Quicken(renew, look, lease time.Duration) { j.tempo = tempo{renew, look, lease} }
 
-// Unfence lets a worker commit whoever holds the lease: a test of the fence must then fail.
-func (j *Jobs) Unfence() { j.faults.unfenced = true }
-
-// Spare leaves the connections of workers that lost their lease alone, so that only the fence
-// stands between them and the data.
-func (j *Jobs) Spare() { j.faults.merciful = true }
-
 // Forget is the sweep of old jobs.
 var Forget = (*Jobs).forget
 

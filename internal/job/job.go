@@ -57,8 +57,7 @@ type Jobs struct {
 	// Observe is told of every run that ends; it may be nil, and is set before Run.
 	Observe func(kind, outcome string, took time.Duration)
 
-	tempo  tempo
-	faults faults
+	tempo tempo
 
 	views   *views
 	streams streams
@@ -75,12 +74,6 @@ type Jobs struct {
 type tempo struct{ renew, look, lease time.Duration }
 
 var usual = tempo{renew: 2 * time.Second, look: 3 * time.Second, lease: 7 * time.Second}
-
-// faults break what makes a job safe, so that tests can show that they would notice.
-type faults struct {
-	unfenced bool // batches commit whoever holds the lease
-	merciful bool // connections of workers that lost their lease are left alone
-}
 
 const (
 	workers      = 4              // jobs at once in one process

@@ -273,9 +273,6 @@ func (j *Jobs) mend(ctx context.Context) error {
 // silence ends the connections on which workers without a lease still hold a transaction: it would
 // never commit, but its locks would be in the way of whoever goes on.
 func (j *Jobs) silence(ctx context.Context) error {
-	if j.faults.merciful {
-		return nil
-	}
 	type lost struct {
 		ShortID string `db:"short_id"`
 		Number  int64  `db:"lease_number"`

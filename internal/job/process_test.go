@@ -1,6 +1,7 @@
 package job_test
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
@@ -14,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"coffer/internal/app/apptest"
 	"coffer/internal/id"
 	"coffer/internal/job"
 	"coffer/internal/job/jobtest"
@@ -24,11 +26,11 @@ import (
 // A server is what a process of its own does: it works counting jobs until it is told to stop, or
 // killed.
 type server struct {
-	URL      string
-	Quick    bool   // notices the dead sooner
-	Unfenced bool   // the control
-	Merciful bool   // leaves the connections of others alone
-	Stop     string // where its first run stops its own process: "between" batches, or "inside" one
+	URL   string
+	Quick bool   // notices the dead sooner
+	Stop  string // where its first run stops its own process: "between" batches, or "inside" one
+
+	program string // the test binary with a mutant; otherwise this one
 }
 
 // TestMain makes this test binary a server too, so that real processes can be killed.
@@ -46,12 +48,6 @@ func serve(ctx context.Context, s server) error {
 	j := job.New(db, slog.New(slog.NewTextHandler(os.Stderr, nil)))
 	if s.Quick {
 		j.Quicken(100*time.Millisecond, 150*time.Millisecond, 2*time.Second)
-	}
-	if s.Unfenced {
-		j.Unfence()
-	}
-	if s.Merciful {
-		j.Spare()
 	}
 	j.Add(paced(s.Stop, func(ctx context.Context, n int) error { return allowed(ctx, db, n) }))
 	return j.Run(ctx)
@@ -117,9 +113,25 @@ func paced(stop string, may func(ctx context.Context, n int) error) job.Kind {
 	return k
 }
 
+// unfenced commits a batch whoever holds the lease.
+var unfenced = apptest.Mutant{
+	File: "internal/job/run.go",
+	Old:  `where id = @id and lease_number = @number and state = 'running'`,
+	New:  `where id = @id and (lease_number = @number or true)`,
+}
+
+// merciful leaves the connections of workers that lost their lease alone, so that only the fence
+// stands between them and the data.
+var merciful = apptest.Mutant{
+	File: "internal/job/lease.go",
+	Old:  `func (j *Jobs) silence(ctx context.Context) error {`,
+	New: `func (j *Jobs) silence(ctx context.Context) error {
+	return nil`,
+}
+
 func (s server) start(t *testing.T) *jobtest.Process {
 	t.Helper()
-	p, err := jobtest.Start(s)
+	p, err := jobtest.Start(cmp.Or(s.program, os.Args[0]), s)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -309,20 +321,23 @@ func (v *victim) resumed(t *testing.T) time.Duration {
 func TestWokenWorkerCommitsNothing(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
-		first, second server
+		stop          string
+		first, second []apptest.Mutant
 		doubled       bool
 	}{
-		"inside a batch":                      {server{Stop: "inside"}, server{}, false},
-		"inside a batch, with only the fence": {server{Stop: "inside"}, server{Merciful: true}, false},
-		"between batches":                     {server{Stop: "between"}, server{}, false},
-		"control without the fence":           {server{Stop: "inside", Unfenced: true}, server{Merciful: true}, true},
+		"inside a batch":                      {"inside", nil, nil, false},
+		"inside a batch, with only the fence": {"inside", nil, []apptest.Mutant{merciful}, false},
+		"between batches":                     {"between", nil, nil, false},
+		"control without the fence":           {"inside", []apptest.Mutant{unfenced}, []apptest.Mutant{merciful}, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
+			first := server{Stop: c.stop, program: mutated(t, c.first)}
+			second := server{program: mutated(t, c.second)}
 			// A woken worker may learn that it lost the job before it comes to commit, so the
 			// control tries until the missing fence shows.
 			for tries := 1; ; tries++ {
-				doubled := woken(t, c.first, c.second)
+				doubled := woken(t, first, second)
 				if doubled == c.doubled {
 					return
 				}
@@ -332,6 +347,15 @@ func TestWokenWorkerCommitsNothing(t *testing.T) {
 			}
 		})
 	}
+}
+
+// mutated builds this test binary with the mutants, if there are any.
+func mutated(t *testing.T, mutants []apptest.Mutant) string {
+	t.Helper()
+	if len(mutants) == 0 {
+		return ""
+	}
+	return apptest.TestProgram(t, "coffer/internal/job", mutants...)
 }
 
 // woken stops the first process while it holds a job, lets the second finish it, wakes the first,
@@ -369,7 +393,7 @@ func woken(t *testing.T, first, second server) bool {
 	if distinct != batches {
 		t.Errorf("%d different batches, want %d", distinct, batches)
 	}
-	if !first.Unfenced && !strings.Contains(stopped.Said(), "outcome=lost") {
+	if first.program == "" && !strings.Contains(stopped.Said(), "outcome=lost") {
 		t.Errorf("it does not know that it lost the job: %s", stopped.Said())
 	}
 	return rows != distinct

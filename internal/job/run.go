@@ -208,10 +208,9 @@ func (r *Run) fence(ctx context.Context, tx pg.Tx, s Step) (position json.RawMes
 	cancelled, err = pg.Value[bool](ctx, tx, `
 		update job set position = coalesce(@position, position), done = done + @done, total = coalesce(@total, total),
 			renewed_at = clock_timestamp(), failures = 0, losses = 0
-		where id = @id and (lease_number = @number and state = 'running' or @unfenced)
+		where id = @id and lease_number = @number and state = 'running'
 		returning cancel_requested`, pg.Args{
 		"position": position, "done": s.Done, "total": total, "id": r.claim.ID, "number": r.claim.Number,
-		"unfenced": r.jobs.faults.unfenced,
 	})
 	if errors.Is(err, pg.ErrNoRow) {
 		return nil, false, ErrLost

@@ -154,8 +154,8 @@ func heavyAtOnce(t *testing.T, share *Share) int64 {
 			running.Add(-1)
 			return nil, nil
 		})
-	// nobody asks it anything
-	db, err := pg.Open(t.Context(), "postgres://nobody@127.0.0.1:1/none", pg.Options{MaxConns: 2, Unshared: true})
+	// nobody asks it anything, and it has enough connections for all
+	db, err := pg.Open(t.Context(), "postgres://nobody@127.0.0.1:1/none", pg.Options{MaxConns: 1000})
 	if err != nil {
 		t.Fatal(err)
 	}

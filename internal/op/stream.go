@@ -186,4 +186,4 @@ func (f *outflow) flush(ctx context.Context) error {
 }
 
 // streams reports whether the op's answer to this call is sent row by row.
-func (o *Op) streams(c *Call) bool { return o.stream != nil && c.Out != nil && shares == "on" }
+func (o *Op) streams(c *Call) bool { return o.stream != nil && c.Out != nil }

@@ -56,7 +56,6 @@ type Options struct {
 	// how long a statement waits for what another transaction holds; 0 means 5 s, less than 0 as
 	// long as it takes
 	LockTimeout time.Duration
-	Unshared    bool // one use or caller may have all connections; for tests that show what this costs
 }
 
 // Timeouts of locks. A call gives up soon and says so, because it holds a connection while it
@@ -125,9 +124,6 @@ func Open(ctx context.Context, url string, o Options) (*DB, error) {
 	db, err := newDB(ctx, cfg)
 	if err != nil {
 		return nil, err
-	}
-	if o.Unshared {
-		db.shares = newShares(1 << 20)
 	}
 	if kept > 0 {
 		small := cfg.Copy()

@@ -127,7 +127,7 @@ func newVictim(t *testing.T, of string, s server) *victim {
 }
 
 func (v *victim) more() error {
-	p, err := jobtest.Start(v.server)
+	p, err := jobtest.Start(os.Args[0], v.server)
 	if err != nil {
 		return err
 	}

@@ -156,12 +156,28 @@ func TestKilledServersLoseNothing(t *testing.T) {
 		resumes[len(resumes)-1].Round(time.Millisecond), rows)
 }
 
+// cursorFirst commits the cursor before the rows of the last page.
+var cursorFirst = apptest.Mutant{
+	File: "internal/feed/store.go",
+	Old: `	r.note(page, bad)
+`,
+	New: `	r.note(page, bad)
+	if page.Last {
+		if err := r.batch(ctx, func(ctx context.Context, tx pg.Tx, _ *syncState) (int64, error) {
+			return 0, r.whole(ctx, tx, page)
+		}); err != nil {
+			return err
+		}
+	}
+`,
+}
+
 // A server that commits the cursor before the rows of its page loses them to a kill in between, and
 // the comparison sees it. This one is aimed at that moment, so that it does not take a hundred.
 func TestKillControl(t *testing.T) {
 	t.Parallel()
 	w := newTown(t, 1000, 20*time.Millisecond)
-	program := apptest.Program(t, "coffer/internal/feed.apart=yes")
+	program := apptest.Program(t, cursorFirst)
 	for tries := 1; ; tries++ {
 		h := w.newHouse(t, program, pgtest.URL(t))
 		_, err := h.strike(t.Context(), func() error {

@@ -39,6 +39,7 @@ func TestBlockedWritersStopNobody(t *testing.T) {
 // The control: with one pool for all and no end to waiting for a lock, the same writers stop the
 // server.
 func TestBlockedWritersWouldStopAll(t *testing.T) {
+	onlyUnshared(t)
 	t.Parallel()
 	err := blockedWriters(t, unguarded, 10)
 	if err == nil {

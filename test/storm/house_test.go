@@ -10,12 +10,15 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
+	"os"
+	"os/exec"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	"coffer/internal/app"
+	"coffer/internal/app/apptest"
 	"coffer/internal/auth"
 	"coffer/internal/banksim"
 	"coffer/internal/household"
@@ -25,8 +28,36 @@ import (
 	"coffer/internal/seal"
 )
 
-// unguarded are connections as they were before anything bounded what one caller can take of them.
-var unguarded = pg.Options{MaxConns: 10, LockTimeout: -1, Unshared: true}
+// unguarded are connections without a reserve and without an end to waiting for a lock.
+var unguarded = pg.Options{MaxConns: 10, LockTimeout: -1}
+
+// unshared is a pool of which one caller may take all connections.
+var unshared = apptest.Mutant{
+	File: "internal/pg/pg.go",
+	Old:  `shares: newShares(int(cfg.MaxConns))`,
+	New:  `shares: newShares(1 << 20)`,
+}
+
+const isMutant = "COFFER_TEST_UNSHARED"
+
+// onlyUnshared skips a control in the program as it is.
+func onlyUnshared(t *testing.T) {
+	t.Helper()
+	if os.Getenv(isMutant) == "" {
+		t.Skip("TestControls runs this where connections are not shared out")
+	}
+}
+
+// TestControls runs the controls in a build whose connections are not shared out.
+func TestControls(t *testing.T) { //nolint:paralleltest // they measure
+	cmd := exec.CommandContext(t.Context(), apptest.TestProgram(t, "coffer/test/storm", unshared), "-test.v",
+		"-test.run=^(TestStormWouldBeNoticed|TestBlockedWritersWouldStopAll)$")
+	cmd.Env = append(os.Environ(), isMutant+"=1")
+	out, err := cmd.CombinedOutput()
+	if err != nil || bytes.Count(out, []byte("--- PASS: ")) != 2 {
+		t.Errorf("%v\n%s", err, out)
+	}
+}
 
 var guarded = pg.Options{MaxConns: 10, Reserve: true}
 

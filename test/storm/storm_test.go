@@ -56,6 +56,7 @@ func TestStorm(t *testing.T) { //nolint:paralleltest // it measures
 // The control: with one pool for all and no end to waiting for a lock, others notice a much smaller
 // storm.
 func TestStormWouldBeNoticed(t *testing.T) { //nolint:paralleltest // it measures
+	onlyUnshared(t)
 	s := newStorm(t, unguarded, 300)
 	s.length, s.hold = 6*time.Second, 4*time.Second
 	wrong := s.blow(t)

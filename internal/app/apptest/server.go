@@ -11,7 +11,6 @@ import (
 	"net/http"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -20,25 +19,6 @@ import (
 	"testing"
 	"time"
 )
-
-// Program builds coffer as the Makefile does, so that the build cache is shared, and returns its
-// path. Settings are passed to the linker: a variable of the program, such as
-// coffer/internal/app.Version=1, gets that value in this build only.
-func Program(t testing.TB, settings ...string) string {
-	t.Helper()
-	path := filepath.Join(t.TempDir(), "coffer")
-	var flags strings.Builder
-	for _, s := range settings {
-		flags.WriteString(" -X " + s)
-	}
-	build := exec.CommandContext(t.Context(), "go", "build", "-trimpath", "-buildvcs=false", "-ldflags="+flags.String(), //nolint:gosec // the test's own words
-		"-o", path, "coffer/cmd/coffer")
-	build.Env = append(os.Environ(), "CGO_ENABLED=0")
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("build: %v\n%s", err, out)
-	}
-	return path
-}
 
 // port finds a free port below those that the system gives to outgoing connections: while the
 // server is down nobody else can come to hold it.

@@ -48,13 +48,13 @@ type Process struct {
 	log bytes.Buffer
 }
 
-// Start runs this test binary as the server s.
-func Start[S any](s S) (*Process, error) {
+// Start runs a test binary, os.Args[0] or one with a defect, as the server s.
+func Start[S any](program string, s S) (*Process, error) {
 	printed, err := json.Marshal(s)
 	if err != nil {
 		return nil, err
 	}
-	p := &Process{Cmd: exec.Command(os.Args[0])} //nolint:gosec,noctx // itself; it ends when it is told or killed
+	p := &Process{Cmd: exec.Command(program)} //nolint:gosec,noctx // a test binary; it ends when it is told or killed
 	p.Env, p.Stderr = append(os.Environ(), variable+"="+string(printed)), p
 	if err := p.Start(); err != nil {
 		return nil, err

@@ -22,7 +22,9 @@ import (
 	"coffer/internal/job"
 	"coffer/internal/journal"
 	"coffer/internal/ledger"
+	"coffer/internal/linksession"
 	"coffer/internal/mcp"
+	"coffer/internal/member"
 	"coffer/internal/op"
 	"coffer/internal/overview"
 	"coffer/internal/pg"
@@ -48,32 +50,34 @@ var (
 
 // An App is the service, built on one database.
 type App struct {
-	Config     Config
-	DB         *pg.DB
-	Ring       *seal.Ring // nil without an encryption key
-	Auth       *auth.Auth
-	Jobs       *job.Jobs
-	Journal    *journal.Journal
-	Filing     *filing.Filing
-	Books      *ledger.Books
-	Totals     *total.Totals
-	Others     *counterparty.Counterparties
-	Rules      *rulebook.Rulebook
-	Links      *accountlink.Links
-	Setting    *setting.Settings
-	Reports    *report.Reports
-	Overviews  *overview.Overviews
-	References *reference.References
-	Feed       *feed.Feed
-	Hooks      *webhook.Webhooks
-	Archive    *archive.Archive
-	Runner     *op.Runner
-	Tools      *mcp.Tools
-	Desk       *signin.Desk
-	OAuth      *oauth.Server
-	Log        *slog.Logger
-	Metrics    *prometheus.Registry
-	system     *system
+	Config       Config
+	DB           *pg.DB
+	Ring         *seal.Ring // nil without an encryption key
+	Auth         *auth.Auth
+	Jobs         *job.Jobs
+	Journal      *journal.Journal
+	Filing       *filing.Filing
+	Books        *ledger.Books
+	Totals       *total.Totals
+	Others       *counterparty.Counterparties
+	Rules        *rulebook.Rulebook
+	Links        *accountlink.Links
+	Setting      *setting.Settings
+	Reports      *report.Reports
+	Overviews    *overview.Overviews
+	References   *reference.References
+	Feed         *feed.Feed
+	LinkSessions *linksession.Sessions
+	Members      *member.Members
+	Hooks        *webhook.Webhooks
+	Archive      *archive.Archive
+	Runner       *op.Runner
+	Tools        *mcp.Tools
+	Desk         *signin.Desk
+	OAuth        *oauth.Server
+	Log          *slog.Logger
+	Metrics      *prometheus.Registry
+	system       *system
 }
 
 // Build connects the parts. It opens no connections.
@@ -126,7 +130,7 @@ func BuildWith(ctx context.Context, c Config, o pg.Options, log *slog.Logger) (*
 	a.Feed.Connect(ring, a.Setting)
 	a.Hooks.Keep(ring)
 	a.Archive.Publish(c.address())
-	a.Feed.Publish(c.pagesAt(), c.PublicURL)
+	a.LinkSessions.Connect(ring, c.pagesAt(), c.PublicURL)
 	a.Runner = &op.Runner{
 		DB: db, Log: log, Observe: observer(a.Metrics, db), Words: op.WordsOf(a.Ops()),
 		Candidates: candidates(),
@@ -154,7 +158,9 @@ func parts(db *pg.DB, log *slog.Logger) *App {
 	a.References = reference.New(a.Filing)
 	a.Feed = feed.New(db, a.Auth, a.Books, a.Rules, a.Jobs)
 	a.Feed.Then(a.Links.AfterSync)
-	a.Hooks = webhook.New(db, a.Feed, a.Jobs, log)
+	a.LinkSessions = linksession.New(db, a.Feed)
+	a.Members = member.New(a.Auth, a.Feed, a.Books.Register)
+	a.Hooks = webhook.New(db, a.Feed, a.LinkSessions, a.Jobs, log)
 	a.Archive = archive.New(db, a.Jobs, a.Auth, a.Feed, a.Links, Version)
 	a.Journal.Join(slices.Concat(a.Filing.Subjects(), a.Books.Subjects(), a.Others.Subjects(), a.Rules.Subjects(),
 		a.Links.Subjects(), a.Reports.Subjects())...)
@@ -164,10 +170,10 @@ func parts(db *pg.DB, log *slog.Logger) *App {
 
 // Ops returns every operation of the service.
 func (a *App) Ops() []*op.Op {
-	return forAdmins(slices.Concat(a.system.ops(), a.Auth.Ops(), a.Jobs.Ops(), a.Feed.Ops(), a.Hooks.Ops(),
-		a.Filing.Ops(), a.Books.Ops(), a.Totals.Ops(), a.Others.Ops(), a.Rules.Ops(), a.References.Ops(), a.Links.Ops(),
-		a.Journal.Ops(), a.Archive.Ops(),
-		a.Setting.Ops(), a.Reports.Ops(), a.Overviews.Ops()))
+	return forAdmins(slices.Concat(a.system.ops(), a.Auth.Ops(), a.Jobs.Ops(), a.LinkSessions.Ops(), a.Feed.Ops(),
+		a.Members.Ops(), a.Hooks.Ops(), a.Filing.Ops(), a.Books.Ops(), a.Totals.Ops(), a.Others.Ops(), a.Rules.Ops(),
+		a.References.Ops(), a.Links.Ops(), a.Journal.Ops(), a.Archive.Ops(), a.Setting.Ops(), a.Reports.Ops(),
+		a.Overviews.Ops()))
 }
 
 // Groups describes each noun of the menu.

@@ -194,7 +194,7 @@ func (d *desk) sweep(t *testing.T, s linkSession) {
 			where state = 'pending'`); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := d.Feed.SweepSessions(t.Context()); err != nil {
+		if _, err := d.LinkSessions.Sweep(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -343,21 +343,21 @@ func TestLinkEnds(t *testing.T) {
 	}
 	forgotten := d.begin(t, "/connections/link-session", `{"provider":"plaid"}`)
 	d.plaid.Script(banksim.Fault{Path: "/link/token/get", Status: 400, Code: "INVALID_LINK_TOKEN", Times: -1})
-	if err := d.Feed.FinishSession(t.Context(), "plaid", fmt.Sprint(forgotten.ProviderConfig["token"])); err != nil ||
+	if err := d.LinkSessions.Finish(t.Context(), "plaid", fmt.Sprint(forgotten.ProviderConfig["token"])); err != nil ||
 		d.outcome(t, forgotten.Token).State != "failed" {
 		t.Errorf("a session that the provider has forgotten goes on: %+v %v", d.outcome(t, forgotten.Token), err)
 	}
 	d.plaid.Calm()
 	s := d.begin(t, "/connections/link-session", `{"provider":"plaid"}`)
 	name := fmt.Sprint(s.ProviderConfig["token"])
-	if err := d.Feed.FinishSession(t.Context(), "plaid", name); err != nil || d.outcome(t, s.Token).State != "pending" {
+	if err := d.LinkSessions.Finish(t.Context(), "plaid", name); err != nil || d.outcome(t, s.Token).State != "pending" {
 		t.Errorf("%v", err)
 	}
 	d.share(t, s)
 	var together sync.WaitGroup
 	for range 4 {
 		together.Go(func() {
-			if err := d.Feed.FinishSession(t.Context(), "plaid", name); err != nil {
+			if err := d.LinkSessions.Finish(t.Context(), "plaid", name); err != nil {
 				t.Error(err)
 			}
 		})
@@ -366,7 +366,7 @@ func TestLinkEnds(t *testing.T) {
 	if o := d.outcome(t, s.Token); o.State != "done" || d.count(t, `select count(*) from connection`) != 1 {
 		t.Errorf("%+v", o)
 	}
-	if err := d.Feed.FinishSession(t.Context(), "plaid", "link-sandbox-of-nobody"); err != nil {
+	if err := d.LinkSessions.Finish(t.Context(), "plaid", "link-sandbox-of-nobody"); err != nil {
 		t.Error(err)
 	}
 }
@@ -380,7 +380,7 @@ func TestLinkTriesAgain(t *testing.T) {
 	d.share(t, s)
 	d.plaid.Script(banksim.Fault{Path: "/accounts/get", Status: 500, Code: "INTERNAL_SERVER_ERROR", Times: -1})
 	for range 2 {
-		if err := d.Feed.FinishSession(t.Context(), "plaid", fmt.Sprint(s.ProviderConfig["token"])); err == nil {
+		if err := d.LinkSessions.Finish(t.Context(), "plaid", fmt.Sprint(s.ProviderConfig["token"])); err == nil {
 			t.Fatal("a provider that fails is no error")
 		}
 		if o := d.outcome(t, s.Token); o.State != "pending" || o.Error != nil {

@@ -13,7 +13,7 @@ import (
 // pages are the HTML pages, and the files that they load. They are no part of the API's document.
 func (a *App) pages() []rest.Raw {
 	link := &linkpage.Pages{
-		Feed: a.Feed, Log: a.Log,
+		Sessions: a.LinkSessions, Log: a.Log,
 		Request: func(r *http.Request) string { return rest.RequestID(r.Context()) },
 	}
 	return []rest.Raw{

@@ -167,7 +167,7 @@ func (a *App) sweep(ctx context.Context) {
 			if err := a.Archive.Forget(ctx); err != nil && ctx.Err() == nil {
 				a.Log.Error("old exports not deleted", "error", errs.LogText(err))
 			}
-			if err := a.Feed.ForgetSessions(ctx); err != nil && ctx.Err() == nil {
+			if err := a.LinkSessions.Forget(ctx); err != nil && ctx.Err() == nil {
 				a.Log.Error("old link sessions not deleted", "error", errs.LogText(err))
 			}
 			if err := a.Hooks.Sweep(ctx); err != nil && ctx.Err() == nil {
@@ -213,7 +213,7 @@ func (a *App) sweepSessions(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case <-tick.C:
-			if _, err := a.Feed.SweepSessions(ctx); err != nil && ctx.Err() == nil {
+			if _, err := a.LinkSessions.Sweep(ctx); err != nil && ctx.Err() == nil {
 				a.Log.Error("link sessions not updated", "error", errs.LogText(err))
 			}
 		}

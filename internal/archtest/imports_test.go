@@ -21,9 +21,10 @@ var levels = [][]string{
 	7:  {"counterparty", "total"},
 	8:  {"rulebook", "reference", "report", "accountlink", "setting", "statement"},
 	9:  {"feed", "overview", "workflow"},
-	10: {"webhook"},
-	11: {"rest", "mcp", "cli", "signin", "linkpage"},
-	12: {"app", "archive", "archtest"},
+	10: {"linksession", "member"},
+	11: {"webhook"},
+	12: {"rest", "mcp", "cli", "signin", "linkpage"},
+	13: {"app", "archive", "archtest"},
 }
 
 // rooms are packages below another: they stand on its level and see it.
@@ -51,7 +52,7 @@ var only = map[string][]string{
 	"bank/all":      {"bank"}, // and every provider
 	"household":     pure,
 	"page":          {"errs"},
-	"linkpage":      {"errs", "bank", "bank/all", "page", "feed"},
+	"linkpage":      {"errs", "bank", "bank/all", "page", "linksession"},
 	// not bank: what checks a client must not be built from it
 	"banksim":           append([]string{"household"}, pure...),
 	"modelsim":          append([]string{"household"}, pure...),

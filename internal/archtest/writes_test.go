@@ -34,7 +34,7 @@ var owners = map[string]string{
 	"quarantine":        "feed",
 	"sync_log":          "feed",
 	"upload":            "feed",
-	"link_session":      "feed",
+	"link_session":      "linksession",
 	"webhook_event":     "webhook",
 	"account":           "account",
 	"account_balance":   "account",

@@ -130,7 +130,7 @@ func (o *office) follows(t *testing.T, row consequence, code string, sealed []by
 		}
 		return o.health(t)
 	}
-	client, err := o.configured(t.Context(), o.provider)
+	client, err := o.Configured(t.Context(), o.provider)
 	if err != nil {
 		return err
 	}

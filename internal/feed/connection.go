@@ -71,7 +71,7 @@ type PatchConnection struct {
 
 // PatchConnection changes a connection.
 func (f *Feed) PatchConnection(ctx context.Context, tx pg.Tx, in PatchConnection) (Connection, error) {
-	c, err := f.lockConnection(ctx, tx, in.ID)
+	c, err := f.LockConnection(ctx, tx, in.ID)
 	if err != nil {
 		return Connection{}, err
 	}
@@ -103,8 +103,8 @@ func (f *Feed) PatchConnection(ctx context.Context, tx pg.Tx, in PatchConnection
 	return f.Connection(ctx, tx, ConnectionRef{c.ID.String()})
 }
 
-// lockConnection is Connection, with nobody else changing it until the transaction ends.
-func (f *Feed) lockConnection(ctx context.Context, tx pg.Tx, ref string) (Connection, error) {
+// LockConnection is Connection, with nobody else changing it until the transaction ends.
+func (f *Feed) LockConnection(ctx context.Context, tx pg.Tx, ref string) (Connection, error) {
 	_, err := pg.Value[id.ID](ctx, tx, `select id from connection c
 		where id = $1 or short_id = $2`+keeping, pg.RefTo(ref).IDArgs()...)
 	if err != nil {

@@ -42,45 +42,45 @@ func (WidgetResult) Schema() *op.Schema {
 	return s
 }
 
-// opened is what a bank answered to a new connection.
-type opened struct {
-	linked   bank.Linked
-	accounts []bank.Account
+// Opened is what a bank returned for a new connection.
+type Opened struct {
+	Linked   bank.Linked
+	Accounts []bank.Account
 }
 
 // askBank exchanges what the widget gave for credentials and reads the accounts.
-func (f *Feed) askBank(ctx context.Context, _ pg.Querier, in CreateConnection) (opened, error) {
+func (f *Feed) askBank(ctx context.Context, _ pg.Querier, in CreateConnection) (Opened, error) {
 	if in.Provider == bank.CSV {
 		if len(in.Credentials) > 0 {
-			return opened{}, errs.Field("credentials", "conflict",
+			return Opened{}, errs.Field("credentials", "conflict",
 				"must be omitted: a CSV connection needs no credentials")
 		}
-		return opened{}, nil
+		return Opened{}, nil
 	}
 	if len(in.Credentials) == 0 {
-		return opened{}, errs.Field("credentials", "required",
+		return Opened{}, errs.Field("credentials", "required",
 			"is required: the result of the provider's widget; or let a person link the bank on the page that "+
 				"{connection.session} returns")
 	}
-	provider, linker, err := f.linker(ctx, string(in.Provider))
+	provider, linker, err := f.Linker(ctx, string(in.Provider))
 	if err != nil {
-		return opened{}, err
+		return Opened{}, err
 	}
 	given, err := json.Marshal(in.Credentials)
 	if err != nil {
-		return opened{}, errs.Wrap(err, errs.InvalidBody, "credentials cannot be read")
+		return Opened{}, errs.Wrap(err, errs.InvalidBody, "credentials cannot be read")
 	}
 	linked, err := linker.Exchange(ctx, "", given)
 	if err != nil {
-		return opened{}, err
+		return Opened{}, err
 	}
 	accounts, err := provider.Accounts(ctx, linked.Credentials)
-	return opened{linked, accounts}, err
+	return Opened{linked, accounts}, err
 }
 
-// linker is the provider as one with which a bank can be linked.
-func (f *Feed) linker(ctx context.Context, name string) (bank.Provider, bank.Linker, error) {
-	provider, err := f.configured(ctx, name)
+// Linker returns the provider as one with which a bank can be linked.
+func (f *Feed) Linker(ctx context.Context, name string) (bank.Provider, bank.Linker, error) {
+	provider, err := f.Configured(ctx, name)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -91,8 +91,8 @@ func (f *Feed) linker(ctx context.Context, name string) (bank.Provider, bank.Lin
 	return provider, l, nil
 }
 
-// configured is the provider as it is configured now, if this server may talk to it.
-func (f *Feed) configured(ctx context.Context, name string) (bank.Provider, error) {
+// Configured returns the provider with its current configuration, if this server may talk to it.
+func (f *Feed) Configured(ctx context.Context, name string) (bank.Provider, error) {
 	p, err := f.providers.Provider(ctx, name)
 	if err == nil && f.ring == nil {
 		return nil, errs.New(errs.EncryptionKeyNeeded,
@@ -102,28 +102,28 @@ func (f *Feed) configured(ctx context.Context, name string) (bank.Provider, erro
 }
 
 // CreateConnection stores a connection with its accounts and, for a bank, starts its first sync.
-func (f *Feed) CreateConnection(ctx context.Context, tx pg.Tx, in CreateConnection, o opened) (Connection, error) {
-	member, err := f.owner(ctx, tx, in.UserID)
+func (f *Feed) CreateConnection(ctx context.Context, tx pg.Tx, in CreateConnection, o Opened) (Connection, error) {
+	member, err := f.Owner(ctx, tx, in.UserID)
 	if err != nil {
 		return Connection{}, err
 	}
-	if in.InstitutionName != nil && o.linked.InstitutionName.Plain() == "" {
-		o.linked.InstitutionName = text.Name(*in.InstitutionName)
+	if in.InstitutionName != nil && o.Linked.InstitutionName.Plain() == "" {
+		o.Linked.InstitutionName = text.Name(*in.InstitutionName)
 	}
-	c, err := f.connect(ctx, tx, member, string(in.Provider), in.SyncIntervalSeconds, o)
+	c, err := f.LinkBank(ctx, tx, member, string(in.Provider), in.SyncIntervalSeconds, o)
 	if err != nil {
 		return Connection{}, err
 	}
 	return f.Connection(ctx, tx, ConnectionRef{c.String()})
 }
 
-// connect stores a connection of that member as the bank opened it, and takes its first sync on.
-func (f *Feed) connect(ctx context.Context, tx pg.Tx, member id.ID, provider string, interval *int, o opened) (id.ID,
+// LinkBank stores a connection of that member as the bank opened it, and starts its first sync.
+func (f *Feed) LinkBank(ctx context.Context, tx pg.Tx, member id.ID, provider string, interval *int, o Opened) (id.ID,
 	error,
 ) {
 	made, err := f.AddConnections(ctx, tx, []NewConnection{{
 		MemberID: member, Provider: provider,
-		Institution: o.linked.InstitutionName,
+		Institution: o.Linked.InstitutionName,
 	}})
 	if err != nil {
 		return id.ID{}, err
@@ -131,7 +131,7 @@ func (f *Feed) connect(ctx context.Context, tx pg.Tx, member id.ID, provider str
 	c := made[0]
 	var sealed []byte
 	if provider != bank.CSV {
-		if sealed, err = f.ring.Seal(credentialsPlace(c), o.linked.Credentials); err != nil {
+		if sealed, err = f.ring.Seal(credentialsPlace(c), o.Linked.Credentials); err != nil {
 			return id.ID{}, err
 		}
 	}
@@ -140,8 +140,8 @@ func (f *Feed) connect(ctx context.Context, tx pg.Tx, member id.ID, provider str
 			sync_interval_seconds = @interval,
 			next_sync_at = case when provider <> 'csv' then clock_timestamp() + interval '15 minutes' end
 		where id = @id`, pg.Args{
-		"id": c, "sealed": sealed, "provider": pg.OrNull(o.linked.ConnectionID),
-		"institution": pg.OrNull(o.linked.InstitutionID), "interval": interval,
+		"id": c, "sealed": sealed, "provider": pg.OrNull(o.Linked.ConnectionID),
+		"institution": pg.OrNull(o.Linked.InstitutionID), "interval": interval,
 	})
 	if pg.Violates(err, "connection_provider_id") {
 		return id.ID{}, errs.New(errs.Conflict,
@@ -150,7 +150,7 @@ func (f *Feed) connect(ctx context.Context, tx pg.Tx, member id.ID, provider str
 	if err != nil || provider == bank.CSV {
 		return c, err
 	}
-	if _, err := f.books.RefreshAccounts(ctx, tx, c, accountsOf(c, provider, o.accounts)); err != nil {
+	if _, err := f.books.RefreshAccounts(ctx, tx, c, accountsOf(c, provider, o.Accounts)); err != nil {
 		return id.ID{}, err
 	}
 	_, err = f.requestSync(ctx, tx, syncRequest{c, "initial"})
@@ -204,8 +204,19 @@ func whose(ctx context.Context, ref *string) *string {
 	return ref
 }
 
-// owner is the member that was named, else the caller's own, else the oldest admin.
-func (f *Feed) owner(ctx context.Context, tx pg.Tx, ref *string) (id.ID, error) {
+// FindOwner is Owner without keeping the member.
+func (f *Feed) FindOwner(ctx context.Context, q pg.Querier, ref *string) (id.ID, error) {
+	if ref = whose(ctx, ref); ref == nil {
+		return pg.Value[id.ID](ctx, q, `select id from member where deleted_at is null and role = 'admin'
+			order by created_at, id limit 1`)
+	}
+	u, err := f.auth.FindUser(ctx, q, *ref)
+	return u.ID, pg.Named(err, "user_id", "user", "{user.list} lists them")
+}
+
+// Owner returns the member who is named, else the caller, else the oldest admin, and keeps others
+// from removing that member until the transaction ends.
+func (f *Feed) Owner(ctx context.Context, tx pg.Tx, ref *string) (id.ID, error) {
 	if ref = whose(ctx, ref); ref == nil {
 		return pg.Value[id.ID](ctx, tx, `select id from member where deleted_at is null and role = 'admin'
 			order by created_at, id limit 1 for share`)
@@ -225,7 +236,7 @@ func (f *Feed) revoke(ctx context.Context, q pg.Querier, in ConnectionRef) (bool
 	if err != nil || sealed == nil {
 		return false, err
 	}
-	p, err := f.configured(ctx, string(c.Provider))
+	p, err := f.Configured(ctx, string(c.Provider))
 	if err != nil {
 		return false, nil //nolint:nilerr // nobody to tell; the credentials are erased all the same
 	}
@@ -258,7 +269,7 @@ func (f *Feed) RevokeOf(ctx context.Context, q pg.Querier, member id.ID) error {
 // DeleteConnection disconnects a bank permanently: the credentials are erased, accounts and
 // transactions are kept.
 func (f *Feed) DeleteConnection(ctx context.Context, tx pg.Tx, in ConnectionRef, _ bool) (op.Deleted, error) {
-	c, err := f.lockConnection(ctx, tx, in.ID)
+	c, err := f.LockConnection(ctx, tx, in.ID)
 	if err != nil {
 		return op.Deleted{}, err
 	}

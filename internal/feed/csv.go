@@ -55,7 +55,7 @@ type delivery struct {
 
 // ImportFile starts a job that imports a file.
 func (f *Feed) ImportFile(ctx context.Context, tx pg.Tx, in ImportFile) (job.Job, error) {
-	c, err := f.lockConnection(ctx, tx, in.ID)
+	c, err := f.LockConnection(ctx, tx, in.ID)
 	if err != nil {
 		return job.Job{}, err
 	}

@@ -39,7 +39,7 @@ func (b *branch) bucket(t *testing.T) string {
 	t.Helper()
 	var c Connection
 	err := b.db.InTx(t.Context(), func(tx pg.Tx) (err error) {
-		c, err = b.CreateConnection(t.Context(), tx, CreateConnection{Provider: "csv"}, opened{})
+		c, err = b.CreateConnection(t.Context(), tx, CreateConnection{Provider: "csv"}, Opened{})
 		return err
 	})
 	if err != nil {

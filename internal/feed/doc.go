@@ -5,7 +5,6 @@
 // # Terms
 //
 //   - A connection is one link to a provider for one member, with its credentials and its cursor.
-//   - A link session is the short-lived process that creates or repairs a connection.
 //   - A sync reads a connection as a job. Its record is the sync log.
 //   - A page is what a provider returns at once. A loop reads pages until the provider has no more.
 //   - An import reads a statement file. It is one transaction and one change.
@@ -13,10 +12,10 @@
 //
 // # The life of a connection
 //
-// A link session, or the API, creates a connection with its accounts. It then syncs when it is due,
-// when a webhook event arrives, or on request. If the bank rejects the credentials, the connection
-// waits for its member to sign in again, in a new link session. Disconnecting removes the
-// credentials; accounts and transactions stay.
+// A link session (package linksession) or the API creates a connection with its accounts. It then
+// syncs when it is due, when a webhook event arrives, or on request. If the bank rejects the
+// credentials, the connection waits for its member to sign in again, in a new link session.
+// Disconnecting removes the credentials; accounts and transactions stay.
 //
 // # Invariants
 //

@@ -2,14 +2,11 @@ package feed
 
 import (
 	"context"
-	"fmt"
-	"strings"
 	"time"
 
 	"coffer/internal/auth"
 	"coffer/internal/bank"
 	"coffer/internal/bank/all"
-	"coffer/internal/errs"
 	"coffer/internal/id"
 	"coffer/internal/job"
 	"coffer/internal/ledger"
@@ -29,8 +26,6 @@ type Feed struct {
 	jobs      *job.Jobs
 	ring      *seal.Ring // nil without an encryption key
 	providers Providers
-	pages     string // where the pages are
-	webhooks  string // where providers reach the server; "" for nowhere
 	then      []func(context.Context, *job.Run) error
 }
 
@@ -76,7 +71,7 @@ func linked() []string {
 
 // Ops is feed's menu.
 func (f *Feed) Ops() []*op.Op {
-	return append(f.sessionOps(), []*op.Op{
+	return []*op.Op{
 		op.Reading(op.Spec{
 			Name: "connection.list", Route: "GET /connections", Tool: "list_connections",
 			Summary: "Lists the connections to banks.",
@@ -98,6 +93,10 @@ func (f *Feed) Ops() []*op.Op {
 			Name: "connection.delete", Route: "DELETE /connections/{id}", People: op.PeopleAlways,
 			Summary: "Disconnects a bank permanently; accounts and transactions are kept.",
 		}, f.revoke, f.DeleteConnection),
+		op.Calling(op.Spec{
+			Name: "connection.repaired", Route: "POST /connections/{id}/reauth-complete", People: op.PeopleAlways,
+			Summary: "Confirms that the member has signed in again; the connection becomes active and syncs.",
+		}, f.askRepaired, f.Repaired),
 		op.Reading(op.Spec{
 			Name: "connection.status", Route: "GET /connections/{id}/status", Tool: "get_sync_status",
 			Summary: "Shows a connection's status: its health, last sync and accounts.",
@@ -141,70 +140,12 @@ func (f *Feed) Ops() []*op.Op {
 			Name: "quarantine.delete", Route: "DELETE /sync/quarantine/{id}", People: op.PeopleAlways,
 			Summary: "Deletes a quarantined row.",
 		}, f.DropQuarantined),
-		op.Writing(op.Spec{
-			Name: "user.delete", Route: "DELETE /users/{id}", People: op.PeopleAlways,
-			Summary: "Removes a member from the household; reassign_to takes over connections and accounts.",
-		}, f.DeleteUser),
-	}...)
+	}
 }
 
-// DeleteUser is the input of DeleteUser.
-type DeleteUser struct {
-	ID         string  `json:"id" minLength:"1" doc:"The member's UUID or short id"`
-	ReassignTo *string `json:"reassign_to,omitempty" minLength:"1" doc:"The member who takes over connections and accounts: UUID or short id; required if there are any"`
-}
-
-// DeleteUser removes a member who owns nothing, or whose connections and accounts are reassigned.
-// It lives here because only feed sees both members and connections.
-func (f *Feed) DeleteUser(ctx context.Context, tx pg.Tx, in DeleteUser) (op.Deleted, error) {
-	u, err := f.auth.RemoveUser(ctx, tx, in.ID)
-	if err != nil {
-		return op.Deleted{}, err
-	}
-	if in.ReassignTo != nil {
-		return op.Deleted{Deleted: true, ID: u.ID}, f.reassign(ctx, tx, u.ID, *in.ReassignTo)
-	}
-	owned, err := f.owned(ctx, tx, u.ID)
-	if err != nil {
-		return op.Deleted{}, err
-	}
-	if owned != "" {
-		return op.Deleted{}, errs.New(errs.InUse, "this member owns %s; set reassign_to to the member who takes over",
-			owned)
-	}
-	return op.Deleted{Deleted: true, ID: u.ID}, nil
-}
-
-// owned says what belongs to a member, or "".
-func (f *Feed) owned(ctx context.Context, q pg.Querier, member id.ID) (string, error) {
-	type count struct {
-		Connections int `db:"connections"`
-		Accounts    int `db:"accounts"`
-	}
-	n, err := pg.One[count](ctx, q, `
-		select (select count(*) from connection where member_id = $1) as connections,
-			(select count(*) from account where owner_id = $1 and deleted_at is null) as accounts`, member)
-	var parts []string
-	if n.Connections > 0 {
-		parts = append(parts, fmt.Sprintf("connections (%d)", n.Connections))
-	}
-	if n.Accounts > 0 {
-		parts = append(parts, fmt.Sprintf("accounts (%d)", n.Accounts))
-	}
-	return strings.Join(parts, " and "), err
-}
-
-// reassign gives all that a member owned to another. The member is gone already, so the same name
-// again names nobody.
-func (f *Feed) reassign(ctx context.Context, tx pg.Tx, from id.ID, ref string) error {
-	into, err := f.auth.KeepUser(ctx, tx, ref)
-	if err != nil {
-		return pg.Named(err, "reassign_to", "other user", "{user.list} lists them")
-	}
-	_, err = pg.Exec(ctx, tx, `update connection set member_id = $2, updated_at = clock_timestamp()
-		where member_id = $1`, from, into.ID)
-	if err != nil {
-		return err
-	}
-	return f.books.ReassignOwner(ctx, tx, from, into.ID)
+// ReassignConnections gives the connections of one member to another.
+func (f *Feed) ReassignConnections(ctx context.Context, tx pg.Tx, from, into id.ID) error {
+	_, err := pg.Exec(ctx, tx, `update connection set member_id = $2, updated_at = clock_timestamp()
+		where member_id = $1`, from, into)
+	return err
 }

@@ -18,7 +18,7 @@ const (
 
 // Webhooker returns the provider with this name, if its webhooks can be verified.
 func (f *Feed) Webhooker(ctx context.Context, name string) (bank.Webhooker, error) {
-	p, err := f.configured(ctx, name)
+	p, err := f.Configured(ctx, name)
 	if err != nil {
 		return nil, err
 	}

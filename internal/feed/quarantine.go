@@ -107,7 +107,7 @@ func (f *Feed) reread(ctx context.Context, q pg.Querier, in QuarantineRef) (bank
 			"the row's data was not kept, so it cannot be read again; sync the connection, and delete this row if it "+
 				"does not come back")
 	}
-	provider, err := f.configured(ctx, row.Provider)
+	provider, err := f.Configured(ctx, row.Provider)
 	if err != nil {
 		return bank.Transaction{}, err
 	}

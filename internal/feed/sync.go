@@ -131,7 +131,7 @@ func (r *syncRun) begin(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	r.provider, err = r.feed.configured(ctx, r.link.Provider)
+	r.provider, err = r.feed.Configured(ctx, r.link.Provider)
 	if err == nil {
 		r.secret, err = r.feed.open(r.link)
 	}

@@ -1,5 +1,5 @@
 // Package linkpage is the page where a person links a bank or signs in again; it is opened by its
-// token, without a key. It must not distinguish providers, and decides nothing: feed does.
+// token, without a key. It must not distinguish providers, and decides nothing: linksession does.
 package linkpage
 
 import (
@@ -14,7 +14,7 @@ import (
 	"coffer/internal/bank"
 	"coffer/internal/bank/all"
 	"coffer/internal/errs"
-	"coffer/internal/feed"
+	"coffer/internal/linksession"
 	"coffer/internal/page"
 )
 
@@ -41,11 +41,11 @@ func script() []byte {
 // MaxBody is the maximum size of a widget's result.
 const MaxBody = 64 << 10
 
-// Pages shows the sessions of a feed.
+// Pages shows link sessions.
 type Pages struct {
-	Feed    *feed.Feed
-	Request func(*http.Request) string // the id under which the log knows a request
-	Log     *slog.Logger
+	Sessions *linksession.Sessions
+	Request  func(*http.Request) string // the id under which the log knows a request
+	Log      *slog.Logger
 }
 
 // again is how often a page looks whether something has happened.
@@ -53,7 +53,7 @@ const again = 3 * time.Second
 
 // A view is what the templates show.
 type view struct {
-	feed.Visit
+	linksession.Visit
 	Bank       string
 	Trouble    string
 	ConfigJSON string
@@ -61,7 +61,7 @@ type view struct {
 
 // Show writes the page in its current state.
 func (p *Pages) Show(w http.ResponseWriter, r *http.Request) {
-	v, err := p.Feed.Visit(r.Context(), r.PathValue("token"))
+	v, err := p.Sessions.Visit(r.Context(), r.PathValue("token"))
 	if err != nil {
 		p.fail(w, r, err)
 		return
@@ -75,7 +75,7 @@ func (p *Pages) Show(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-func render(v feed.Visit) (page.Page, error) {
+func render(v linksession.Visit) (page.Page, error) {
 	d := view{Visit: v, Bank: v.Institution.Plain()}
 	title := "Link a bank"
 	if v.Reauth {
@@ -128,11 +128,11 @@ func (p *Pages) Act(w http.ResponseWriter, r *http.Request) {
 	var err error
 	switch given := r.PostFormValue("given"); {
 	case r.PostFormValue("leave") != "":
-		err = p.Feed.Abandon(r.Context(), token)
+		err = p.Sessions.Abandon(r.Context(), token)
 	case r.PostFormValue("anyway") != "":
-		err = p.Feed.Complete(r.Context(), token, nil, true)
+		err = p.Sessions.Complete(r.Context(), token, nil, true)
 	case json.Valid([]byte(given)):
-		err = p.Feed.Complete(r.Context(), token, json.RawMessage(given), false)
+		err = p.Sessions.Complete(r.Context(), token, json.RawMessage(given), false)
 	default:
 		err = errs.Field("given", "type", "is not a result of the bank widget; go back and try again")
 	}

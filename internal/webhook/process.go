@@ -116,7 +116,7 @@ func (w *Webhooks) finishSession(ctx context.Context, event id.ID) error {
 	if err != nil {
 		return err
 	}
-	return w.feed.FinishSession(ctx, e.Provider, string(name))
+	return w.sessions.Finish(ctx, e.Provider, string(name))
 }
 
 // finishEvent marks an event as processed, or as failed if there is an error message.

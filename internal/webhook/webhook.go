@@ -19,6 +19,7 @@ import (
 	"coffer/internal/feed"
 	"coffer/internal/id"
 	"coffer/internal/job"
+	"coffer/internal/linksession"
 	"coffer/internal/op"
 	"coffer/internal/pg"
 	"coffer/internal/seal"
@@ -30,19 +31,20 @@ const MaxBody = 256 << 10
 
 // Webhooks receives webhook events.
 type Webhooks struct {
-	db   *pg.DB
-	feed *feed.Feed
-	jobs *job.Jobs
-	log  *slog.Logger
-	ring *seal.Ring // nil without an encryption key; then no provider is configured either
+	db       *pg.DB
+	feed     *feed.Feed
+	sessions *linksession.Sessions
+	jobs     *job.Jobs
+	log      *slog.Logger
+	ring     *seal.Ring // nil without an encryption key; then no provider is configured either
 }
 
-// New returns a Webhooks for the connections of the feed.
-func New(db *pg.DB, f *feed.Feed, jobs *job.Jobs, log *slog.Logger) *Webhooks {
+// New returns a Webhooks for the connections of the feed and the sessions that link them.
+func New(db *pg.DB, f *feed.Feed, s *linksession.Sessions, jobs *job.Jobs, log *slog.Logger) *Webhooks {
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
 	}
-	return &Webhooks{db: db, feed: f, jobs: jobs, log: log}
+	return &Webhooks{db: db, feed: f, sessions: s, jobs: jobs, log: log}
 }
 
 // Keep sets the key that seals confidential identifiers in events. It is called while the service

@@ -731,7 +731,7 @@ create table rule_hit (
 );
 
 
--- ==== feed: syncs, imports and link sessions ====
+-- ==== feed: syncs and imports ====
 
 -- One sync or import, from the first page to the last or to the error that stopped it.
 create table sync_log (
@@ -779,6 +779,9 @@ create table upload (
 	created_at timestamptz not null default now()
 );
 create index upload_created on upload (created_at); -- the sweep of files that no job read
+
+
+-- ==== linksession: link sessions ====
 
 -- A member on the way through a bank's sign-in, to create a connection or to repair one.
 create table link_session (

@@ -1,13 +1,11 @@
-package feed
+package member
 
 import (
-	"context"
-	"errors"
 	"testing"
 
 	"coffer/internal/auth"
-	"coffer/internal/bank"
 	"coffer/internal/errs"
+	"coffer/internal/feed"
 	"coffer/internal/filing"
 	"coffer/internal/id"
 	"coffer/internal/ledger"
@@ -20,7 +18,8 @@ func TestDeleteUser(t *testing.T) {
 	t.Parallel()
 	db := pgtest.New(t)
 	a := auth.New(db)
-	f := New(db, a, ledger.New(db, filing.New(ledger.CategoryUser{})), nil, nil)
+	books := ledger.New(db, filing.New(ledger.CategoryUser{}))
+	m := New(a, feed.New(db, a, books, nil, nil), books.Register)
 	make1 := func(name, role string) auth.User {
 		var u auth.User
 		if err := db.InTx(t.Context(), func(tx pg.Tx) (err error) {
@@ -34,7 +33,7 @@ func TestDeleteUser(t *testing.T) {
 	remove := func(ref string, reassign *string) (op.Deleted, error) {
 		var out op.Deleted
 		err := db.InTx(t.Context(), func(tx pg.Tx) (err error) {
-			out, err = f.DeleteUser(t.Context(), tx, DeleteUser{ID: ref, ReassignTo: reassign})
+			out, err = m.DeleteUser(t.Context(), tx, DeleteUser{ID: ref, ReassignTo: reassign})
 			return err
 		})
 		return out, err
@@ -91,50 +90,5 @@ func TestDeleteUser(t *testing.T) {
 	}
 	if left, err := a.Users(t.Context(), db, op.None{}); err != nil || len(left) != 1 {
 		t.Errorf("left: %+v, %v", left, err)
-	}
-}
-
-// A lobby is a bank that remembers whom it was asked to sign in.
-type lobby struct {
-	vault
-	user string
-}
-
-func (l *lobby) Session(_ context.Context, r bank.LinkRequest) (bank.Session, error) {
-	l.user = r.User
-	return bank.Session{Token: "t"}, nil
-}
-
-// A session without a member is the caller's own, to the bank as in the books.
-func TestSessionIsTheCallers(t *testing.T) {
-	t.Parallel()
-	db := pgtest.New(t)
-	l := &lobby{vault: vault{&bankBook{}}}
-	f := feedOn(db, ringOf(t, oldKey), l)
-	var robin auth.User
-	err := db.InTx(t.Context(), func(tx pg.Tx) (err error) {
-		robin, err = f.auth.CreateUser(t.Context(), tx, auth.CreateUser{Name: "Robin", Role: "member"})
-		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for name, ctx := range map[string]context.Context{
-		"Household": t.Context(), "Robin": op.WithActor(t.Context(), op.Actor{Type: op.User, Member: &robin.ID}),
-	} {
-		in := StartLink{Provider: "plaid"}
-		b, err := f.askSession(ctx, db, in)
-		if err == nil {
-			err = db.InTx(ctx, func(tx pg.Tx) error {
-				_, err := f.StartLink(ctx, tx, in, b)
-				return err
-			})
-		}
-		stored, wrong := pg.Value[string](ctx, db, `select m.name from link_session s
-			join member m on m.id = s.member_id order by s.id desc limit 1`)
-		asked, none := pg.Value[string](ctx, db, `select name from member where id = $1::text::uuid`, l.user)
-		if err := errors.Join(err, wrong, none); err != nil || stored != name || asked != name {
-			t.Errorf("the session of %s is %s's here and %s's at the bank, %v", name, stored, asked, err)
-		}
 	}
 }

@@ -1,4 +1,4 @@
-package feed
+package linksession
 
 import (
 	"context"
@@ -8,6 +8,7 @@ import (
 
 	"coffer/internal/bank"
 	"coffer/internal/errs"
+	"coffer/internal/feed"
 	"coffer/internal/id"
 	"coffer/internal/op"
 	"coffer/internal/pg"
@@ -36,14 +37,14 @@ type Visit struct {
 
 // Visit returns the session of a token for its page. For a hosted session it asks the provider for
 // the outcome.
-func (f *Feed) Visit(ctx context.Context, token string) (Visit, error) {
-	s, err := findSession(ctx, f.db, token)
+func (l *Sessions) Visit(ctx context.Context, token string) (Visit, error) {
+	s, err := findSession(ctx, l.db, token)
 	if err != nil {
 		return Visit{}, err
 	}
 	if s.State == "pending" && (s.Hosted || s.Expired) {
-		_ = f.look(ctx, s) // that a provider does not answer now is for the next look; the page shows what is known
-		if s, err = findSession(ctx, f.db, token); err != nil {
+		_ = l.look(ctx, s) // that a provider does not answer now is for the next look; the page shows what is known
+		if s, err = findSession(ctx, l.db, token); err != nil {
 			return Visit{}, err
 		}
 	}
@@ -55,18 +56,18 @@ func (f *Feed) Visit(ctx context.Context, token string) (Visit, error) {
 		v.RedirectURL = *s.RedirectURL
 	}
 	if s.ConnectionID != nil {
-		if v.Institution, err = pg.Value[text.Untrusted](ctx, f.db, `select coalesce(institution_name, '')
+		if v.Institution, err = pg.Value[text.Untrusted](ctx, l.db, `select coalesce(institution_name, '')
 			from connection where id = $1`, *s.ConnectionID); err != nil {
 			return Visit{}, err
 		}
 	}
-	provider, err := f.configured(ctx, s.Provider)
+	provider, err := l.feed.Configured(ctx, s.Provider)
 	if err != nil {
 		return v, err
 	}
 	v.Provider = provider.Traits().Title
 	if s.State == "pending" {
-		sec, err := f.openSecret(s)
+		sec, err := l.openSecret(s)
 		if err != nil {
 			return Visit{}, err
 		}
@@ -81,71 +82,71 @@ func (f *Feed) Visit(ctx context.Context, token string) (Visit, error) {
 // Complete ends a session with the widget's result. With anyway it uses an earlier result, which
 // was held back because the bank seems to be linked already. A session that has ended is not
 // changed: a second call is harmless.
-func (f *Feed) Complete(ctx context.Context, token string, given json.RawMessage, anyway bool) error {
-	s, err := findSession(ctx, f.db, token)
+func (l *Sessions) Complete(ctx context.Context, token string, given json.RawMessage, anyway bool) error {
+	s, err := findSession(ctx, l.db, token)
 	if err != nil || s.State != "pending" {
 		return err
 	}
 	if s.Expired {
-		return f.look(ctx, s)
+		return l.look(ctx, s)
 	}
 	var all []json.RawMessage
 	if given != nil {
 		all = append(all, given)
 	}
-	return f.finish(ctx, s, all, anyway)
+	return l.finish(ctx, s, all, anyway)
 }
 
 // Abandon ends a session because the person on its page cancelled it.
-func (f *Feed) Abandon(ctx context.Context, token string) error {
-	s, err := findSession(ctx, f.db, token)
+func (l *Sessions) Abandon(ctx context.Context, token string) error {
+	s, err := findSession(ctx, l.db, token)
 	if err != nil || s.State != "pending" {
 		return err
 	}
-	return f.failSession(ctx, s.ID, codeLeft, "the bank was not linked; start again to link it")
+	return l.failSession(ctx, s.ID, codeLeft, "the bank was not linked; start again to link it")
 }
 
-// FinishSession updates the session that a provider names in a webhook. A session that is unknown
+// Finish updates the session that a provider names in a webhook. A session that is unknown
 // or has ended is left alone.
-func (f *Feed) FinishSession(ctx context.Context, provider, name string) error {
-	open, err := pg.All[session](ctx, f.db, sessionRows+` where provider = $1 and provider_hash = $2
+func (l *Sessions) Finish(ctx context.Context, provider, name string) error {
+	open, err := pg.All[session](ctx, l.db, sessionRows+` where provider = $1 and provider_hash = $2
 		and state = 'pending'`, provider, hashed(provider, name))
 	for _, s := range open {
-		err = errors.Join(err, f.look(ctx, s))
+		err = errors.Join(err, l.look(ctx, s))
 	}
 	return err
 }
 
-// SweepSessions updates open sessions: it asks for the outcome of hosted ones and ends those that
+// Sweep updates open sessions: it asks for the outcome of hosted ones and ends those that
 // nobody completed. Every replica may run it: they skip each other's rows.
-func (f *Feed) SweepSessions(ctx context.Context) (int, error) {
-	open, err := pg.All[session](ctx, f.db, `
+func (l *Sessions) Sweep(ctx context.Context) (int, error) {
+	open, err := pg.All[session](ctx, l.db, `
 		update link_session set look_at = clock_timestamp() + interval '4 seconds'
 		where id in (select id from link_session where state = 'pending' and look_at <= clock_timestamp()
 			order by look_at limit 20 for update skip locked)
 		returning id, purpose, provider, member_id, connection_id, secret, hosted, redirect_url, state, error_code,
 			error_message, expires_at, expires_at < clock_timestamp() as expired`)
 	for _, s := range open {
-		err = errors.Join(err, f.look(ctx, s))
+		err = errors.Join(err, l.look(ctx, s))
 	}
 	return len(open), err
 }
 
-// ForgetSessions deletes sessions that ended a week ago.
-func (f *Feed) ForgetSessions(ctx context.Context) error {
-	_, err := pg.Exec(ctx, f.db, `delete from link_session
+// Forget deletes sessions that ended a week ago.
+func (l *Sessions) Forget(ctx context.Context) error {
+	_, err := pg.Exec(ctx, l.db, `delete from link_session
 		where id in (select id from link_session where expires_at < now() - interval '7 days' limit 1000)`)
 	return err
 }
 
 // look asks how a hosted session went, and ends what is past its time.
-func (f *Feed) look(ctx context.Context, s session) error {
+func (l *Sessions) look(ctx context.Context, s session) error {
 	if s.Hosted && s.ErrorCode == nil {
-		provider, err := f.configured(ctx, s.Provider)
+		provider, err := l.feed.Configured(ctx, s.Provider)
 		if err != nil {
 			return err
 		}
-		sec, err := f.openSecret(s)
+		sec, err := l.openSecret(s)
 		if err != nil {
 			return err
 		}
@@ -158,21 +159,21 @@ func (f *Feed) look(ctx context.Context, s session) error {
 		fault, _ := errors.AsType[*bank.Error](err)
 		switch {
 		case fault != nil && fault.Class == bank.Permanent: // the provider has forgotten it: asking again does not help
-			return f.failSession(ctx, s.ID, fault.Code,
+			return l.failSession(ctx, s.ID, fault.Code,
 				"the provider no longer knows this session; start again to link the bank")
 		case err != nil && !s.Expired:
 			return err
 		case err == nil && o.Done && s.Purpose == "new" && len(o.Given) == 0 && len(sec.Linked) == 0:
-			return f.failSession(ctx, s.ID, codeLeft,
+			return l.failSession(ctx, s.ID, codeLeft,
 				"the member left without sharing an account; start again to link the bank")
 		case err == nil && o.Done:
-			return f.finish(ctx, s, o.Given, false)
+			return l.finish(ctx, s, o.Given, false)
 		}
 	}
 	if !s.Expired {
 		return nil
 	}
-	return f.failSession(ctx, s.ID, codeExpired, "nobody completed the sign-in at the bank in time; start again")
+	return l.failSession(ctx, s.ID, codeExpired, "nobody completed the sign-in at the bank in time; start again")
 }
 
 // exchangeTime is how long providers may take; a claim lasts longer, so that two never exchange the
@@ -184,8 +185,8 @@ const (
 
 // finish exchanges what the member gave and commits what came of it together with the session's
 // end. Only one does it at a time; whoever comes second finds it done, or under way.
-func (f *Feed) finish(ctx context.Context, s session, given []json.RawMessage, anyway bool) error {
-	n, err := pg.Exec(ctx, f.db, `
+func (l *Sessions) finish(ctx context.Context, s session, given []json.RawMessage, anyway bool) error {
+	n, err := pg.Exec(ctx, l.db, `
 		update link_session set claimed_until = clock_timestamp() + make_interval(secs => $2)
 		where id = $1 and state = 'pending'
 			and (claimed_until is null or claimed_until < clock_timestamp())`, s.ID, claimTime.Seconds())
@@ -197,38 +198,38 @@ func (f *Feed) finish(ctx context.Context, s session, given []json.RawMessage, a
 	asking, cancel := context.WithTimeout(ctx, exchangeTime)
 	defer cancel()
 	if s.Purpose == "reauth" {
-		err = f.finishReauth(asking, s, given)
+		err = l.finishReauth(asking, s, given)
 	} else {
-		err = f.finishNew(asking, s, given, anyway)
+		err = l.finishNew(asking, s, given, anyway)
 	}
 	if err == nil {
 		return nil
 	}
 	if e, told := errors.AsType[*bank.Error](err); told && e.Class != bank.Later {
-		return f.failSession(ctx, s.ID, e.Code, e.Advice)
+		return l.failSession(ctx, s.ID, e.Code, e.Advice)
 	}
 	if errs.Is(err, errs.Conflict) {
 		e := errs.Public(err, "")
-		return f.failSession(ctx, s.ID, string(e.Code), e.Message)
+		return l.failSession(ctx, s.ID, string(e.Code), e.Message)
 	}
-	_, freed := pg.Exec(context.WithoutCancel(ctx), f.db, `update link_session set claimed_until = null
+	_, freed := pg.Exec(context.WithoutCancel(ctx), l.db, `update link_session set claimed_until = null
 		where id = $1`, s.ID)
 	return errors.Join(err, freed)
 }
 
 // finishNew makes connections of what the member gave.
-func (f *Feed) finishNew(ctx context.Context, s session, given []json.RawMessage, anyway bool) error {
-	provider, linker, err := f.linker(ctx, s.Provider)
+func (l *Sessions) finishNew(ctx context.Context, s session, given []json.RawMessage, anyway bool) error {
+	provider, linker, err := l.feed.Linker(ctx, s.Provider)
 	if err != nil {
 		return err
 	}
 	// someone may have exchanged since
-	stored, err := pg.Value[[]byte](ctx, f.db, `select secret from link_session where id = $1`, s.ID)
+	stored, err := pg.Value[[]byte](ctx, l.db, `select secret from link_session where id = $1`, s.ID)
 	if err != nil {
 		return err
 	}
 	s.Sealed = stored
-	sec, err := f.openSecret(s)
+	sec, err := l.openSecret(s)
 	if err != nil {
 		return err
 	}
@@ -238,7 +239,7 @@ func (f *Feed) finishNew(ctx context.Context, s session, given []json.RawMessage
 	if glimpser, ok := provider.(bank.Glimpser); ok && !anyway && len(sec.Linked) == 0 {
 		for _, g := range given {
 			institution, accounts := glimpser.Glimpse(g)
-			if held, err := f.holdDuplicate(ctx, s, sec, given, institution, accounts); err != nil || held {
+			if held, err := l.holdDuplicate(ctx, s, sec, given, institution, accounts); err != nil || held {
 				return err
 			}
 		}
@@ -252,38 +253,38 @@ func (f *Feed) finishNew(ctx context.Context, s session, given []json.RawMessage
 			linked.Credentials, linked.ConnectionID, linked.InstitutionID,
 			linked.InstitutionName.Plain(),
 		})
-		if err := f.putSecret(ctx, s.ID, sec); err != nil { // it cannot be exchanged again
+		if err := l.putSecret(ctx, s.ID, sec); err != nil { // it cannot be exchanged again
 			return err
 		}
 	}
 	if len(sec.Linked) == 0 {
 		return errs.New(errs.ValidationError, "the page returned nothing that links a bank; try again")
 	}
-	banks := make([]opened, len(sec.Linked))
+	banks := make([]feed.Opened, len(sec.Linked))
 	_, glimpsed := provider.(bank.Glimpser)
-	for i, l := range sec.Linked {
-		banks[i].linked = bank.Linked{
-			Credentials: l.Credentials, ConnectionID: l.ConnectionID,
-			InstitutionID: l.InstitutionID, InstitutionName: text.Name(l.InstitutionName),
+	for i, x := range sec.Linked {
+		banks[i].Linked = bank.Linked{
+			Credentials: x.Credentials, ConnectionID: x.ConnectionID,
+			InstitutionID: x.InstitutionID, InstitutionName: text.Name(x.InstitutionName),
 		}
-		if banks[i].accounts, err = provider.Accounts(ctx, l.Credentials); err != nil {
+		if banks[i].Accounts, err = provider.Accounts(ctx, x.Credentials); err != nil {
 			return err
 		}
 		if !glimpsed && !anyway {
-			if held, err := f.holdDuplicate(ctx, s, sec, given, l.InstitutionID, banks[i].accounts); err != nil ||
+			if held, err := l.holdDuplicate(ctx, s, sec, given, x.InstitutionID, banks[i].Accounts); err != nil ||
 				held {
 				return err
 			}
 		}
 	}
-	return f.db.InTx(ctx, func(tx pg.Tx) error {
+	return l.db.InTx(ctx, func(tx pg.Tx) error {
 		if state, err := pg.Value[string](ctx, tx, `select state from link_session
 			where id = $1 for update`, s.ID); err != nil || state != "pending" {
 			return err
 		}
 		var first *id.ID
 		for _, b := range banks {
-			c, err := f.connect(ctx, tx, s.MemberID, s.Provider, nil, b)
+			c, err := l.feed.LinkBank(ctx, tx, s.MemberID, s.Provider, nil, b)
 			if err != nil {
 				return err
 			}
@@ -302,33 +303,33 @@ func endSession(ctx context.Context, tx pg.Tx, session id.ID, connection *id.ID)
 	return err
 }
 
-func (f *Feed) failSession(ctx context.Context, session id.ID, code, advice string) error {
-	_, err := pg.Exec(ctx, f.db, `
+func (l *Sessions) failSession(ctx context.Context, session id.ID, code, advice string) error {
+	_, err := pg.Exec(ctx, l.db, `
 		update link_session set state = 'failed', secret = null, error_code = $2, error_message = $3,
 			claimed_until = null where id = $1 and state = 'pending'`, session, code, advice)
 	return err
 }
 
-func (f *Feed) putSecret(ctx context.Context, session id.ID, v secret) error {
-	sealed, err := f.sealSecret(session, v)
+func (l *Sessions) putSecret(ctx context.Context, session id.ID, v secret) error {
+	sealed, err := l.sealSecret(session, v)
 	if err != nil {
 		return err
 	}
-	_, err = pg.Exec(ctx, f.db, `update link_session set secret = $2
+	_, err = pg.Exec(ctx, l.db, `update link_session set secret = $2
 		where id = $1 and state = 'pending'`, session, sealed)
 	return err
 }
 
 // holdDuplicate holds a session back where an account of the same bank with the same name and
 // digits is linked already: at some banks a second link ends the first.
-func (f *Feed) holdDuplicate(ctx context.Context, s session, sec secret, given []json.RawMessage, institution string,
-	accounts []bank.Account,
+func (l *Sessions) holdDuplicate(ctx context.Context, s session, sec secret, given []json.RawMessage,
+	institution string, accounts []bank.Account,
 ) (bool, error) {
 	names, masks := make([]string, len(accounts)), make([]string, len(accounts))
 	for i, a := range accounts {
 		names[i], masks[i] = a.Name.Plain(), a.Mask
 	}
-	found, err := pg.Values[string](ctx, f.db, `
+	found, err := pg.Values[string](ctx, l.db, `
 		select c.short_id from connection c join account a on a.connection_id = c.id
 		where c.status <> 'disconnected' and c.provider = $1 and c.institution_id = $2
 			and (a.name, coalesce(a.mask, '')) in (select n, m from unnest($3::text[], $4::text[]) as given (n, m))
@@ -337,11 +338,11 @@ func (f *Feed) holdDuplicate(ctx context.Context, s session, sec secret, given [
 		return false, err
 	}
 	sec.Given = given
-	sealed, err := f.sealSecret(s.ID, sec)
+	sealed, err := l.sealSecret(s.ID, sec)
 	if err != nil {
 		return false, err
 	}
-	_, err = pg.Exec(ctx, f.db, `
+	_, err = pg.Exec(ctx, l.db, `
 		update link_session set secret = $2, error_code = $3, error_message = $4, claimed_until = null
 			where id = $1 and state = 'pending'`,
 		s.ID, sealed, codeDuplicate, "accounts with the same names and digits are already linked, by connection "+
@@ -350,16 +351,16 @@ func (f *Feed) holdDuplicate(ctx context.Context, s session, sec secret, given [
 }
 
 // finishReauth makes a connection work again whose member has signed in.
-func (f *Feed) finishReauth(ctx context.Context, s session, given []json.RawMessage) error {
+func (l *Sessions) finishReauth(ctx context.Context, s session, given []json.RawMessage) error {
 	if s.ConnectionID == nil {
 		return errors.New("a reauthentication session without a connection")
 	}
-	c, provider, credentials, err := f.repairable(ctx, f.db, s.ConnectionID.String())
+	c, provider, credentials, err := l.feed.Repairable(ctx, l.db, s.ConnectionID.String())
 	if err != nil {
 		return err
 	}
 	if linker, ok := provider.(bank.Linker); ok && !s.Hosted && len(given) > 0 && !isEmpty(given[0]) {
-		sec, err := f.openSecret(s)
+		sec, err := l.openSecret(s)
 		if err != nil {
 			return err
 		}
@@ -367,7 +368,7 @@ func (f *Feed) finishReauth(ctx context.Context, s session, given []json.RawMess
 		if err != nil {
 			return err
 		}
-		same, err := pg.Value[bool](ctx, f.db, `select coalesce(provider_id = $2, false) from connection
+		same, err := pg.Value[bool](ctx, l.db, `select coalesce(provider_id = $2, false) from connection
 			where id = $1`, c.ID, linked.ConnectionID)
 		if err != nil {
 			return err
@@ -380,12 +381,12 @@ func (f *Feed) finishReauth(ctx context.Context, s session, given []json.RawMess
 	if _, err := provider.Accounts(ctx, credentials); err != nil {
 		return err
 	}
-	return f.db.InTx(ctx, func(tx pg.Tx) error {
+	return l.db.InTx(ctx, func(tx pg.Tx) error {
 		if state, err := pg.Value[string](ctx, tx, `select state from link_session
 			where id = $1 for update`, s.ID); err != nil || state != "pending" {
 			return err
 		}
-		if _, err := f.repair(ctx, tx, c.ID); err != nil {
+		if _, err := l.feed.Repair(ctx, tx, c.ID); err != nil {
 			return err
 		}
 		return endSession(ctx, tx, s.ID, &c.ID)
@@ -396,42 +397,4 @@ func (f *Feed) finishReauth(ctx context.Context, s session, given []json.RawMess
 func isEmpty(given json.RawMessage) bool {
 	var v map[string]json.RawMessage
 	return json.Unmarshal(given, &v) != nil || len(v) == 0
-}
-
-// askRepaired makes sure that the bank lets coffer in again.
-func (f *Feed) askRepaired(ctx context.Context, q pg.Querier, in ConnectionRef) (bool, error) {
-	_, provider, credentials, err := f.repairable(ctx, q, in.ID)
-	if err != nil {
-		return false, err
-	}
-	_, err = provider.Accounts(ctx, credentials)
-	if e, told := errors.AsType[*bank.Error](err); told && e.Class == bank.Reauth {
-		return false, errs.Wrap(err, errs.ConnNotSyncable,
-			"the bank still requires the member to sign in; {connection.reauth} returns the page")
-	}
-	return err == nil, err
-}
-
-// Repaired reactivates a connection whose member has signed in again, and starts a sync.
-func (f *Feed) Repaired(ctx context.Context, tx pg.Tx, in ConnectionRef, _ bool) (Connection, error) {
-	c, err := f.lockConnection(ctx, tx, in.ID)
-	if err != nil {
-		return Connection{}, err
-	}
-	if c.Status == "disconnected" {
-		return Connection{}, errs.New(errs.ConnNotSyncable,
-			"this connection was disconnected permanently; link the bank again")
-	}
-	return f.repair(ctx, tx, c.ID)
-}
-
-// repair is what follows when the login of a connection works again.
-func (f *Feed) repair(ctx context.Context, tx pg.Tx, connection id.ID) (Connection, error) {
-	if err := works(ctx, tx, connection, true); err != nil {
-		return Connection{}, err
-	}
-	if _, err := f.requestSync(ctx, tx, syncRequest{connection, "manual"}); err != nil {
-		return Connection{}, err
-	}
-	return f.Connection(ctx, tx, ConnectionRef{connection.String()})
 }

@@ -1,4 +1,8 @@
-package feed
+// Package linksession lets a member link a bank, or sign in at it again: a link session is the
+// short-lived process that creates or repairs a connection. Its page is opened by its token, and
+// what the bank's sign-in gives is exchanged once. It must not distinguish providers, and the
+// connections are feed's.
+package linksession
 
 import (
 	"context"
@@ -13,6 +17,7 @@ import (
 	"coffer/internal/bank"
 	"coffer/internal/bank/all"
 	"coffer/internal/errs"
+	"coffer/internal/feed"
 	"coffer/internal/id"
 	"coffer/internal/op"
 	"coffer/internal/pg"
@@ -22,10 +27,23 @@ import (
 // sessionLife is how long a member has to sign in at the bank.
 const sessionLife = 30 * time.Minute
 
-// Publish tells the feed the public address of its pages and webhooks. It is called while the
-// service is being built, never later.
-func (f *Feed) Publish(pages, webhooks string) {
-	f.pages, f.webhooks = strings.TrimSuffix(pages, "/"), strings.TrimSuffix(webhooks, "/")
+// Sessions are the link sessions of one household.
+type Sessions struct {
+	db       *pg.DB
+	feed     *feed.Feed
+	ring     *seal.Ring // nil without an encryption key
+	pages    string     // where the pages are
+	webhooks string     // where providers reach the server; "" for nowhere
+}
+
+// New returns the Sessions that link banks to that feed.
+func New(db *pg.DB, f *feed.Feed) *Sessions { return &Sessions{db: db, feed: f} }
+
+// Connect gives the sessions the key that opens their secrets, and the public address of pages and
+// webhooks. It is called while the service is being built, never later.
+func (l *Sessions) Connect(ring *seal.Ring, pages, webhooks string) {
+	l.ring = ring
+	l.pages, l.webhooks = strings.TrimSuffix(pages, "/"), strings.TrimSuffix(webhooks, "/")
 }
 
 // StartLink is the input of StartLink.
@@ -50,42 +68,34 @@ type begun struct {
 }
 
 // askSession starts a session with the provider.
-func (f *Feed) askSession(ctx context.Context, q pg.Querier, in StartLink) (begun, error) {
+func (l *Sessions) askSession(ctx context.Context, q pg.Querier, in StartLink) (begun, error) {
 	if err := checkRedirect(in.RedirectURL); err != nil {
 		return begun{}, err
 	}
-	var member id.ID
-	var err error
-	if ref := whose(ctx, in.UserID); ref == nil {
-		member, err = pg.Value[id.ID](ctx, q, `select id from member where deleted_at is null and role = 'admin'
-			order by created_at, id limit 1`)
-	} else {
-		u, wrong := f.auth.FindUser(ctx, q, *ref)
-		member, err = u.ID, pg.Named(wrong, "user_id", "user", "{user.list} lists them")
-	}
+	member, err := l.feed.FindOwner(ctx, q, in.UserID)
 	if err != nil {
 		return begun{}, err
 	}
-	provider, linker, err := f.linker(ctx, string(in.Provider))
+	provider, linker, err := l.feed.Linker(ctx, string(in.Provider))
 	if err != nil {
 		return begun{}, err
 	}
-	return f.begin(ctx, provider, member, linker.Session)
+	return l.begin(ctx, provider, member, linker.Session)
 }
 
 // begin starts a session on the provider's own page where it has one: then no script of a stranger
 // runs in ours. An account that may not use it gets the widget.
-func (f *Feed) begin(ctx context.Context, p bank.Provider, member id.ID,
+func (l *Sessions) begin(ctx context.Context, p bank.Provider, member id.ID,
 	start func(context.Context, bank.LinkRequest) (bank.Session, error),
 ) (begun, error) {
 	b := begun{token: id.Base62(tokenLength)}
 	r := bank.LinkRequest{User: member.String()}
-	if f.webhooks != "" {
-		r.Webhook = f.webhooks + "/webhooks/" + p.Name()
+	if l.webhooks != "" {
+		r.Webhook = l.webhooks + "/webhooks/" + p.Name()
 	}
 	if _, ok := p.(bank.Hoster); ok {
 		h := r
-		h.Hosted, h.Redirect = true, f.pages+"/link/"+b.token
+		h.Hosted, h.Redirect = true, l.pages+"/link/"+b.token
 		var err error
 		b.session, err = start(ctx, h)
 		_, embeds := p.(bank.Embedder)
@@ -116,12 +126,12 @@ func local(host string) bool {
 }
 
 // StartLink stores a session and returns the page for the member.
-func (f *Feed) StartLink(ctx context.Context, tx pg.Tx, in StartLink, b begun) (LinkSession, error) {
-	member, err := f.owner(ctx, tx, in.UserID)
+func (l *Sessions) StartLink(ctx context.Context, tx pg.Tx, in StartLink, b begun) (LinkSession, error) {
+	member, err := l.feed.Owner(ctx, tx, in.UserID)
 	if err != nil {
 		return LinkSession{}, err
 	}
-	return f.keep(ctx, tx, session{
+	return l.keep(ctx, tx, session{
 		Purpose: "new", Provider: string(in.Provider), MemberID: member,
 		RedirectURL: in.RedirectURL,
 	}, b)
@@ -134,11 +144,11 @@ type StartReauth struct {
 }
 
 // askRelink starts a session with the provider in which the member signs in again.
-func (f *Feed) askRelink(ctx context.Context, q pg.Querier, in StartReauth) (begun, error) {
+func (l *Sessions) askRelink(ctx context.Context, q pg.Querier, in StartReauth) (begun, error) {
 	if err := checkRedirect(in.RedirectURL); err != nil {
 		return begun{}, err
 	}
-	c, provider, secret, err := f.repairable(ctx, q, in.ID)
+	c, provider, secret, err := l.feed.Repairable(ctx, q, in.ID)
 	if err != nil {
 		return begun{}, err
 	}
@@ -148,51 +158,19 @@ func (f *Feed) askRelink(ctx context.Context, q pg.Querier, in StartReauth) (beg
 			"%s does not support signing in again; remove this connection and link the bank again",
 			provider.Traits().Title)
 	}
-	return f.begin(ctx, provider, c.UserID, func(ctx context.Context, r bank.LinkRequest) (bank.Session, error) {
+	return l.begin(ctx, provider, c.UserID, func(ctx context.Context, r bank.LinkRequest) (bank.Session, error) {
 		r.Accounts = c.NewAccountsAvailable
 		return relinker.Relink(ctx, secret, r)
 	})
 }
 
-// repairable is a connection whose member can sign in again.
-func (f *Feed) repairable(ctx context.Context, q pg.Querier, ref string) (Connection, bank.Provider, bank.Credentials,
-	error,
-) {
-	c, err := f.Connection(ctx, q, ConnectionRef{ref})
-	if err != nil {
-		return Connection{}, nil, nil, err
-	}
-	if c.Provider == bank.CSV {
-		return Connection{}, nil, nil, errs.New(errs.ConnNotSyncable,
-			"this connection is for CSV files and has no sign-in")
-	}
-	if c.Status == "disconnected" {
-		return Connection{}, nil, nil, errs.New(errs.ConnNotSyncable,
-			"this connection was disconnected permanently; link the bank again")
-	}
-	sealed, err := pg.Value[[]byte](ctx, q, `select credentials from connection where id = $1`, c.ID)
-	if err != nil {
-		return Connection{}, nil, nil, err
-	}
-	if sealed == nil {
-		return Connection{}, nil, nil, errs.New(errs.ConnNotSyncable,
-			"this connection has no bank login; link the bank again")
-	}
-	provider, err := f.configured(ctx, string(c.Provider))
-	if err != nil {
-		return Connection{}, nil, nil, err
-	}
-	secret, err := f.open(syncedConnection{ID: c.ID, Credentials: sealed})
-	return c, provider, secret, err
-}
-
 // StartReauth stores a session in which the member of a connection signs in again.
-func (f *Feed) StartReauth(ctx context.Context, tx pg.Tx, in StartReauth, b begun) (LinkSession, error) {
-	c, err := f.lockConnection(ctx, tx, in.ID)
+func (l *Sessions) StartReauth(ctx context.Context, tx pg.Tx, in StartReauth, b begun) (LinkSession, error) {
+	c, err := l.feed.LockConnection(ctx, tx, in.ID)
 	if err != nil {
 		return LinkSession{}, err
 	}
-	return f.keep(ctx, tx, session{
+	return l.keep(ctx, tx, session{
 		Purpose: "reauth", Provider: string(c.Provider), MemberID: c.UserID,
 		ConnectionID: &c.ID, RedirectURL: in.RedirectURL,
 	}, b)
@@ -249,10 +227,10 @@ func hashed(parts ...string) []byte {
 const tokenLength = 32
 
 // keep stores a session. Its token is nowhere but in the answer.
-func (f *Feed) keep(ctx context.Context, tx pg.Tx, s session, b begun) (LinkSession, error) {
+func (l *Sessions) keep(ctx context.Context, tx pg.Tx, s session, b begun) (LinkSession, error) {
 	made, token := b.session, b.token
 	s.ID, s.Hosted = id.New(), made.URL != ""
-	sealed, err := f.sealSecret(s.ID, secret{Token: made.Token, URL: made.URL, Config: made.Config})
+	sealed, err := l.sealSecret(s.ID, secret{Token: made.Token, URL: made.URL, Config: made.Config})
 	if err != nil {
 		return LinkSession{}, err
 	}
@@ -260,7 +238,7 @@ func (f *Feed) keep(ctx context.Context, tx pg.Tx, s session, b begun) (LinkSess
 	if left := time.Until(made.ExpiresAt); !made.ExpiresAt.IsZero() && left < life {
 		life = left
 	}
-	out := LinkSession{Token: token, URL: f.pages + "/link/" + token, ProviderConfig: map[string]json.RawMessage{}}
+	out := LinkSession{Token: token, URL: l.pages + "/link/" + token, ProviderConfig: map[string]json.RawMessage{}}
 	for name, value := range made.Config {
 		if out.ProviderConfig[name], err = json.Marshal(value); err != nil {
 			return LinkSession{}, err
@@ -285,21 +263,21 @@ func (f *Feed) keep(ctx context.Context, tx pg.Tx, s session, b begun) (LinkSess
 	return out, err
 }
 
-func (f *Feed) sealSecret(at id.ID, v secret) ([]byte, error) {
+func (l *Sessions) sealSecret(at id.ID, v secret) ([]byte, error) {
 	plain, err := json.Marshal(v)
 	if err != nil {
 		return nil, err
 	}
-	return f.ring.Seal(secretPlace(at), plain)
+	return l.ring.Seal(secretPlace(at), plain)
 }
 
-func (f *Feed) openSecret(s session) (secret, error) {
-	if f.ring == nil {
+func (l *Sessions) openSecret(s session) (secret, error) {
+	if l.ring == nil {
 		return secret{}, errs.New(errs.EncryptionKeyNeeded,
 			"COFFER_ENCRYPTION_KEY is not set on this server, so the session cannot be decrypted")
 	}
 	var v secret
-	plain, err := f.ring.Open(secretPlace(s.ID), s.Sealed)
+	plain, err := l.ring.Open(secretPlace(s.ID), s.Sealed)
 	if err == nil {
 		err = json.Unmarshal(plain, &v)
 	}
@@ -325,7 +303,7 @@ type LinkFault struct {
 }
 
 // LinkOutcome returns the state of a session. Callers that wait for it poll every few seconds.
-func (f *Feed) LinkOutcome(ctx context.Context, q pg.Querier, in LinkToken) (LinkOutcome, error) {
+func (l *Sessions) LinkOutcome(ctx context.Context, q pg.Querier, in LinkToken) (LinkOutcome, error) {
 	s, err := findSession(ctx, q, in.Token)
 	return s.outcome(), err
 }
@@ -348,26 +326,22 @@ func findSession(ctx context.Context, q pg.Querier, token string) (session, erro
 	return s, pg.Found(err, "link session", "it has ended or does not exist; start a new one")
 }
 
-// sessionOps are the part of the menu that links banks.
-func (f *Feed) sessionOps() []*op.Op {
+// Ops is the menu of link sessions.
+func (l *Sessions) Ops() []*op.Op {
 	return []*op.Op{
 		op.Calling(op.Spec{
 			Name: "connection.session", Route: "POST /connections/link-session",
 			Summary: "Starts linking a bank: returns the page where the member signs in, and the configuration " +
 				"for the provider's widget.",
-		}, f.askSession, f.StartLink),
+		}, l.askSession, l.StartLink),
 		op.Reading(op.Spec{
 			Name: "connection.outcome", Route: "GET /connections/link-session/{token}",
 			Summary: "Shows the state of linking a bank.",
-		}, f.LinkOutcome),
+		}, l.LinkOutcome),
 		op.Calling(op.Spec{
 			Name: "connection.reauth", Route: "POST /connections/{id}/reauth-session",
 			Summary: "Lets a member sign in at the bank again: returns the page, and the configuration for the " +
 				"provider's widget.",
-		}, f.askRelink, f.StartReauth),
-		op.Calling(op.Spec{
-			Name: "connection.repaired", Route: "POST /connections/{id}/reauth-complete", People: op.PeopleAlways,
-			Summary: "Confirms that the member has signed in again; the connection becomes active and syncs.",
-		}, f.askRepaired, f.Repaired),
+		}, l.askRelink, l.StartReauth),
 	}
 }

@@ -1,0 +1,81 @@
+package linksession
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"testing"
+
+	"coffer/internal/auth"
+	"coffer/internal/bank"
+	"coffer/internal/feed"
+	"coffer/internal/filing"
+	"coffer/internal/ledger"
+	"coffer/internal/op"
+	"coffer/internal/pg"
+	"coffer/internal/pg/pgtest"
+	"coffer/internal/seal"
+)
+
+// A lobby is a household's only bank, which remembers whom it was asked to sign in.
+type lobby struct {
+	bank.Provider // none: only what is below is asked
+	user          string
+}
+
+func (*lobby) Name() string { return "plaid" }
+
+func (*lobby) Exchange(context.Context, string, json.RawMessage) (bank.Linked, error) {
+	return bank.Linked{}, errors.New("not asked")
+}
+
+// only is a household with one provider.
+type only struct{ p bank.Provider }
+
+func (o only) Provider(context.Context, string) (bank.Provider, error) { return o.p, nil }
+
+func (l *lobby) Session(_ context.Context, r bank.LinkRequest) (bank.Session, error) {
+	l.user = r.User
+	return bank.Session{Token: "t"}, nil
+}
+
+// A session without a member is the caller's own, to the bank as in the books.
+func TestSessionIsTheCallers(t *testing.T) {
+	t.Parallel()
+	db := pgtest.New(t)
+	ring, err := seal.NewRing("MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY=")
+	if err != nil {
+		t.Fatal(err)
+	}
+	members, l := auth.New(db), &lobby{}
+	f := feed.New(db, members, ledger.New(db, filing.New(ledger.CategoryUser{})), nil, nil)
+	f.Connect(ring, only{l})
+	sessions := New(db, f)
+	sessions.Connect(ring, "https://coffer.example/", "")
+	var robin auth.User
+	err = db.InTx(t.Context(), func(tx pg.Tx) (err error) {
+		robin, err = members.CreateUser(t.Context(), tx, auth.CreateUser{Name: "Robin", Role: "member"})
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, ctx := range map[string]context.Context{
+		"Household": t.Context(), "Robin": op.WithActor(t.Context(), op.Actor{Type: op.User, Member: &robin.ID}),
+	} {
+		in := StartLink{Provider: "plaid"}
+		b, err := sessions.askSession(ctx, db, in)
+		if err == nil {
+			err = db.InTx(ctx, func(tx pg.Tx) error {
+				_, err := sessions.StartLink(ctx, tx, in, b)
+				return err
+			})
+		}
+		stored, wrong := pg.Value[string](ctx, db, `select m.name from link_session s
+			join member m on m.id = s.member_id order by s.id desc limit 1`)
+		asked, none := pg.Value[string](ctx, db, `select name from member where id = $1::text::uuid`, l.user)
+		if err := errors.Join(err, wrong, none); err != nil || stored != name || asked != name {
+			t.Errorf("the session of %s is %s's here and %s's at the bank, %v", name, stored, asked, err)
+		}
+	}
+}

@@ -55,9 +55,14 @@ vet: ## go vet, and go.mod as `go mod tidy` leaves it
 	go mod tidy -diff
 	$(GO) go vet ./...
 
+# What only tests reach: how they steer the simulated banks, which the sandbox runs too.
+TEST_ONLY := ^internal/banksim/
+
 .PHONY: lint
 lint: .bin/golangci-lint .bin/deadcode ## linters and dead code
 	$(GO) .bin/golangci-lint run ./...
+	@dead=$$($(GO) .bin/deadcode ./cmd/... ./bench/... | grep -vE '$(TEST_ONLY)' || true); \
+	if [ -n "$$dead" ]; then echo "no program reaches these; remove them, or move them to a test:" >&2; echo "$$dead" >&2; exit 1; fi
 	@dead=$$($(GO) .bin/deadcode -test ./...); \
 	if [ -n "$$dead" ]; then echo "nothing reaches these, not even a test; remove them:" >&2; echo "$$dead" >&2; exit 1; fi
 	@if grep -l '"resolved"' test/*/package-lock.json; then \

@@ -258,9 +258,6 @@ var sealed = []pg.SealedColumn{
 	{Table: "model_setting", Column: "key", Key: "provider"},
 }
 
-// SealedColumns lists all columns that hold sealed values.
-func SealedColumns() []pg.SealedColumn { return sealed }
-
 var (
 	checkPlace = seal.Place{Table: "instance", Column: "seal_check", Row: "true"}
 	checkText  = []byte("coffer")

@@ -220,7 +220,7 @@ func TestRotationKnowsEverySealedColumn(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, c := range app.SealedColumns() {
+	for _, c := range app.Sealed {
 		if _, err := w.DB.Reseal(t.Context(), ring, c); err != nil {
 			t.Error(err)
 		}

@@ -91,15 +91,6 @@ var kindNames = [kinds]string{
 
 func (k Kind) String() string { return kindNames[k] }
 
-// Kinds lists all kinds.
-func Kinds() []Kind {
-	out := make([]Kind, kinds)
-	for i := range out {
-		out[i] = Kind(i)
-	}
-	return out
-}
-
 // Paired reports the kinds whose rows come in twos, one in each of two own accounts, with one
 // PairID.
 func (k Kind) Paired() bool { return k >= TransferOut && k <= ExchangeIn }

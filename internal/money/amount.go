@@ -135,8 +135,7 @@ func (a Amount) NumericValue() (pgtype.Numeric, error) {
 }
 
 // A Total is an exact sum in one currency: two decimals and up to 16 digits before the point, which
-// is room for a million of the largest amounts. It has no exported addition: [Totals] and
-// PostgreSQL make sums.
+// is room for a million of the largest amounts. PostgreSQL makes the sums.
 type Total struct {
 	d decimal.Decimal // as in Amount
 }
@@ -166,23 +165,6 @@ func (t *Total) ScanNumeric(n pgtype.Numeric) error {
 	}
 	*t = u
 	return nil
-}
-
-// plus is unexported, as [Total.plus] is: the callers have compared the currencies.
-func (a Amount) plus(b Amount) (Amount, error) {
-	d, err := a.d.AddExact(b.d, scale)
-	if err != nil {
-		return Amount{}, ErrRange
-	}
-	return newAmount(d)
-}
-
-func (t Total) plus(a Amount) (Total, error) {
-	d, err := t.d.AddExact(a.d, scale)
-	if err != nil {
-		return Total{}, ErrRange
-	}
-	return newTotal(d)
 }
 
 func newAmount(d decimal.Decimal) (Amount, error) {

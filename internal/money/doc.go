@@ -1,11 +1,10 @@
-// Package money holds exact amounts with their currency, and totals that cannot mix two currencies.
-// It knows nothing of accounts, transactions or exchange rates: nothing here turns one currency
-// into another.
+// Package money holds exact amounts, exact totals and currency codes. It knows nothing of accounts,
+// transactions or exchange rates: nothing here turns one currency into another.
 //
 // The sign convention of the whole service is stated here and nowhere else: a positive amount is
 // money out (a purchase, a fee), a negative one is money in (a salary, a refund). Balances of
 // accounts are not movements and follow their provider.
 //
-// No float holds an amount on any road. An [Amount] has no addition of its own, because it does not
-// know its currency; [Money] adds within one currency, [Totals] keeps one [Total] for each.
+// No float holds an amount on any road. Neither an [Amount] nor a [Total] has an addition, because
+// neither knows its currency: PostgreSQL adds amounts up, grouped by currency.
 package money

@@ -1,29 +1,17 @@
 package money_test
 
 import (
-	"encoding/json"
 	"fmt"
 
 	"coffer/internal/money"
 )
 
 func Example() {
-	coffee := money.Money{Amount: money.MustParse("4.5"), Currency: "EUR"}
-	refund := money.Money{Amount: money.MustParse("-20"), Currency: "EUR"}
-	taxi := money.Money{Amount: money.MustParse("31.20"), Currency: "USD"}
-
-	_, err := coffee.Add(taxi)
+	coffee, _ := money.Parse("4.5")
+	fmt.Println(coffee, coffee.Cents(), coffee.Neg())
+	_, err := money.Parse("4.505")
 	fmt.Println(err)
-
-	var spent money.Totals
-	for _, m := range []money.Money{coffee, refund, taxi} {
-		if err := spent.Add(m); err != nil {
-			fmt.Println(err)
-		}
-	}
-	out, _ := json.Marshal(spent)
-	fmt.Println(string(out))
 	// Output:
-	// amounts in different currencies cannot be added
-	// {"EUR":-15.50,"USD":31.20}
+	// 4.50 450 -4.50
+	// an amount must be a plain decimal number with at most two decimals, such as -12.50
 }

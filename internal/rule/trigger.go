@@ -70,15 +70,13 @@ const MaxPriority = 1000
 // DefaultStage is where rules go that name none.
 const DefaultStage = "standard"
 
+// stages are in the order in which their rules run.
 var stages = []Stage{
 	{"baseline", 0, "broad defaults"},
 	{DefaultStage, 10, "most categorisation (the default)"},
 	{"refinement", 50, "rules that react to tags or categories set by earlier rules"},
 	{"override", 100, "rules whose set_category wins over earlier stages"},
 }
-
-// Stages lists the stages, first to run first.
-func Stages() []Stage { return slices.Clone(stages) }
 
 // StageNamed finds a stage.
 func StageNamed(name string) (Stage, bool) {

@@ -35,7 +35,7 @@ const (
 var (
 	// ErrNoKey is what every use of a nil or empty [Ring] returns.
 	ErrNoKey = errors.New("no encryption key: set COFFER_ENCRYPTION_KEY; create one with: openssl rand -base64 32")
-	// ErrUnknownKey comes wrapped, with the key id in its text. [KeyID] gives the id alone.
+	// ErrUnknownKey comes wrapped, with the key id in its text.
 	ErrUnknownKey = errors.New("sealed with an unknown key; add that key to COFFER_ENCRYPTION_KEYS_OLD")
 	// ErrTampered means damaged, forged, or moved from another place.
 	ErrTampered = errors.New("the sealed value is damaged or belongs to another row or column")
@@ -143,15 +143,6 @@ func (r *Ring) Rewrap(at Place, sealed []byte) ([]byte, error) {
 		return nil, err
 	}
 	return append(r.head(at, raw), sealed[headLen:]...), nil
-}
-
-// KeyID returns the id of the key that sealed is wrapped with, even if no ring holds it.
-func KeyID(sealed []byte) (string, error) {
-	id, err := split(sealed)
-	if err != nil {
-		return "", err
-	}
-	return hex.EncodeToString(id[:]), nil
 }
 
 // head is the part of a record that depends on the current key.

@@ -205,8 +205,8 @@ func TestRotation(t *testing.T) {
 	if _, err := before.Open(place("1"), rewrapped); !errors.Is(err, seal.ErrUnknownKey) {
 		t.Errorf("the old key alone: %v", err)
 	}
-	if id, err := seal.KeyID(rewrapped); err != nil || id != after.Current() {
-		t.Errorf("key id %s, %v; want %s", id, err, after.Current())
+	if after.Stale(rewrapped) {
+		t.Errorf("it is not wrapped with the key %s", after.Current())
 	}
 	if same := newRing(t, 2, 2); same.Stale(rewrapped) {
 		t.Error("naming the current key among the old ones must do no harm")
@@ -240,8 +240,8 @@ func TestMisuse(t *testing.T) {
 		}
 	}
 	for _, junk := range [][]byte{nil, {}, {1}, bytes.Repeat([]byte{1}, 92), bytes.Repeat([]byte{2}, 200)} {
-		if _, err := seal.KeyID(junk); !errors.Is(err, seal.ErrTampered) || !r.Stale(junk) {
-			t.Errorf("KeyID(%v): %v", junk, err)
+		if _, err := r.Open(place("1"), junk); !errors.Is(err, seal.ErrTampered) || !r.Stale(junk) {
+			t.Errorf("%v: %v", junk, err)
 		}
 	}
 }

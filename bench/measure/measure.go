@@ -17,7 +17,6 @@ import (
 
 	"coffer/internal/auth"
 	"coffer/internal/filing"
-	"coffer/internal/job"
 	"coffer/internal/pg"
 	"github.com/jackc/pgx/v5"
 )
@@ -92,7 +91,7 @@ func (s *Scratch) fill(ctx context.Context) error {
 		return err
 	}
 	defer db.Close()
-	if _, err := db.Migrate(ctx, job.Schema()); err != nil {
+	if _, err := db.Migrate(ctx); err != nil {
 		return err
 	}
 	err = db.InTx(ctx, func(tx pg.Tx) error {

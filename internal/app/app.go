@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"log/slog"
 	"slices"
+	"sync"
 	"time"
 
 	"coffer/internal/accountlink"
@@ -78,6 +79,7 @@ type App struct {
 	Log          *slog.Logger
 	Metrics      *prometheus.Registry
 	system       *system
+	ops          func() []*op.Op // made once
 }
 
 // Build connects the parts. It opens no connections.
@@ -143,7 +145,7 @@ func BuildWith(ctx context.Context, c Config, o pg.Options, log *slog.Logger) (*
 // parts are the packages of the domain, each handed what it needs.
 func parts(db *pg.DB, log *slog.Logger) *App {
 	a := &App{DB: db, Auth: auth.New(db), Jobs: job.New(db, log), Journal: journal.New(db)}
-	a.system = &system{app: a}
+	a.system, a.ops = &system{app: a}, sync.OnceValue(a.menu)
 	// whatever else points at categories joins here
 	a.Filing = filing.New(ledger.CategoryUser{}, counterparty.CategoryUser{}, rulebook.CategoryUser{})
 	a.Books = ledger.New(db, a.Filing)
@@ -169,7 +171,9 @@ func parts(db *pg.DB, log *slog.Logger) *App {
 }
 
 // Ops returns every operation of the service.
-func (a *App) Ops() []*op.Op {
+func (a *App) Ops() []*op.Op { return a.ops() }
+
+func (a *App) menu() []*op.Op {
 	return forAdmins(slices.Concat(a.system.ops(), a.Auth.Ops(), a.Jobs.Ops(), a.LinkSessions.Ops(), a.Feed.Ops(),
 		a.Members.Ops(), a.Hooks.Ops(), a.Filing.Ops(), a.Books.Ops(), a.Totals.Ops(), a.Others.Ops(), a.Rules.Ops(),
 		a.References.Ops(), a.Links.Ops(), a.Journal.Ops(), a.Archive.Ops(), a.Setting.Ops(), a.Reports.Ops(),
@@ -213,8 +217,16 @@ var Groups = map[string]string{
 	"version":      "Which build of the service this is.",
 }
 
+// idle is the service without a database, of which only the menu is used.
+var idle = sync.OnceValue(func() *App { return parts(nil, nil) })
+
+// papers are the documents of the menu.
+var papers = sync.OnceValues(func() (rest.Papers, error) {
+	return rest.Print(Menu(), RawMenu(), Groups, Version)
+})
+
 // Menu returns every operation without a database behind it, for documents and help.
-func Menu() []*op.Op { return parts(nil, nil).Ops() }
+func Menu() []*op.Op { return idle().Ops() }
 
 // Raw returns every route that is not an op.
 func (a *App) Raw() []rest.Raw {
@@ -232,7 +244,7 @@ func (a *App) documented() []rest.Raw {
 }
 
 // RawMenu is Raw for documents.
-func RawMenu() []rest.Raw { return parts(nil, nil).documented() }
+func RawMenu() []rest.Raw { return idle().documented() }
 
 // Rest returns the HTTP surface.
 func (a *App) Rest() *rest.Server {
@@ -240,6 +252,7 @@ func (a *App) Rest() *rest.Server {
 		Ops: a.Ops(), Raw: a.Raw(), Groups: Groups, Runner: a.Runner, Key: a.Auth.Key, Session: a.Auth.Session,
 		Token: a.Auth.Token, API: a.OAuth.API(), Log: a.Log, Version: Version, Host: a.Config.host(),
 		Origin: a.Config.origin(), Proxies: a.Config.TrustedProxies,
+		Papers: papers,
 		Limits: rest.Limits{
 			PerMinute: a.Config.RatePerMinute, Burst: a.Config.RateBurst,
 			FailuresPerMinute: a.Config.AuthFailures,
@@ -335,7 +348,7 @@ func (a *App) ready(ctx context.Context, patience time.Duration) error {
 		return errs.Wrap(err, errs.Unavailable,
 			"PostgreSQL does not respond at COFFER_DATABASE_URL; coffer doctor says more")
 	}
-	steps, err := a.DB.Migrate(ctx, job.Schema())
+	steps, err := a.DB.Migrate(ctx)
 	if err != nil {
 		return err
 	}

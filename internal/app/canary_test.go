@@ -154,7 +154,7 @@ func (w *canaryWatch) everything(t *testing.T, in *toolWorld) {
 	w.clean(t, "the log", log)
 	w.metrics(t, in)
 	dump := string(pgtest.Dump(t, in.Config.DatabaseURL.Reveal()))
-	for _, table := range []string{"change", "entry", "job", "sync_log", "idempotency", "token", "river_job"} {
+	for _, table := range []string{"change", "entry", "job", "sync_log", "idempotency", "token"} {
 		if !strings.Contains(dump, "."+table+" (") {
 			t.Errorf("control: the dump has no table %s", table)
 		}

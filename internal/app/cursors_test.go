@@ -527,7 +527,7 @@ func cursorHousehold(t *testing.T) *world {
 	at := pgtest.EmptyURL(t)
 	db, err := pg.Open(t.Context(), at, pg.Options{MaxConns: 2})
 	if err == nil {
-		_, err = db.Migrate(t.Context(), job.Schema())
+		_, err = db.Migrate(t.Context())
 	}
 	if err != nil {
 		t.Fatal(err)

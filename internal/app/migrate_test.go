@@ -18,7 +18,6 @@ import (
 	"time"
 
 	"coffer/internal/app"
-	"coffer/internal/job"
 	"coffer/internal/pg"
 	"coffer/internal/pg/pgtest"
 )
@@ -124,7 +123,7 @@ func schema(t *testing.T, url string) string {
 func installed(t *testing.T, files fs.FS) string {
 	t.Helper()
 	url := pgtest.EmptyURL(t)
-	if _, err := openDB(t, url).MigrateFiles(t.Context(), files, job.Schema()); err != nil {
+	if _, err := openDB(t, url).MigrateFiles(t.Context(), files); err != nil {
 		t.Fatal(err)
 	}
 	return schema(t, url)
@@ -187,7 +186,7 @@ func TestMigrateReleases(t *testing.T) {
 				t.Error("control: there is nothing to migrate")
 			}
 			before := rowCounts(t, db)
-			steps, err := db.Migrate(t.Context(), job.Schema())
+			steps, err := db.Migrate(t.Context())
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -232,7 +231,7 @@ func TestMigrateLater(t *testing.T) {
 					t.Error("control: there is nothing to migrate")
 				}
 				before := rowCounts(t, db)
-				steps, err := db.MigrateFiles(t.Context(), files, job.Schema())
+				steps, err := db.MigrateFiles(t.Context(), files)
 				if err != nil || !strings.Contains(strings.Join(steps, " "), "_later.sql") {
 					t.Fatal(steps, err)
 				}
@@ -301,7 +300,7 @@ func TestMigrateKilled(t *testing.T) {
 				`drop trigger stall on schema_version; drop function stall()`); err != nil {
 				t.Fatal(err)
 			}
-			if _, err := db.MigrateFiles(t.Context(), files, job.Schema()); err != nil {
+			if _, err := db.MigrateFiles(t.Context(), files); err != nil {
 				t.Fatal(err)
 			}
 			sameSchema(t, url, want)
@@ -319,7 +318,7 @@ func TestMigrateKilledIsNoticed(t *testing.T) {
 	for _, step := range numbers(t, files, pg.Newest()) {
 		killed(t, db, url, files, step)
 	}
-	if _, err := db.MigrateFiles(t.Context(), files, job.Schema()); err == nil ||
+	if _, err := db.MigrateFiles(t.Context(), files); err == nil ||
 		!strings.Contains(err.Error(), "already exists") {
 		t.Errorf("half a migration was not noticed: %v", err)
 	}
@@ -343,7 +342,7 @@ func killed(t *testing.T, db *pg.DB, url string, files fs.FS, step int64) {
 	other := openDB(t, url) // a server of its own, which is about to lose its connection
 	done := make(chan error, 1)
 	go func() {
-		_, err := other.MigrateFiles(ctx, files, job.Schema())
+		_, err := other.MigrateFiles(ctx, files)
 		done <- err
 	}()
 	for deadline := time.Now().Add(time.Minute); ; time.Sleep(10 * time.Millisecond) {
@@ -438,7 +437,7 @@ func slowestReads(t *testing.T, url string, db *pg.DB, files fs.FS) map[string]t
 			worst[table] = slowest
 		})
 	}
-	steps, err := db.MigrateFiles(t.Context(), files, job.Schema())
+	steps, err := db.MigrateFiles(t.Context(), files)
 	cancel()
 	group.Wait()
 	if err != nil {

@@ -5,14 +5,16 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"math/rand/v2"
 	"net"
 	"net/http"
 	"os"
+	"runtime/debug"
+	"slices"
 	"sync"
 	"syscall"
 	"time"
 
+	"coffer/internal/due"
 	"coffer/internal/errs"
 	"coffer/internal/op"
 )
@@ -21,32 +23,116 @@ const shutdownGrace = 10 * time.Second
 
 // Serve migrates, listens and serves until ctx ends, then lets running requests finish.
 func (a *App) Serve(ctx context.Context, announce func(address string)) error {
-	defer a.DB.Close()
-	if err := a.ready(ctx, 30*time.Second); err != nil {
+	defer a.Close()
+	s, err := a.open(ctx)
+	if err != nil {
 		return err
+	}
+	s.start(ctx)
+	a.greet(ctx, s.address())
+	if announce != nil {
+		announce(s.address())
+	}
+	debug.FreeOSMemory() // what the start needed goes back to the system now, not when the heap next grows
+	select {
+	case <-ctx.Done():
+	case err = <-s.failed:
+	}
+	s.stop(ctx)
+	return err
+}
+
+// Close closes the connections to the database.
+func (a *App) Close() { a.DB.Close() }
+
+// A service is an App that serves.
+type service struct {
+	app       *App
+	servers   []*http.Server
+	listeners []net.Listener
+	failed    chan error // a server ended by itself
+
+	serving, behind sync.WaitGroup
+	halt            context.CancelFunc // ends jobs, streams and waits
+	end             context.CancelFunc // ends what writes for requests
+}
+
+// open migrates the database and listens. Nothing runs yet.
+func (a *App) open(ctx context.Context) (*service, error) {
+	if err := a.ready(ctx, 30*time.Second); err != nil {
+		return nil, err
 	}
 	handler, err := a.Rest().Handler()
 	if err != nil {
-		return err
+		return nil, err
 	}
-	listener, err := listen(ctx, "COFFER_LISTEN", a.Config.Listen)
+	s := &service{app: a, failed: make(chan error, 2)}
+	if err := s.listen(ctx, "COFFER_LISTEN", a.Config.Listen, handler); err != nil {
+		return nil, err
+	}
+	if a.Config.MetricsListen != "" {
+		if err := s.listen(ctx, "COFFER_METRICS_LISTEN", a.Config.MetricsListen, a.metricsHandler()); err != nil {
+			_ = s.listeners[0].Close() // nobody was told of it
+			return nil, err
+		}
+	}
+	return s, nil
+}
+
+func (s *service) listen(ctx context.Context, setting, address string, h http.Handler) error {
+	l, err := listen(ctx, setting, address)
 	if err != nil {
 		return err
 	}
-	servers := []*http.Server{a.server(handler)}
-	listeners := []net.Listener{listener}
-	if a.Config.MetricsListen != "" {
-		l, err := listen(ctx, "COFFER_METRICS_LISTEN", a.Config.MetricsListen)
-		if err != nil {
-			return err
+	s.servers, s.listeners = append(s.servers, s.app.server(h)), append(s.listeners, l)
+	return nil
+}
+
+func (s *service) address() string { return s.listeners[0].Addr().String() }
+
+// start serves requests and does the work behind them. Both go on when ctx ends, until stop.
+func (s *service) start(ctx context.Context) {
+	ctx = context.WithoutCancel(ctx)
+	working, halt := context.WithCancel(ctx)
+	background, end := context.WithCancel(ctx)
+	s.halt, s.end = halt, end
+	for i, server := range s.servers {
+		s.serving.Go(func() {
+			if err := server.Serve(s.listeners[i]); !errors.Is(err, http.ErrServerClosed) {
+				s.failed <- err
+			}
+		})
+	}
+	a := s.app
+	s.behind.Go(func() {
+		a.Auth.Run(background, func(err error) {
+			a.Log.Error("last use of keys not stored", "error",
+				errs.LogText(err))
+		})
+	})
+	s.behind.Go(func() {
+		if err := a.Jobs.Run(working, a.chores()...); err != nil {
+			a.Log.Error("jobs did not stop cleanly; another server takes them over when their leases expire", "error",
+				errs.LogText(err))
 		}
-		servers, listeners = append(servers, a.server(a.metricsHandler())), append(listeners, l)
+	})
+}
+
+// stop ends everything in order: streams and waits, because requests cannot end before them, then
+// requests, then what they left to write. Jobs are handed over meanwhile.
+func (s *service) stop(ctx context.Context) {
+	s.app.Log.Info("stopping")
+	s.halt()
+	grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), shutdownGrace)
+	defer cancel()
+	for _, server := range s.servers {
+		if err := server.Shutdown(grace); err != nil {
+			_ = server.Close() // streams of agents may last for ever; they are cut after the grace
+		}
 	}
-	a.greet(ctx, listener.Addr().String())
-	if announce != nil {
-		announce(listener.Addr().String())
-	}
-	return a.run(ctx, servers, listeners)
+	s.serving.Wait()
+	s.end()
+	s.behind.Wait()
 }
 
 func listen(ctx context.Context, setting, address string) (net.Listener, error) {
@@ -94,128 +180,52 @@ func (a *App) greet(ctx context.Context, address string) {
 	}
 }
 
-// run serves until ctx ends or a server fails, then stops everything in order: requests first, what
-// they left to write last.
-func (a *App) run(ctx context.Context, servers []*http.Server, listeners []net.Listener) error {
-	ctx, stop := context.WithCancel(ctx)
-	defer stop()
-	failed := make(chan error, len(servers))
-	var serving, behind sync.WaitGroup
-	for i, s := range servers {
-		serving.Go(func() {
-			if err := s.Serve(listeners[i]); !errors.Is(err, http.ErrServerClosed) {
-				failed <- err
+const (
+	sweepEvery = 10 * time.Minute
+	sweepRest  = 24 * time.Hour // at most between two sweeps of a server that nobody uses
+)
+
+// chores is all timed work. Every server does it; they skip each other's rows.
+func (a *App) chores() []due.Chore {
+	var swept time.Time
+	var used int64
+	return append(slices.Concat(a.Feed.Chores(), a.LinkSessions.Chores()), due.Chore{
+		Name: "sweep", Every: sweepEvery, Fault: "old records not deleted",
+		Do: func(ctx context.Context) error {
+			// where nothing was asked since the last sweep nothing was written that could be swept
+			if a.DB.Stat().AcquireCount() == used && time.Since(swept) < sweepRest {
+				return nil
 			}
-		})
-	}
-	background, end := context.WithCancel(context.WithoutCancel(ctx))
-	behind.Go(func() {
-		a.Auth.Run(background, func(err error) {
-			a.Log.Error("last use of keys not stored", "error",
-				errs.LogText(err))
-		})
+			a.sweep(ctx)
+			swept, used = time.Now(), a.DB.Stat().AcquireCount()
+			return nil
+		},
 	})
-	behind.Go(func() { a.sweep(background) })
-	behind.Go(func() { a.sweepDue(background) })
-	behind.Go(func() { a.sweepSessions(background) })
-	// until ctx ends: streams and waits must end before requests can, and work is handed over
-	// meanwhile
-	behind.Go(func() {
-		if err := a.Jobs.Run(ctx); err != nil {
-			a.Log.Error("jobs did not stop cleanly; another server takes them over when their leases expire", "error",
-				errs.LogText(err))
-		}
-	})
-	var err error
-	select {
-	case <-ctx.Done():
-	case err = <-failed:
-	}
-	a.Log.Info("stopping")
-	grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), shutdownGrace)
-	defer cancel()
-	for _, s := range servers {
-		if e := s.Shutdown(grace); e != nil {
-			_ = s.Close() // streams of agents may last for ever; they are cut after the grace
-		}
-	}
-	serving.Wait()
-	end()
-	behind.Wait()
-	return err
 }
 
-// sweep removes answers that are past their window, a batch at a time, codes and sessions that are
-// over, and files that nobody took. Every replica may do it: they skip each other's rows.
+// sweep removes what is past its time, a batch at a time: responses, codes and sessions that are
+// over, files that nobody took, and old records of what was done.
 func (a *App) sweep(ctx context.Context) {
-	tick := time.NewTicker(10 * time.Minute)
-	defer tick.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
-			if _, err := op.ForgetAnswers(ctx, a.DB); err != nil && ctx.Err() == nil {
-				a.Log.Error("old responses not deleted", "error", errs.LogText(err))
-			}
-			if err := a.Auth.Sweep(ctx); err != nil && ctx.Err() == nil {
-				a.Log.Error("expired credentials not deleted", "error", errs.LogText(err))
-			}
-			if err := a.Feed.ForgetUploads(ctx); err != nil && ctx.Err() == nil {
-				a.Log.Error("old files not deleted", "error", errs.LogText(err))
-			}
-			if err := a.Archive.Forget(ctx); err != nil && ctx.Err() == nil {
-				a.Log.Error("old exports not deleted", "error", errs.LogText(err))
-			}
-			if err := a.LinkSessions.Forget(ctx); err != nil && ctx.Err() == nil {
-				a.Log.Error("old link sessions not deleted", "error", errs.LogText(err))
-			}
-			if err := a.Hooks.Sweep(ctx); err != nil && ctx.Err() == nil {
-				a.Log.Error("old webhook events not deleted", "error", errs.LogText(err))
-			}
-			if err := a.Journal.ForgetBudgets(ctx); err != nil && ctx.Err() == nil {
-				a.Log.Error("old write counts not deleted", "error", err.Error())
-			}
-			if err := a.Feed.ForgetLogs(ctx); err != nil && ctx.Err() == nil {
-				a.Log.Error("old sync logs not deleted", "error", err.Error())
-			}
+	for _, s := range []struct {
+		do    func(context.Context) error
+		fault string
+	}{
+		{a.forgetAnswers, "old responses not deleted"},
+		{a.Auth.Sweep, "expired credentials not deleted"},
+		{a.Feed.ForgetUploads, "old files not deleted"},
+		{a.Archive.Forget, "old exports not deleted"},
+		{a.LinkSessions.Forget, "old link sessions not deleted"},
+		{a.Hooks.Sweep, "old webhook events not deleted"},
+		{a.Journal.ForgetBudgets, "old write counts not deleted"},
+		{a.Feed.ForgetLogs, "old sync logs not deleted"},
+	} {
+		if err := s.do(ctx); err != nil && ctx.Err() == nil {
+			a.Log.Error(s.fault, "error", errs.LogText(err))
 		}
 	}
 }
 
-// sweepDue takes on the syncs that are due, and ends the logs of those that were broken off. Every
-// replica looks, each in its own rhythm; the database sees to it that each is taken on once.
-func (a *App) sweepDue(ctx context.Context) {
-	for {
-		pause := time.NewTimer(15*time.Second + rand.N(10*time.Second)) //nolint:gosec // jitter, no secret
-		select {
-		case <-ctx.Done():
-			pause.Stop()
-			return
-		case <-pause.C:
-			if _, err := a.Feed.SweepDue(ctx); err != nil && ctx.Err() == nil {
-				a.Log.Error("due syncs not started", "error", errs.LogText(err))
-			}
-			if err := a.Feed.EndLogs(ctx); err != nil && ctx.Err() == nil {
-				a.Log.Error("sync logs not closed", "error", errs.LogText(err))
-			}
-		}
-	}
-}
-
-// sweepSessions looks after members who are signing in at a bank. Every replica looks; they skip
-// each other's.
-func (a *App) sweepSessions(ctx context.Context) {
-	tick := time.NewTicker(2 * time.Second)
-	defer tick.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
-			if _, err := a.LinkSessions.Sweep(ctx); err != nil && ctx.Err() == nil {
-				a.Log.Error("link sessions not updated", "error", errs.LogText(err))
-			}
-		}
-	}
+func (a *App) forgetAnswers(ctx context.Context) error {
+	_, err := op.ForgetAnswers(ctx, a.DB)
+	return err
 }

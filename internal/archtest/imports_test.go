@@ -13,7 +13,7 @@ import (
 var levels = [][]string{
 	0:  {"errs", "money", "id", "text", "seal"},
 	1:  {"pg", "rule", "bank", "household", "page"},
-	2:  {"op", "ruleview", "banksim", "modelsim"},
+	2:  {"op", "due", "ruleview", "banksim", "modelsim"},
 	3:  {"auth", "job"},
 	4:  {"journal"},
 	5:  {"filing", "account"},
@@ -66,8 +66,8 @@ var only = map[string][]string{
 
 // also names what is seen beyond the levels.
 var also = map[string][]string{
-	"app":       {"archive"}, // app hands archive's commands to cli
-	"pg/pgtest": {"job"},     // a template without the dispatcher's tables would be another schema than the server's
+	"app": {"archive"}, // app hands archive's commands to cli
+
 }
 
 // never names what the levels would allow and must not be.
@@ -101,7 +101,6 @@ type library struct {
 
 var libraries = []library{
 	{path: "github.com/pressly/goose", users: []string{"pg"}},
-	{path: "github.com/riverqueue", users: []string{"job"}},
 	{path: "github.com/spf13/cobra", users: []string{"cli", "app"}},
 	{path: "go.yaml.in/yaml", users: []string{"cli"}},
 	{path: "github.com/modelcontextprotocol/go-sdk", users: []string{"mcp", "test", "bench"}, tests: true},

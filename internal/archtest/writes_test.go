@@ -61,7 +61,6 @@ var owners = map[string]string{
 	"job":               "job",
 	"export":            "archive",
 	"export_part":       "archive",
-	"river.*":           "job",
 }
 
 // writesAll is the package that restores a backup, and so must write every table.

@@ -1,26 +1,23 @@
 // Package job runs long work. It enqueues a job in the caller's transaction, gives it to one worker
 // at a time across all servers, stores its progress, and resumes it elsewhere if its worker dies.
-// It does not know the work itself, because kinds are passed in, and it is the only package that
-// imports River.
+// It does not know the work itself, because kinds are passed in.
 //
 // # Terms
 //
 //   - A job is a row that says who asked for which work, how far it is, and what came of it.
 //   - A kind is a sort of work, with its code, its number of retries and whether it is prompt.
 //     Prompt kinds have workers of their own.
-//   - A ticket is a row of River's that tells some server to look at a job. A job runs only on the
-//     ticket that its row names.
 //   - A lease is a worker's ownership of a job. The worker renews it every two seconds.
 //   - The lease's number is the fence: it grows each time the job changes hands.
 //   - A batch is one transaction of a running job: its effects and, last, its new position.
 //
 // # The life of a job
 //
-// Enqueue writes the job, queued, in the caller's transaction. A worker claims it and the job is
-// running. The work commits batches until it ends as succeeded, failed or cancelled. A failure that
-// may pass is retried after a delay. If a lease is not renewed for seven seconds, any server puts
-// the job back with a higher number and a new ticket, and the next worker resumes at the position.
-// Cancelling a job and stopping a server take effect between batches.
+// Enqueue writes the job, queued, in the caller's transaction, whose commit wakes all servers. One
+// of them claims it and the job is running. The work commits batches until it ends as succeeded,
+// failed or cancelled. A failure that may pass is retried after a delay. If a lease is not renewed
+// for seven seconds, any server puts the job back with a higher number, and the next worker resumes
+// at the position. Cancelling a job and stopping a server take effect between batches.
 //
 // # Invariants
 //

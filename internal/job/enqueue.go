@@ -80,8 +80,7 @@ func (b *batch) yield(ctx context.Context, tx pg.Tx) error {
 }
 
 // Put adds a statement to a batch that enqueues a job if the given query finds a row; of Options it
-// uses Unique and Priority. It saves the round trips of Enqueue in a request. It does not notify
-// workers: call Told once the statements are done. Otherwise the next poll finds the job.
+// uses Unique and Priority. It saves the round trips of Enqueue in a request.
 func (j *Jobs) Put(ctx context.Context, b *pgx.Batch, kind string, args any, o Options, given string,
 	about id.ID,
 ) error {
@@ -107,15 +106,7 @@ func (j *Jobs) Put(ctx context.Context, b *pgx.Batch, kind string, args any, o O
 	return nil
 }
 
-// Wake notifies workers that jobs were put. It does not block.
-func (j *Jobs) Wake() {
-	select {
-	case j.put <- struct{}{}:
-	default: // it is known already
-	}
-}
-
-// insert makes the open jobs whose key no live one has, and tells workers of those that are due.
+// insert makes the open jobs whose key no live one has. The database tells all servers of them.
 func (b *batch) insert(ctx context.Context, tx pg.Tx, j *Jobs) error {
 	n := len(b.open)
 	ids, shorts, args := make([]id.ID, n), make([]string, n), make([]string, n)
@@ -158,17 +149,13 @@ func (b *batch) insert(ctx context.Context, tx pg.Tx, j *Jobs) error {
 	for i, u := range ids {
 		at[u] = b.open[i]
 	}
-	var now []due
 	filled := map[int]bool{}
 	for _, r := range made {
 		i := at[r.ID]
 		b.jobs[i], filled[i] = j.record(ctx, r), true
-		if !b.orders[i].RunAt.After(time.Now()) {
-			now = append(now, due{r.ID, b.kind.Name, b.orders[i].priority()})
-		}
 	}
 	b.close(filled)
-	return j.dispatch(ctx, tx, now)
+	return nil
 }
 
 func (b *batch) close(filled map[int]bool) {
@@ -269,7 +256,7 @@ func (b *batch) join(ctx context.Context, tx pg.Tx, j *Jobs) error {
 }
 
 // follow makes, for jobs that ended in this transaction, those that were asked for while they ran.
-func (j *Jobs) follow(ctx context.Context, tx pg.Tx, ended ...id.ID) error {
+func follow(ctx context.Context, tx pg.Tx, ended ...id.ID) error {
 	if len(ended) == 0 {
 		return nil
 	}
@@ -277,29 +264,25 @@ func (j *Jobs) follow(ctx context.Context, tx pg.Tx, ended ...id.ID) error {
 	if err != nil || len(waiting) == 0 {
 		return err
 	}
-	var made []due
-	err = pg.Redraw(ctx, tx, "job_short_id", func(tx pg.Tx) (err error) {
+	err = pg.Redraw(ctx, tx, "job_short_id", func(tx pg.Tx) error {
 		ids, shorts := make([]id.ID, len(waiting)), make([]string, len(waiting))
 		for i := range waiting {
 			ids[i] = id.New()
 			shorts[i] = ids[i].Short()
 		}
-		made, err = pg.All[due](ctx, tx, `
+		_, err := pg.Exec(ctx, tx, `
 			insert into job (id, short_id, kind, unique_key, priority, args, unit, actor_type, actor_id, actor_name,
 				actor_scope, actor_key)
 			select v.id, v.short_id, job.kind, job.unique_key, (again ->> 'priority')::smallint, again -> 'args', unit,
 				again ->> 'actor_type', (again ->> 'actor_id')::uuid, again ->> 'actor_name',
 					(again ->> 'actor_scope')::smallint, (again ->> 'actor_key')::uuid
 			from unnest($1::uuid[], $2::uuid[], $3::text[]) v (former, id, short_id) join job on job.id = v.former
-			on conflict (kind, unique_key) where state in ('queued', 'running') do nothing
-			returning id, kind, priority`, waiting, ids, shorts)
+			on conflict (kind, unique_key) where state in ('queued', 'running') do nothing`, waiting, ids, shorts)
 		return err
 	})
 	if err != nil {
 		return err
 	}
-	if _, err := pg.Exec(ctx, tx, `update job set again = null where id = any($1)`, waiting); err != nil {
-		return err
-	}
-	return j.dispatch(ctx, tx, made)
+	_, err = pg.Exec(ctx, tx, `update job set again = null where id = any($1)`, waiting)
+	return err
 }

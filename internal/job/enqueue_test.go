@@ -293,7 +293,7 @@ func TestPut(t *testing.T) {
 	db := pgtest.New(t)
 	countedTable(t, db)
 	j := newJobs(t, db, counting(nil))
-	j.Quicken(time.Second, 15*time.Second, 60*time.Second)
+	j.Rest(5 * time.Second)
 	ctx := op.WithActor(t.Context(), ada)
 	put := func(key string, holds, whole bool) error {
 		var b pgx.Batch
@@ -334,14 +334,10 @@ func TestPut(t *testing.T) {
 	if err := put("undone", true, false); err == nil {
 		t.Error("a batch that fails goes well")
 	}
-	if got := states(); got != first+"told queued "+ada.Name {
-		t.Errorf("put: %s", got)
-	}
-	began := time.Now()
-	j.Wake()
 	await(t, "the job that workers were told of", func() bool { return states() == first+"told succeeded "+ada.Name })
-	if took := time.Since(began); took > 12*time.Second {
-		t.Errorf("it took %v, as if nobody had been told", took)
+	// a notification can be lost with a connection
+	if _, err := db.Exec(t.Context(), `alter table job disable trigger job_wakes`); err != nil {
+		t.Fatal(err)
 	}
 	if err := put("untold", true, true); err != nil {
 		t.Fatal(err)

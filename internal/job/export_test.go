@@ -3,7 +3,10 @@ package job
 import "time"
 
 // Quicken lets a test notice dead workers sooner than the usual tempo.
-func (j *Jobs) Quicken(renew, look, lease time.Duration) { j.tempo = tempo{renew, look, lease} }
+func (j *Jobs) Quicken(renew, lease time.Duration) { j.tempo = tempo{renew, lease} }
+
+// Rest sets how long the clock sleeps at most.
+func (j *Jobs) Rest(d time.Duration) { j.clock.Fallback = d }
 
 // Forget is the sweep of old jobs.
 var Forget = (*Jobs).forget

@@ -3,7 +3,6 @@ package job_test
 import (
 	"context"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -38,7 +37,7 @@ func TestStoppingServerHandsOver(t *testing.T) {
 	}
 	a, b := newJobs(t, db, slow), newJobs(t, db, slow)
 	for _, j := range []*job.Jobs{a, b} {
-		j.Quicken(time.Second, time.Hour, time.Hour) // only a hand-over can move the job
+		j.Quicken(time.Second, time.Hour) // only a hand-over can move the job
 	}
 	stop := start(t, a)
 	made := enqueue(t, a, db, "count", countArgs{10}, job.Options{})
@@ -90,22 +89,6 @@ func TestStoppingServerBreaksOffDeafWork(t *testing.T) {
 	if got, err := j.Get(t.Context(), db, job.Ref{JobID: made.ShortID}); err != nil || got.State != job.Queued {
 		t.Errorf("%+v %v", got, err)
 	}
-}
-
-// A ticket that went down with its worker before the job was taken up is written anew.
-func TestLostTicketIsWrittenAnew(t *testing.T) {
-	t.Parallel()
-	db := pgtest.New(t)
-	countedTable(t, db)
-	j := newJobs(t, db, counting(nil))
-	made := enqueue(t, j, db, "count", countArgs{2}, job.Options{})
-	if _, err := db.Exec(t.Context(), `update river.river_job set state = 'running', attempted_at = now(),
-		attempt = 1`); err != nil {
-		t.Fatal(err)
-	}
-	start(t, j)
-	ended(t, j, made.ID, job.Succeeded)
-	checkCounted(t, db, made.ID, 2)
 }
 
 // Work that takes its servers down with it is given up in the end.
@@ -203,36 +186,5 @@ func TestOldJobsAreForgotten(t *testing.T) {
 	page, err := j.List(t.Context(), db, job.List{Limit: 10})
 	if err != nil || len(page.Jobs) != 2 || page.Jobs[0].ID != live.ID || page.Jobs[1].ID != young.ID {
 		t.Errorf("%+v %v", page, err)
-	}
-}
-
-// Several servers may start at once on an empty database.
-func TestSchemaIsMadeOnce(t *testing.T) {
-	t.Parallel()
-	url := pgtest.EmptyURL(t)
-	var ran atomic.Int32
-	var group sync.WaitGroup
-	for range 4 {
-		group.Go(func() {
-			db, err := pg.Open(t.Context(), url, pg.Options{MaxConns: 2})
-			if err != nil {
-				t.Error(err)
-				return
-			}
-			defer db.Close()
-			steps, err := db.Migrate(t.Context(), job.Schema())
-			if err != nil {
-				t.Error(err)
-			}
-			for _, s := range steps {
-				if s == job.Schema().Name {
-					ran.Add(1)
-				}
-			}
-		})
-	}
-	group.Wait()
-	if ran.Load() != 1 {
-		t.Errorf("River's schema was made %d times", ran.Load())
 	}
 }

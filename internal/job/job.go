@@ -3,20 +3,17 @@ package job
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"log/slog"
 	"os"
 	"sync"
 	"time"
 
+	"coffer/internal/due"
 	"coffer/internal/errs"
 	"coffer/internal/id"
 	"coffer/internal/op"
 	"coffer/internal/pg"
-	"github.com/jackc/pgx/v5"
-	"github.com/riverqueue/river"
-	"github.com/riverqueue/river/riverdriver/riverpgxv5"
 )
 
 // A Kind is one kind of long work.
@@ -36,14 +33,10 @@ type Kind struct {
 	Prompt bool
 }
 
-// promptQueue is River's name for the tickets of prompt kinds.
-const promptQueue = "prompt"
-
-func (k Kind) queue() string {
-	if k.Prompt {
-		return promptQueue
-	}
-	return river.QueueDefault
+// A lane is the workers of a process for some kinds, and how many of them are busy.
+type lane struct {
+	workers, busy int
+	kinds         []string
 }
 
 // Jobs enqueues and runs long work.
@@ -53,7 +46,7 @@ type Jobs struct {
 	log   *slog.Logger
 	owner string // this process, among all that run jobs on this database
 	kinds map[string]Kind
-	river func() (*river.Client[pgx.Tx], error)
+	clock *due.Clock
 	// Observe is told of every run that ends; it may be nil, and is set before Run.
 	Observe func(kind, outcome string, took time.Duration)
 
@@ -61,19 +54,22 @@ type Jobs struct {
 
 	views   *views
 	streams streams
-	put     chan struct{} // told that jobs were put
+	begun   chan struct{} // told that a run began
+	freed   chan struct{} // told that a worker is free
 
 	mu      sync.Mutex
+	lanes   [2]lane // for kinds that are not prompt, and for those that are
 	running map[*Run]bool
+	lost    bool          // a lease has run out, as far as the last look saw
 	closing chan struct{} // closed when the server stops
 	closed  bool
 }
 
 // A tempo is how fast the death of a worker is noticed. A lease is renewed several times before it
 // runs out, so that a slow moment of the database costs nobody his job.
-type tempo struct{ renew, look, lease time.Duration }
+type tempo struct{ renew, lease time.Duration }
 
-var usual = tempo{renew: 2 * time.Second, look: 3 * time.Second, lease: 7 * time.Second}
+var usual = tempo{renew: 2 * time.Second, lease: 7 * time.Second}
 
 const (
 	workers      = 4              // jobs at once in one process
@@ -95,10 +91,12 @@ func New(db *pg.DB, log *slog.Logger) *Jobs {
 	host, _ := os.Hostname() // only to be recognised by people
 	j := &Jobs{
 		db: db, desk: db.Reserved(), log: log, owner: fmt.Sprintf("%s %d %s", host, os.Getpid(), id.Base62(8)),
-		kinds: map[string]Kind{}, tempo: usual,
-		running: map[*Run]bool{}, closing: make(chan struct{}), put: make(chan struct{}, 1),
+		kinds: map[string]Kind{}, clock: due.New(db, log), tempo: usual,
+		lanes:   [2]lane{{workers: workers}, {workers: promptly}},
+		running: map[*Run]bool{}, closing: make(chan struct{}),
+		begun: make(chan struct{}, 1), freed: make(chan struct{}, 1),
 	}
-	j.river, j.views = sync.OnceValues(j.client), newViews(j.readAll)
+	j.views = newViews(j.readAll)
 	return j
 }
 
@@ -112,54 +110,9 @@ func (j *Jobs) Add(kinds ...Kind) {
 			k.Timeout = defaultTime
 		}
 		j.kinds[k.Name] = k
+		l := &j.lanes[count(k.Prompt)]
+		l.kinds = append(l.kinds, k.Name)
 	}
-}
-
-// A ticket is what River carries: a word that a job should be looked at. Whether it is then run the
-// job's own row decides.
-type ticket struct {
-	Job id.ID `json:"job"`
-}
-
-// Kind implements river.JobArgs.
-func (ticket) Kind() string { return "job" }
-
-type clerk struct {
-	river.WorkerDefaults[ticket]
-	jobs *Jobs
-}
-
-// Work implements river.Worker.
-func (c *clerk) Work(ctx context.Context, t *river.Job[ticket]) error {
-	return c.jobs.take(ctx, t.Args.Job, t.ID)
-}
-
-func (j *Jobs) client() (*river.Client[pgx.Tx], error) {
-	hands := river.NewWorkers()
-	river.AddWorker(hands, &clerk{jobs: j})
-	c, err := river.NewClient(riverpgxv5.New(j.desk.Pool), &river.Config{
-		ID: j.owner, Schema: schema, Workers: hands,
-		Queues: map[string]river.QueueConfig{
-			river.QueueDefault: {MaxWorkers: workers},
-			promptQueue:        {MaxWorkers: promptly},
-		},
-		Logger: slog.New(quiet{j.log.Handler()}), MaxAttempts: 1, // a ticket that was not honoured is written again
-		// no job waits for this: leases notice a dead worker
-		JobTimeout: longest + time.Hour, RescueStuckJobsAfter: longest + 2*time.Hour,
-		ReindexerSchedule: river.NeverSchedule(),
-	})
-	if err != nil {
-		return nil, fmt.Errorf("job dispatcher: %w", err)
-	}
-	return c, nil
-}
-
-// quiet passes on what is at least a warning: what River does in a normal hour interests nobody.
-type quiet struct{ slog.Handler }
-
-// Enabled implements slog.Handler.
-func (q quiet) Enabled(ctx context.Context, l slog.Level) bool {
-	return l >= slog.LevelWarn && q.Handler.Enabled(ctx, l)
 }
 
 // Options are optional properties of a job. Zero values are usable defaults.
@@ -214,46 +167,4 @@ func (j *Jobs) EnqueueAll(ctx context.Context, tx pg.Tx, kind string, orders []O
 		// The others ended between the two statements.
 	}
 	return nil, errs.New(errs.Unavailable, "the same job keeps starting and finishing; try again")
-}
-
-// A due is a job that a worker should be told of.
-type due struct {
-	ID       id.ID  `db:"id"`
-	Kind     string `db:"kind"`
-	Priority int    `db:"priority"`
-}
-
-// dispatch writes tickets for queued jobs, all in three statements. A job that is not due yet gets
-// none: whoever looks first after that moment writes it.
-func (j *Jobs) dispatch(ctx context.Context, tx pg.Tx, jobs []due) error {
-	if len(jobs) == 0 {
-		return nil
-	}
-	client, err := j.river()
-	if err != nil {
-		return err
-	}
-	whole, ok := tx.(pgx.Tx)
-	if !ok {
-		return errors.New("job: River needs a transaction of pgx")
-	}
-	tickets := make([]river.InsertManyParams, len(jobs))
-	for i, d := range jobs {
-		tickets[i] = river.InsertManyParams{
-			Args:       ticket{d.ID},
-			InsertOpts: &river.InsertOpts{Priority: d.Priority, Queue: j.kinds[d.Kind].queue()},
-		}
-	}
-	written, err := client.InsertManyTx(ctx, whole, tickets)
-	if err != nil {
-		return fmt.Errorf("dispatch: %w", err)
-	}
-	ids, numbers := make([]id.ID, 0, len(jobs)), make([]int64, 0, len(jobs))
-	for i, d := range jobs {
-		ids, numbers = append(ids, d.ID), append(numbers, written[i].Job.ID)
-	}
-	_, err = pg.Exec(ctx, tx, `
-		update job set dispatch = t.number, dispatched_at = clock_timestamp()
-		from unnest($1::uuid[], $2::bigint[]) as t (id, number) where job.id = t.id`, ids, numbers)
-	return err
 }

@@ -2,49 +2,66 @@ package job
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"time"
 
+	"coffer/internal/due"
 	"coffer/internal/errs"
 	"coffer/internal/id"
 	"coffer/internal/pg"
 )
 
-// Run works on jobs until ctx ends. Then it takes no more, lets running batches commit, and returns
-// the jobs to the queue.
-func (j *Jobs) Run(ctx context.Context) error {
-	client, err := j.river()
-	if err != nil {
-		return err
-	}
-	for err := client.Start(context.WithoutCancel(ctx)); err != nil; err = client.Start(context.WithoutCancel(ctx)) {
-		j.log.Warn("jobs cannot start yet", "error", errs.LogText(err))
-		if sleep(ctx, time.Second); ctx.Err() != nil {
-			return err
-		}
-	}
+// chore is the name by which the clock looks for jobs; the trigger on the table names it too.
+const chore = "job"
+
+// Run works on jobs until ctx ends, and does the other chores beside them. Then it takes no more
+// jobs, lets running batches commit, and returns the jobs to the queue.
+func (j *Jobs) Run(ctx context.Context, others ...due.Chore) error {
 	behind, end := context.WithCancel(context.WithoutCancel(ctx))
+	defer end()
 	var group sync.WaitGroup
 	group.Go(func() { j.keep(behind) })
-	group.Go(func() { j.lookOut(behind) })
+	group.Go(func() {
+		j.clock.Run(behind, append([]due.Chore{
+			{Name: chore, Next: j.next, Do: j.look, Fault: "job maintenance failed"},
+			{Name: "job.forget", Every: time.Hour, Do: j.forget, Fault: "old jobs not deleted"},
+		}, others...)...)
+	})
 	<-ctx.Done()
 	j.close()
-	grace, cancel := context.WithTimeout(behind, stopPatience)
-	err = client.Stop(grace)
-	cancel()
-	// some work does not listen: its transaction is broken off, and its last batch is done again
-	// elsewhere
-	if err != nil {
+	if !j.drained(behind, stopPatience) {
+		// some work does not listen: its transaction is broken off, and its last batch is done
+		// again elsewhere
 		for _, r := range j.runs() {
 			r.cancel(ErrStopping)
 		}
-		last, cancel := context.WithTimeout(behind, time.Second)
-		err = client.StopAndCancel(last)
-		cancel()
+		if !j.drained(behind, time.Second) {
+			return errors.New("job: work goes on after the server stopped")
+		}
 	}
 	end()
 	group.Wait()
-	return err
+	return nil
+}
+
+// drained waits until no worker is busy, and reports whether that came about in time.
+func (j *Jobs) drained(ctx context.Context, patience time.Duration) bool {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	for {
+		j.mu.Lock()
+		busy := j.lanes[0].busy + j.lanes[1].busy
+		j.mu.Unlock()
+		if busy == 0 {
+			return true
+		}
+		select {
+		case <-ctx.Done():
+			return false
+		case <-j.freed:
+		}
+	}
 }
 
 // close lets everything that lasts end: streams, waits and, at their next boundary, runs.
@@ -60,19 +77,22 @@ func (j *Jobs) close() {
 	}
 }
 
-// keep renews the leases of all runs of this process, in one statement.
+// keep renews the leases of all runs of this process, in one statement, while there are any.
 func (j *Jobs) keep(ctx context.Context) {
-	tick := time.NewTicker(j.tempo.renew)
-	defer tick.Stop()
 	for {
 		select {
 		case <-ctx.Done():
 			return
-		case <-tick.C:
+		case <-j.begun:
 		}
-		if runs := j.runs(); len(runs) > 0 {
-			if err := j.renew(ctx, runs); err != nil && ctx.Err() == nil {
-				j.log.Warn("leases not renewed", "error", errs.LogText(err))
+		for len(j.runs()) > 0 {
+			if sleep(ctx, j.tempo.renew); ctx.Err() != nil {
+				return
+			}
+			if runs := j.runs(); len(runs) > 0 {
+				if err := j.renew(ctx, runs); err != nil && ctx.Err() == nil {
+					j.log.Warn("leases not renewed", "error", errs.LogText(err))
+				}
 			}
 		}
 	}
@@ -123,100 +143,55 @@ func (j *Jobs) renew(ctx context.Context, runs []*Run) error {
 	return err
 }
 
-// lookOut finds jobs whose worker has died and jobs that nobody was told of, until ctx ends. Every
-// server does it; they skip each other's rows.
-func (j *Jobs) lookOut(ctx context.Context) {
-	at := time.Now() // of the next look
-	for swept := at; ; {
-		if j.doze(ctx, time.Until(at)) {
-			if err := j.desk.InTx(ctx, func(tx pg.Tx) error { return j.tickets(ctx, tx) }); err != nil &&
-				ctx.Err() == nil {
-				j.log.Warn("jobs wait for the next poll", "error", errs.LogText(err))
-			}
-			if time.Now().Before(at) {
-				continue
-			}
-		}
-		if ctx.Err() != nil {
-			return
-		}
-		next, err := j.look(ctx)
-		if err != nil && ctx.Err() == nil {
-			j.log.Warn("job maintenance failed", "error", errs.LogText(err))
-			next = time.Second
-		}
-		at = time.Now().Add(next)
-		if time.Since(swept) > time.Hour {
-			swept = time.Now()
-			if err := j.forget(ctx); err != nil && ctx.Err() == nil {
-				j.log.Warn("old jobs not deleted", "error", errs.LogText(err))
-			}
-		}
-	}
-}
-
-// look mends what it finds and answers when to look again: soon, and not later than the next lease
-// can run out.
-func (j *Jobs) look(ctx context.Context) (time.Duration, error) {
-	left, due, err := j.sight(ctx)
-	if err == nil && (left < 0 || due) {
-		if err = j.mend(ctx); err == nil {
-			// leases of one dead worker run out at different moments, and each is waited for
-			left, _, err = j.sight(ctx)
-		}
-	}
-	if left < 0 {
-		left = time.Second // another server may be at it, or the row is locked for a moment
-	}
-	return min(j.tempo.look, left+time.Millisecond), err
-}
-
-// sight is how long the oldest lease has left, and whether jobs are due that nobody was told of.
-func (j *Jobs) sight(ctx context.Context) (left time.Duration, due bool, err error) {
+// next returns how long it is until a job is due that a free worker of this process could take, or
+// until a lease runs out. A lease that is renewed meanwhile is looked at again, so a dead worker is
+// noticed when its lease has run out and not later.
+func (j *Jobs) next(ctx context.Context, q pg.Querier) (time.Duration, error) {
 	type sight struct {
-		Oldest int64 `db:"oldest"` // ms since the renewal of the oldest lease
-		Due    bool  `db:"due"`
+		Due    *int64 `db:"due"`     // ms until the first of them
+		Oldest *int64 `db:"renewed"` // ms until the oldest renewal, which is past
 	}
-	s, err := pg.One[sight](ctx, j.desk, `
+	kinds := []string{}
+	j.mu.Lock()
+	for _, l := range j.lanes {
+		if l.busy < l.workers && !j.closed {
+			kinds = append(kinds, l.kinds...)
+		}
+	}
+	j.mu.Unlock()
+	s, err := pg.One[sight](ctx, q, `
 		select
-			coalesce((extract(epoch from clock_timestamp() - (select min(renewed_at) from job
-				where state = 'running')) * 1000)::bigint, 0) as oldest,
-			exists (`+dueJobs+`) as due`, j.tempo.lease.Milliseconds())
-	return j.tempo.lease - time.Duration(s.Oldest)*time.Millisecond, s.Due, err
-}
-
-// dueJobs are queued jobs that nobody has been told of, or whose ticket went down with the worker
-// that had drawn it.
-const dueJobs = `
-	select id, kind, priority from job
-	where state = 'queued' and run_at <= clock_timestamp() and (dispatch is null or
-		dispatched_at < clock_timestamp() - make_interval(secs => $1 / 1000.0) and
-		not exists (select from river.river_job t where t.id = job.dispatch and t.state = 'available'))`
-
-// doze waits until it is time to look again, or somebody put jobs.
-func (j *Jobs) doze(ctx context.Context, d time.Duration) (put bool) {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-ctx.Done():
-	case <-t.C:
-	case <-j.put:
-		put = true
-	}
-	return put
-}
-
-// tickets writes tickets for all that is due.
-func (j *Jobs) tickets(ctx context.Context, tx pg.Tx) error {
-	waiting, err := pg.All[due](ctx, tx, dueJobs+` order by priority, run_at
-		limit 500 for update skip locked`, j.tempo.lease.Milliseconds())
+			ceil(extract(epoch from (select min(run_at) from job where state = 'queued' and kind = any($1))
+				- clock_timestamp()) * 1000)::bigint as due,
+			ceil(extract(epoch from (select min(renewed_at) from job where state = 'running')
+				- clock_timestamp()) * 1000)::bigint as renewed`, kinds)
 	if err != nil {
-		return err
+		return 0, err
 	}
-	return j.dispatch(ctx, tx, waiting)
+	left := due.Never
+	if s.Oldest != nil {
+		left = j.tempo.lease + time.Duration(*s.Oldest)*time.Millisecond
+	}
+	j.mu.Lock()
+	j.lost = left <= 0
+	j.mu.Unlock()
+	return min(left, due.In(s.Due)), nil
 }
 
-// mend puts back what dead workers left, and writes tickets for all that is due.
+// look mends what dead workers left, and takes what is due.
+func (j *Jobs) look(ctx context.Context) error {
+	j.mu.Lock()
+	lost := j.lost
+	j.mu.Unlock()
+	if lost {
+		if err := j.mend(ctx); err != nil {
+			return err
+		}
+	}
+	return j.claim(ctx)
+}
+
+// mend puts back what dead workers left. Every server does it; they skip each other's rows.
 func (j *Jobs) mend(ctx context.Context) error {
 	if err := j.silence(ctx); err != nil {
 		return err
@@ -238,7 +213,7 @@ func (j *Jobs) mend(ctx context.Context) error {
 					and renewed_at < clock_timestamp() - make_interval(secs => @lease / 1000.0) for update skip locked)
 			update job set
 				state = gone.next, lease_owner = null, lease_number = lease_number + 1, losses = losses + 1,
-					dispatch = null, run_at = now(),
+					run_at = now(),
 				finished_at = case when gone.next <> 'queued' then now() end,
 				error_code = case gone.next when 'failed' then @code end, error_message = case gone.next
 					when 'failed' then @message end
@@ -256,10 +231,7 @@ func (j *Jobs) mend(ctx context.Context) error {
 				over = append(over, l.ID)
 			}
 		}
-		if err := j.follow(ctx, tx, over...); err != nil {
-			return err
-		}
-		return j.tickets(ctx, tx)
+		return follow(ctx, tx, over...)
 	})
 	if err != nil {
 		return err

@@ -47,7 +47,7 @@ func serve(ctx context.Context, s server) error {
 	}
 	j := job.New(db, slog.New(slog.NewTextHandler(os.Stderr, nil)))
 	if s.Quick {
-		j.Quicken(100*time.Millisecond, 150*time.Millisecond, 2*time.Second)
+		j.Quicken(100*time.Millisecond, 2*time.Second)
 	}
 	j.Add(paced(s.Stop, func(ctx context.Context, n int) error { return allowed(ctx, db, n) }))
 	return j.Run(ctx)

@@ -194,7 +194,7 @@ func (j *Jobs) Cancel(ctx context.Context, tx pg.Tx, in Ref) (Job, error) {
 	if err != nil || r.FinishedAt == nil {
 		return j.record(ctx, r), err
 	}
-	return j.record(ctx, r), j.follow(ctx, tx, r.ID)
+	return j.record(ctx, r), follow(ctx, tx, r.ID)
 }
 
 // Ops is the menu of jobs.

@@ -3,12 +3,13 @@ package job
 import (
 	"context"
 
+	"coffer/internal/due"
 	"coffer/internal/pg"
 )
 
-// Served reports whether a server that works on jobs is running. River's leader renews its term as
-// long as it lives, gives it up when it stops, and loses it some seconds after it was killed.
+// Served reports whether a server that works on jobs is running: its clock has a connection, which
+// ends with the process.
 func (j *Jobs) Served(ctx context.Context) (bool, error) {
-	return pg.Value[bool](ctx, j.db, `select exists (select from river.river_leader
-		where expires_at > clock_timestamp())`)
+	return pg.Value[bool](ctx, j.db, `select exists (select from pg_stat_activity
+		where datname = current_database() and application_name = $1)`, due.Application)
 }

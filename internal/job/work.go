@@ -6,36 +6,79 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"slices"
 	"time"
 
 	"coffer/internal/errs"
-	"coffer/internal/id"
 	"coffer/internal/op"
 	"coffer/internal/pg"
-	"github.com/riverqueue/river"
 )
 
-// take runs the job that a ticket names, if that ticket is the one that counts, and sees to its
-// end. What goes wrong on the way is mended by whoever looks next.
-func (j *Jobs) take(ctx context.Context, job id.ID, ticket int64) error {
-	if j.stopping() {
-		return river.JobSnooze(0) // for another server
+// claim takes the jobs that are due, as many as there are free workers, and starts them. Other
+// servers do the same: each job is taken by one of them.
+func (j *Jobs) claim(ctx context.Context) error {
+	for i := range j.lanes {
+		free, kinds := j.reserve(i)
+		if free == 0 {
+			continue
+		}
+		taken, err := pg.All[claim](ctx, j.desk, `
+			with next as (
+				select id from job where state = 'queued' and run_at <= clock_timestamp() and kind = any(@kinds)
+				order by priority, run_at, id limit @free for update skip locked)
+			update job set
+				state = 'running', attempt = attempt + 1, started_at = coalesce(started_at, now()),
+				lease_owner = @owner, lease_number = lease_number + 1, renewed_at = clock_timestamp()
+			from next where job.id = next.id
+			returning job.id, short_id, kind, args, position, attempt, failures, priority, lease_number, actor_type,
+				actor_id, actor_name, actor_scope, actor_key`,
+			pg.Args{"owner": j.owner, "kinds": kinds, "free": free})
+		j.release(i, free-len(taken))
+		if err != nil {
+			return err
+		}
+		for _, c := range taken {
+			go func() {
+				j.take(context.WithoutCancel(ctx), c)
+				j.release(i, 1)
+				j.clock.Wake(chore) // for what the worker could do next
+			}()
+		}
 	}
-	c, err := pg.One[claim](ctx, j.desk, `
-		update job set
-			state = 'running', attempt = attempt + 1, started_at = coalesce(started_at, now()),
-			lease_owner = @owner, lease_number = lease_number + 1, renewed_at = clock_timestamp()
-		where id = @id and dispatch = @ticket and state = 'queued' and kind = any(@kinds)
-		returning id, short_id, kind, args, position, attempt, failures, priority, lease_number, actor_type, actor_id,
-			actor_name, actor_scope, actor_key`,
-		pg.Args{"owner": j.owner, "id": job, "ticket": ticket, "kinds": j.names()})
-	if errors.Is(err, pg.ErrNoRow) {
-		return nil // cancelled, or another ticket was written, or only a newer server knows this kind
+	return nil
+}
+
+// reserve takes all free workers of a lane, and names the kinds that they work on. A server that
+// stops has none.
+func (j *Jobs) reserve(i int) (free int, kinds []string) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	l := &j.lanes[i]
+	if j.closed || len(l.kinds) == 0 {
+		return 0, nil
 	}
-	if err != nil {
-		return err
+	free, l.busy = l.workers-l.busy, l.workers
+	return free, l.kinds
+}
+
+// release gives workers of a lane back.
+func (j *Jobs) release(i, n int) {
+	j.mu.Lock()
+	j.lanes[i].busy -= n
+	j.mu.Unlock()
+	signal(j.freed)
+}
+
+// signal leaves a word in a channel that holds one.
+func signal(c chan<- struct{}) {
+	select {
+	case c <- struct{}{}:
+	default: // it is known already
 	}
+}
+
+// take runs a job that this process has claimed, and sees to its end. What goes wrong on the way is
+// mended by whoever looks next.
+func (j *Jobs) take(ctx context.Context, c claim) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	r := &Run{jobs: j, claim: c, cancel: cancel, position: c.Position, renewed: time.Now()}
@@ -45,16 +88,6 @@ func (j *Jobs) take(ctx context.Context, job id.ID, ticket int64) error {
 	start := time.Now()
 	result, err := r.work(op.WithActor(ctx, c.actor()))
 	r.finish(ctx, result, err, time.Since(start))
-	return nil
-}
-
-func (j *Jobs) names() []string {
-	names := make([]string, 0, len(j.kinds))
-	for name := range j.kinds {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	return names
 }
 
 func (c claim) actor() op.Actor {
@@ -72,6 +105,7 @@ func (j *Jobs) track(r *Run) {
 	j.running[r] = true
 	closed := j.closed
 	j.mu.Unlock()
+	signal(j.begun)
 	if closed {
 		r.halt(ErrStopping)
 	}
@@ -216,8 +250,7 @@ type final struct{ error }
 // Unwrap returns the failure itself.
 func (f final) Unwrap() error { return f.error }
 
-// end writes the ending if the lease is still held, and reports whether it was. Work that shall go
-// on gets its ticket in the same transaction.
+// end writes the ending if the lease is still held, and reports whether it was.
 func (r *Run) end(ctx context.Context, e ending) (held bool, err error) {
 	var code, message *string
 	if e.failure != nil {
@@ -229,7 +262,6 @@ func (r *Run) end(ctx context.Context, e ending) (held bool, err error) {
 				state = @state, result = @result, error_code = @code, error_message = @message, lease_owner = null,
 					lease_number = lease_number + 1,
 				finished_at = case when @state <> 'queued' then now() end, failures = failures + @failed,
-					dispatch = null,
 				run_at = case when @state = 'queued' then now() + make_interval(secs => @pause) else run_at end
 			where id = @id and lease_number = @number and state = 'running'`, pg.Args{
 			"state": e.state, "result": json.RawMessage(e.result), "code": code, "message": message,
@@ -237,15 +269,10 @@ func (r *Run) end(ctx context.Context, e ending) (held bool, err error) {
 			"id": r.claim.ID, "number": r.claim.Number,
 		})
 		held = n == 1
-		switch {
-		case err != nil || !held:
+		if err != nil || !held || e.state == Queued {
 			return err
-		case e.state != Queued:
-			return r.jobs.follow(ctx, tx, r.claim.ID)
-		case e.pause > 0:
-			return nil
 		}
-		return r.jobs.dispatch(ctx, tx, []due{{r.claim.ID, r.claim.Kind, r.claim.Priority}})
+		return follow(ctx, tx, r.claim.ID)
 	})
 	return held, err
 }

@@ -234,13 +234,13 @@ func calls(body []byte, tools map[string]bool) bool {
 
 // over serves each actor the tools of a scope.
 func (t *Tools) over(scope func(op.Actor) op.Scope) http.Handler {
-	servers := map[op.Scope]*mcp.Server{op.Read: t.server(op.Read, fromToken), op.Full: t.server(op.Full, fromToken)}
-	get := func(r *http.Request) *mcp.Server { return servers[scope(op.ActorOf(r.Context()))] }
+	servers := newServers(func(s op.Scope) *mcp.Server { return t.server(s, fromToken) })
+	get := func(r *http.Request) *mcp.Server { return servers.get(scope(op.ActorOf(r.Context()))) }
 	stateless := mcp.NewStreamableHTTPHandler(get, &mcp.StreamableHTTPOptions{
 		Stateless: true, DisableLocalhostProtection: true, PropagateRequestCancellation: true,
 		MaxRequestBodyBytes: MaxBody,
 	})
-	stateful := newSessionTable(liveSessions(servers)).serve(mcp.NewStreamableHTTPHandler(get,
+	stateful := newSessionTable(servers.live).serve(mcp.NewStreamableHTTPHandler(get,
 		&mcp.StreamableHTTPOptions{
 			DisableLocalhostProtection: true, SessionTimeout: sessionTimeout, MaxRequestBodyBytes: MaxBody,
 		}))

@@ -144,15 +144,40 @@ func (t *sessionTable) opened(owner id.ID, name string) {
 	}
 }
 
-// liveSessions lists the open sessions of the servers by id.
-func liveSessions(servers map[op.Scope]*mcp.Server) func() map[string]*mcp.ServerSession {
-	return func() map[string]*mcp.ServerSession {
-		live := map[string]*mcp.ServerSession{}
-		for _, s := range servers {
-			for one := range s.Sessions() {
-				live[one.ID()] = one
-			}
-		}
-		return live
+// servers are those of a handler by scope, each made when the first request needs it: most
+// households have no assistant.
+type servers struct {
+	make func(op.Scope) *mcp.Server
+	mu   sync.Mutex
+	made map[op.Scope]*mcp.Server
+}
+
+func newServers(create func(op.Scope) *mcp.Server) *servers {
+	return &servers{make: create, made: map[op.Scope]*mcp.Server{}}
+}
+
+// get returns the server of a scope, or nil if the scope has none.
+func (s *servers) get(scope op.Scope) *mcp.Server {
+	if scope != op.Read && scope != op.Full {
+		return nil
 	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.made[scope] == nil {
+		s.made[scope] = s.make(scope)
+	}
+	return s.made[scope]
+}
+
+// live lists the open sessions by id.
+func (s *servers) live() map[string]*mcp.ServerSession {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	live := map[string]*mcp.ServerSession{}
+	for _, one := range s.made {
+		for session := range one.Sessions() {
+			live[session.ID()] = session
+		}
+	}
+	return live
 }

@@ -20,10 +20,10 @@ type sessionHouse struct {
 }
 
 func newSessionHouse(perKey, total int) *sessionHouse {
-	servers := map[op.Scope]*mcp.Server{op.Read: newServer("1", nil)}
-	h := &sessionHouse{sessionTable: newSessionTable(liveSessions(servers)), callers: map[string]id.ID{}}
+	servers := newServers(func(op.Scope) *mcp.Server { return newServer("1", nil) })
+	h := &sessionHouse{sessionTable: newSessionTable(servers.live), callers: map[string]id.ID{}}
 	h.perKey, h.total = perKey, total
-	get := func(*http.Request) *mcp.Server { return servers[op.Read] }
+	get := func(*http.Request) *mcp.Server { return servers.get(op.Read) }
 	inner := h.serve(mcp.NewStreamableHTTPHandler(get, &mcp.StreamableHTTPOptions{DisableLocalhostProtection: true}))
 	h.handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		inner.ServeHTTP(w, r.WithContext(op.WithActor(r.Context(), op.Actor{ID: h.caller(r.Header.Get("Caller"))})))

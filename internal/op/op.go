@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -121,6 +122,7 @@ type Deleted struct {
 
 func define[In, Out any](s Spec, writes bool, f func(context.Context, pg.Querier, In) (Out, error)) *Op {
 	o := &Op{Spec: s, Writes: writes, In: SchemaOf[In](), Out: SchemaOf[Out]()}
+	o.In.Props = slices.Clone(o.In.Props) // where HTTP carries them is the op's own
 	o.Method, o.Path, _ = strings.Cut(s.Route, " ")
 	if o.Scope == Auto {
 		o.Scope = Read

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"coffer/internal/id"
 	"coffer/internal/money"
@@ -111,10 +112,28 @@ type schemer interface{ Schema() *Schema }
 // An enumerated type is a string that lists its values.
 type enumerated interface{ Enum() []string }
 
-// SchemaOf returns the schema of T.
+// SchemaOf returns the schema of T. The schemas of its parts are shared with all other schemas that
+// have them, and must not be changed.
 func SchemaOf[T any]() *Schema { return schemaFor(reflect.TypeFor[T]()) }
 
+// structs are the schemas of named structs, each inferred once in a process: most of what the
+// program has in memory at rest is schemas.
+var structs sync.Map // of reflect.Type to *Schema
+
 func schemaFor(t reflect.Type) *Schema {
+	if t.Kind() != reflect.Struct || t.Name() == "" {
+		return infer(t)
+	}
+	s, ok := structs.Load(t)
+	if !ok {
+		s, _ = structs.LoadOrStore(t, infer(t))
+	}
+	mine := *s.(*Schema) //nolint:forcetypeassert // nothing else is stored
+	mine.Props = slices.Clip(mine.Props)
+	return &mine
+}
+
+func infer(t reflect.Type) *Schema {
 	if s, ok := known[t]; ok {
 		return &s
 	}

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"coffer/internal/errs"
-	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/stdlib"
 	"github.com/pressly/goose/v3"
@@ -75,80 +74,30 @@ func (db *DB) SchemaVersion(ctx context.Context) (int64, error) {
 	return 0, err
 }
 
-// A Step is a part of the schema that a library brings and keeps up to date itself, after our own
-// migrations.
-type Step struct {
-	Name    string // with its version, so that another version has another name
-	Pending func(context.Context, Querier) (bool, error)
-	Run     func(context.Context, *DB) error
-}
-
-// Migrate brings the schema to Newest, then runs the pending steps of libraries, and returns what
-// it did. Several servers may start at once: one migrates, the others wait for it.
-func (db *DB) Migrate(ctx context.Context, steps ...Step) ([]string, error) {
-	return db.MigrateFiles(ctx, Migrations(), steps...)
+// Migrate brings the schema to Newest and returns what it did. Several servers may start at once:
+// one migrates, the others wait for it.
+func (db *DB) Migrate(ctx context.Context) ([]string, error) {
+	return db.MigrateFiles(ctx, Migrations())
 }
 
 // MigrateFiles is Migrate with the given migrations instead of the program's own.
-func (db *DB) MigrateFiles(ctx context.Context, files fs.FS, steps ...Step) ([]string, error) {
+func (db *DB) MigrateFiles(ctx context.Context, files fs.FS) ([]string, error) {
 	patient, err := db.patient(ctx)
 	if err != nil {
 		return nil, err
 	}
 	defer patient.Close()
-	return patient.migrate(ctx, files, steps...)
+	return patient.runFiles(ctx, files)
 }
 
 // patient is the same database through connections of their own that wait for locks as long as it
-// takes: for a server that migrates, and for calls of servers that still run. A step of a library
-// needs two at once. They are opened on use.
+// takes: for a server that migrates, and for calls of servers that still run. They are opened on
+// use.
 func (db *DB) patient(ctx context.Context) (*DB, error) {
 	cfg := db.Config()
 	cfg.MaxConns = 4
 	cfg.ConnConfig.RuntimeParams["lock_timeout"] = "0"
 	return newDB(ctx, cfg)
-}
-
-func (db *DB) migrate(ctx context.Context, files fs.FS, steps ...Step) ([]string, error) {
-	names, err := db.runFiles(ctx, files)
-	for _, s := range steps {
-		if err != nil {
-			return names, err
-		}
-		var ran bool
-		if ran, err = db.runStep(ctx, s); ran {
-			names = append(names, s.Name)
-		}
-	}
-	return names, err
-}
-
-// stepLock keeps two servers from running libraries' steps at once.
-const stepLock = 7205759403793
-
-// runStep holds the lock on a connection of its own, because a library commits as it goes:
-// PostgreSQL lets some changes of a schema be used only after that.
-func (db *DB) runStep(ctx context.Context, s Step) (ran bool, err error) {
-	if pending, err := s.Pending(ctx, db); err == nil && !pending {
-		return false, nil
-	}
-	// An error can mean that another server is in the middle of the step: with the lock in hand it
-	// is looked at again.
-	err = pgx.BeginFunc(ctx, db.Pool, func(tx pgx.Tx) error {
-		if _, err := Exec(ctx, tx, `select pg_advisory_xact_lock($1)`, stepLock); err != nil {
-			return err
-		}
-		pending, err := s.Pending(ctx, db) // another server may have done it meanwhile
-		if err != nil || !pending {
-			return err
-		}
-		ran = true
-		return s.Run(ctx, db)
-	})
-	if err != nil {
-		return false, fmt.Errorf("migrate %s: %w", s.Name, err)
-	}
-	return ran, nil
 }
 
 func (db *DB) runFiles(ctx context.Context, files fs.FS) ([]string, error) {

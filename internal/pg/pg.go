@@ -99,6 +99,7 @@ func Open(ctx context.Context, url string, o Options) (*DB, error) {
 	}
 	cfg.MaxConns = int32(conns - kept)
 	cfg.ConnConfig.ConnectTimeout = 2 * time.Second
+	cfg.MaxConnIdleTime, cfg.HealthCheckPeriod = time.Minute, 15*time.Second // an idle server holds none of them
 	params := cfg.ConnConfig.RuntimeParams
 	params["application_name"] = "coffer"
 	params["timezone"] = "UTC"

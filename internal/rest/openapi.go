@@ -9,6 +9,7 @@ import (
 	"sort"
 	"strconv"
 	"strings"
+	"sync"
 
 	"coffer/internal/op"
 )
@@ -402,29 +403,48 @@ func sorted[K int | string](set map[K]bool) []K {
 	return list
 }
 
-// documents serves the OpenAPI document and the reference page to anyone, without requests to other
-// servers.
-func (s *Server) documents(mux *routes) error {
-	doc := Document(s.Ops, s.Raw, s.Groups)
+// Papers are the printed descriptions of the interface. They are the same for every server of a
+// program.
+type Papers struct {
+	JSON, YAML []byte // the OpenAPI document
+	Page       []byte // the reference, for people
+}
+
+// Print prints the descriptions of ops and routes.
+func Print(ops []*op.Op, raw []Raw, groups map[string]string, version string) (Papers, error) {
+	doc := Document(ops, raw, groups)
 	asJSON, err := json.MarshalIndent(doc, "", "  ")
 	if err != nil {
-		return fmt.Errorf("print the OpenAPI document: %w", err)
+		return Papers{}, fmt.Errorf("print the OpenAPI document: %w", err)
 	}
-	page, err := s.reference()
+	page, err := reference(ops, raw, groups, version)
 	if err != nil {
-		return fmt.Errorf("print the API reference: %w", err)
+		return Papers{}, fmt.Errorf("print the API reference: %w", err)
 	}
-	serve := func(route, kind string, body []byte) {
+	return Papers{asJSON, []byte(doc.YAML()), page}, nil
+}
+
+// documents serves the OpenAPI document and the reference page to anyone, without requests to other
+// servers. They are printed when somebody asks first.
+func (s *Server) documents(mux *routes) {
+	papers := s.Papers
+	if papers == nil {
+		papers = sync.OnceValues(func() (Papers, error) { return Print(s.Ops, s.Raw, s.Groups, s.Version) })
+	}
+	serve := func(route, kind string, part func(Papers) []byte) {
 		mux.Handle(route, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			p, err := papers()
+			if err != nil {
+				panic(err) // the menu itself is at fault, and its tests would have said so
+			}
 			w.Header().Set("Content-Type", kind)
 			w.Header().Set("Cache-Control", "no-cache")
 			w.Header().Set("Content-Security-Policy", pagePolicy)
-			_, _ = w.Write(body)
+			_, _ = w.Write(part(p))
 		}))
 	}
-	serve("GET /openapi.json", "application/json", asJSON)
-	serve("GET /openapi.yaml", "application/yaml", []byte(doc.YAML()))
-	serve("GET /docs", "text/html; charset=utf-8", page)
-	serve("GET /docs/style.css", "text/css; charset=utf-8", stylesheet)
-	return nil
+	serve("GET /openapi.json", "application/json", func(p Papers) []byte { return p.JSON })
+	serve("GET /openapi.yaml", "application/yaml", func(p Papers) []byte { return p.YAML })
+	serve("GET /docs", "text/html; charset=utf-8", func(p Papers) []byte { return p.Page })
+	serve("GET /docs/style.css", "text/css; charset=utf-8", func(Papers) []byte { return stylesheet })
 }

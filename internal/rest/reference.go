@@ -44,15 +44,15 @@ func (r refOp) Command() string { return strings.ReplaceAll(r.Name, ".", " ") }
 
 // reference returns the API reference as one page without script, so that it reads the same
 // offline, in a text browser and under the strictest policy.
-func (s *Server) reference() ([]byte, error) {
+func reference(ops []*op.Op, raw []Raw, about map[string]string, version string) ([]byte, error) {
 	var groups []*refGroup
 	at := map[string]*refGroup{}
-	for _, o := range s.Ops {
+	for _, o := range ops {
 		if o.Route == "" {
 			continue
 		}
 		if at[o.Group()] == nil {
-			at[o.Group()] = &refGroup{Name: o.Group(), About: s.Groups[o.Group()]}
+			at[o.Group()] = &refGroup{Name: o.Group(), About: about[o.Group()]}
 			groups = append(groups, at[o.Group()])
 		}
 		answer := ""
@@ -80,8 +80,8 @@ func (s *Server) reference() ([]byte, error) {
 	}
 	var b bytes.Buffer
 	err = t.Execute(&b, map[string]any{
-		"Icon": page.Icon.Path, "Groups": groups, "Codes": codes, "Raw": s.Raw,
-		"Contract": ContractVersion, "Version": s.Version,
+		"Icon": page.Icon.Path, "Groups": groups, "Codes": codes, "Raw": raw,
+		"Contract": ContractVersion, "Version": version,
 	})
 	return b.Bytes(), err
 }

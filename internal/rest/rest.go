@@ -81,6 +81,8 @@ type Server struct {
 	Host    string   // the server's public name, if it has one
 	Origin  string   // its scheme and host, as browsers write them
 	Proxies []string // networks of trusted reverse proxies
+	// prints the documents, once for all servers of the program; nil prints them for this one
+	Papers func() (Papers, error)
 }
 
 // Handler returns the whole surface.
@@ -98,9 +100,7 @@ func (s *Server) Handler() (http.Handler, error) {
 	for _, r := range s.Raw {
 		mux.Handle(r.Route, s.serveRaw(r, gate))
 	}
-	if err := s.documents(mux); err != nil {
-		return nil, err
-	}
+	s.documents(mux)
 	proxies, err := newProxies(s.Proxies)
 	if err != nil {
 		return nil, err

@@ -132,10 +132,7 @@ func (w *Webhooks) store(ctx context.Context, provider string, e bank.Event, bod
 	if err := errors.Join(err, sent.Close()); err != nil {
 		return false, fmt.Errorf("store the event: %w", err)
 	}
-	if known = event.RowsAffected() == 0; !known {
-		w.jobs.Wake()
-	}
-	return known, nil
+	return event.RowsAffected() == 0, nil
 }
 
 func sessionPlace(event id.ID) seal.Place {

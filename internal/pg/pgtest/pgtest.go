@@ -16,7 +16,6 @@ import (
 	"testing"
 
 	"coffer/internal/id"
-	"coffer/internal/job"
 	"coffer/internal/pg"
 	"github.com/jackc/pgx/v5"
 )
@@ -138,7 +137,6 @@ var template = sync.OnceValues(func() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	h.Write([]byte(job.Schema().Name))
 	name := fmt.Sprintf("coffer_template_%x", h.Sum(nil)[:8])
 	c, err := connect(ctx, AdminURL(), patience)
 	if err != nil {
@@ -163,7 +161,7 @@ var template = sync.OnceValues(func() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	_, err = db.Migrate(ctx, job.Schema())
+	_, err = db.Migrate(ctx)
 	db.Close()
 	if err != nil {
 		return "", err

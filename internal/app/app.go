@@ -37,6 +37,7 @@ import (
 	"coffer/internal/setting"
 	"coffer/internal/signin"
 	"coffer/internal/signin/oauth"
+	"coffer/internal/statement"
 	"coffer/internal/total"
 	"coffer/internal/webhook"
 	"github.com/prometheus/client_golang/prometheus"
@@ -69,6 +70,7 @@ type App struct {
 	References   *reference.References
 	Feed         *feed.Feed
 	LinkSessions *linksession.Sessions
+	Statements   *statement.Statements
 	Members      *member.Members
 	Hooks        *webhook.Webhooks
 	Archive      *archive.Archive
@@ -161,6 +163,7 @@ func parts(db *pg.DB, log *slog.Logger) *App {
 	a.Feed = feed.New(db, a.Auth, a.Books, a.Rules, a.Jobs)
 	a.Feed.Then(a.Links.AfterSync)
 	a.LinkSessions = linksession.New(db, a.Feed)
+	a.Statements = statement.New(db, a.Feed, a.Books.Register, a.Books, a.Rules, a.Jobs)
 	a.Members = member.New(a.Auth, a.Feed, a.Books.Register)
 	a.Hooks = webhook.New(db, a.Feed, a.LinkSessions, a.Jobs, log)
 	a.Archive = archive.New(db, a.Jobs, a.Auth, a.Feed, a.Links, Version)
@@ -175,9 +178,9 @@ func (a *App) Ops() []*op.Op { return a.ops() }
 
 func (a *App) menu() []*op.Op {
 	return forAdmins(slices.Concat(a.system.ops(), a.Auth.Ops(), a.Jobs.Ops(), a.LinkSessions.Ops(), a.Feed.Ops(),
-		a.Members.Ops(), a.Hooks.Ops(), a.Filing.Ops(), a.Books.Ops(), a.Totals.Ops(), a.Others.Ops(), a.Rules.Ops(),
-		a.References.Ops(), a.Links.Ops(), a.Journal.Ops(), a.Archive.Ops(), a.Setting.Ops(), a.Reports.Ops(),
-		a.Overviews.Ops()))
+		a.Statements.Ops(), a.Members.Ops(), a.Hooks.Ops(), a.Filing.Ops(), a.Books.Ops(), a.Totals.Ops(),
+		a.Others.Ops(), a.Rules.Ops(), a.References.Ops(), a.Links.Ops(), a.Journal.Ops(), a.Archive.Ops(),
+		a.Setting.Ops(), a.Reports.Ops(), a.Overviews.Ops()))
 }
 
 // Groups describes each noun of the menu.

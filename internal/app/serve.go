@@ -212,7 +212,7 @@ func (a *App) sweep(ctx context.Context) {
 	}{
 		{a.forgetAnswers, "old responses not deleted"},
 		{a.Auth.Sweep, "expired credentials not deleted"},
-		{a.Feed.ForgetUploads, "old files not deleted"},
+		{a.Statements.ForgetUploads, "old files not deleted"},
 		{a.Archive.Forget, "old exports not deleted"},
 		{a.LinkSessions.Forget, "old link sessions not deleted"},
 		{a.Hooks.Sweep, "old webhook events not deleted"},

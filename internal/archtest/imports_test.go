@@ -19,9 +19,9 @@ var levels = [][]string{
 	5:  {"filing", "account"},
 	6:  {"ledger"},
 	7:  {"counterparty", "total"},
-	8:  {"rulebook", "reference", "report", "accountlink", "setting", "statement"},
+	8:  {"rulebook", "reference", "report", "accountlink", "setting"},
 	9:  {"feed", "overview", "workflow"},
-	10: {"linksession", "member"},
+	10: {"linksession", "statement", "member"},
 	11: {"webhook"},
 	12: {"rest", "mcp", "cli", "signin", "linkpage"},
 	13: {"app", "archive", "archtest"},
@@ -81,7 +81,7 @@ var seenBy = map[string][]string{
 	"app":          {"cmd/coffer"},
 	"archive":      {"cmd/coffer", "app"},
 	"web":          {"app"},
-	"bank/csvfile": {"feed", "statement"},          // files come without a provider to ask
+	"bank/csvfile": {"statement"},                  // files come without a provider to ask
 	"household":    {"app", "banksim", "modelsim"}, // tests, benchmarks and the demo
 	"banksim":      {"app"},
 	"modelsim":     {"app"},

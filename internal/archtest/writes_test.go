@@ -33,7 +33,7 @@ var owners = map[string]string{
 	"connection":        "feed",
 	"quarantine":        "feed",
 	"sync_log":          "feed",
-	"upload":            "feed",
+	"upload":            "statement",
 	"link_session":      "linksession",
 	"webhook_event":     "webhook",
 	"account":           "account",

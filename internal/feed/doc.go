@@ -1,13 +1,12 @@
-// Package feed brings transactions in: it owns the connections to banks, syncs them page by page,
-// and imports files. It must not know what a transaction means, nor distinguish providers: the
-// ledger and the rules do the former, package bank the latter.
+// Package feed brings transactions in: it owns the connections to banks and syncs them page by
+// page. It must not know what a transaction means, nor distinguish providers: the ledger and the
+// rules do the former, package bank the latter.
 //
 // # Terms
 //
 //   - A connection is one link to a provider for one member, with its credentials and its cursor.
 //   - A sync reads a connection as a job. Its record is the sync log.
 //   - A page is what a provider returns at once. A loop reads pages until the provider has no more.
-//   - An import reads a statement file. It is one transaction and one change.
 //   - The quarantine keeps rows that a provider sent and that could not be read.
 //
 // # The life of a connection

@@ -14,7 +14,6 @@ import (
 	"coffer/internal/pg"
 	"coffer/internal/rulebook"
 	"coffer/internal/seal"
-	"coffer/internal/statement"
 )
 
 // Feed holds the connections of one household.
@@ -51,8 +50,8 @@ func (f *Feed) Then(steps ...func(context.Context, *job.Run) error) {
 	f.then = append(f.then, steps...)
 }
 
-// follow takes the steps that follow a sync.
-func (f *Feed) follow(ctx context.Context, run *job.Run) {
+// Follow takes the steps that follow a sync or an import.
+func (f *Feed) Follow(ctx context.Context, run *job.Run) {
 	for _, step := range f.then {
 		if err := step(ctx, run); err != nil {
 			run.Warn(ctx, "work after a sync is left for the next one", err)
@@ -116,14 +115,6 @@ func (f *Feed) Ops() []*op.Op {
 			Summary: "Syncs a connection now, as a job; if a sync is already running, the call joins it.",
 		},
 			f.SyncConnection), 0, f.jobs.Await),
-		op.Reading(op.Spec{
-			Name: "csv.preview", Heavy: true, Route: "POST /connections/csv/preview", TextIn: "csv text/csv",
-			Scope: op.Full, Summary: "Shows how a bank's CSV file would be read; stores nothing.",
-		}, statement.Preview),
-		op.Long(op.Writing(op.Spec{
-			Name: "csv.import", Heavy: true, Route: "POST /connections/{id}/csv/import", TextIn: "csv text/csv",
-			Summary: "Imports a bank's CSV file, as a job; rows that are already stored are not added again.",
-		}, f.ImportFile), 0, f.jobs.Await),
 		op.Reading(op.Spec{Name: "sync.list", Route: "GET /sync/logs", Summary: "Lists the syncs, newest first."},
 			f.SyncLogs),
 		op.Reading(op.Spec{Name: "sync.get", Route: "GET /sync/logs/{id}", Summary: "Shows one sync."}, f.SyncLog),

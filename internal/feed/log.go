@@ -128,9 +128,8 @@ func (f *Feed) EndLogs(ctx context.Context) error {
 	_, err := pg.Exec(ctx, f.db, `
 		update sync_log l set status = case j.state when 'cancelled' then 'cancelled'
 			else 'error' end, error_code = j.error_code, error_message = j.error_message, finished_at = j.finished_at
-		from job j where j.id = l.job_id and l.status = 'running' and j.kind = any($1)
-			and j.state in ('failed', 'cancelled')
-			and j.finished_at > now() - interval '1 day'`, []string{SyncKind, ImportKind})
+		from job j where j.id = l.job_id and l.status = 'running' and j.state in ('failed', 'cancelled')
+			and j.finished_at > now() - interval '1 day'`)
 	return err
 }
 

@@ -167,7 +167,7 @@ func outcomes(connections []id.ID, syncs map[string]job.Job) (SyncedAll, error) 
 			out.Failed++
 			continue
 		}
-		var t tally
+		var t Tally
 		if err := json.Unmarshal(j.Result, &t); err != nil {
 			return SyncedAll{}, fmt.Errorf("read the result of a sync: %w", err)
 		}

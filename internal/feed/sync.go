@@ -21,12 +21,11 @@ func (f *Feed) Kinds() []job.Kind {
 	return []job.Kind{
 		{Name: SyncKind, Unit: "transactions", Work: f.sync, Retries: 5, Prompt: true},
 		{Name: SyncAllKind, Unit: "connections", Work: f.awaitSyncs, Retries: 5, Timeout: 12 * time.Hour},
-		{Name: ImportKind, Unit: "transactions", Work: f.importFile, Retries: 5},
 	}
 }
 
-// A tally is what a sync did so far.
-type tally struct {
+// A Tally is what a sync or an import did so far.
+type Tally struct {
 	Added       int64 `json:"added"`
 	Modified    int64 `json:"modified"`
 	Removed     int64 `json:"removed"`
@@ -38,7 +37,7 @@ type tally struct {
 
 // Synced is the result of a sync.
 type Synced struct {
-	tally
+	Tally
 	SyncLogID id.ID  `json:"sync_log_id"`
 	ChangeID  *id.ID `json:"change_id"`
 }
@@ -47,7 +46,7 @@ type Synced struct {
 // loop that broke begins again from the stored cursor, and pages that are stored compare as
 // unchanged.
 type syncState struct {
-	tally
+	Tally
 	Log    id.ID  `json:"log"`
 	Change *id.ID `json:"change"`
 }
@@ -83,8 +82,8 @@ func (f *Feed) sync(ctx context.Context, run *job.Run) (any, error) {
 		err = r.loop(ctx)
 	}
 	if err == nil {
-		f.follow(ctx, run)
-		return Synced{r.at.tally, r.at.Log, r.at.Change}, nil
+		f.Follow(ctx, run)
+		return Synced{r.at.Tally, r.at.Log, r.at.Change}, nil
 	}
 	if _, told := errors.AsType[*bank.Error](err); !told {
 		return nil, err // the database, the server's stop, a cancellation: another run goes on, or none

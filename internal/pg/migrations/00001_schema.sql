@@ -348,7 +348,7 @@ create table tag (
 create unique index tag_slug on tag (slug) where deleted_at is null; -- one live tag per slug; look-ups by slug
 
 
--- ==== feed: connections (syncs and imports are below, after the journal) ====
+-- ==== feed: connections (syncs are below, after the journal) ====
 
 -- A link to a bank through a provider, or the place that imported files belong to.
 create table connection (
@@ -731,7 +731,7 @@ create table rule_hit (
 );
 
 
--- ==== feed: syncs and imports ====
+-- ==== feed: syncs ====
 
 -- One sync or import, from the first page to the last or to the error that stopped it.
 create table sync_log (
@@ -771,6 +771,9 @@ create table quarantine (
 	last_seen_at  timestamptz not null default now()
 );
 create unique index quarantine_row on quarantine (connection_id, provider_id, reason) where provider_id <> ''; -- the same row of every sync, once
+
+
+-- ==== statement: imports of files ====
 
 -- Uploaded files that a job reads once and then deletes.
 create table upload (

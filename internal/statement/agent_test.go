@@ -1,4 +1,4 @@
-package feed
+package statement
 
 import (
 	"slices"
@@ -15,7 +15,7 @@ func TestAnAgentsFileOnlyAdds(t *testing.T) {
 	renamed := head + "2026-01-01,GROCER,-12.50,f3a91c77\n2026-01-02,RENT TO " +
 		"EVIL,-900.00,0b7d52e4\n2026-01-06,NEW,-1.00,77aa12cd\n"
 	moved := head + "2026-01-01,GROCER,-12.50,f3a91c77\n2026-01-03,RENT,-900.00,0b7d52e4\n2026-01-05,SALARY,2500.00,c41e88aa\n"
-	b := newBranch(t, 10)
+	b := newBranch(t)
 	for _, agent := range []bool{true, false} {
 		d := b.drawer(t)
 		if _, err := d.put(t.Context(), first); err != nil {

@@ -1,4 +1,4 @@
-package feed
+package statement
 
 import (
 	"bytes"
@@ -11,6 +11,7 @@ import (
 	"coffer/internal/bank"
 	"coffer/internal/bank/csvfile"
 	"coffer/internal/errs"
+	"coffer/internal/feed"
 	"coffer/internal/id"
 	"coffer/internal/job"
 	"coffer/internal/journal"
@@ -18,11 +19,15 @@ import (
 	"coffer/internal/money"
 	"coffer/internal/op"
 	"coffer/internal/pg"
-	"coffer/internal/statement"
 )
 
 // ImportKind is the job that imports a file.
 const ImportKind = "feed.import"
+
+// Kinds are the jobs of statement.
+func (s *Statements) Kinds() []job.Kind {
+	return []job.Kind{{Name: ImportKind, Unit: "transactions", Work: s.importFile, Retries: 5}}
+}
 
 // A FileAccount is the account that a file is for: an existing one with this name, or a new one.
 type FileAccount struct {
@@ -33,13 +38,13 @@ type FileAccount struct {
 
 // ImportFile is the input of ImportFile.
 type ImportFile struct {
-	ID        string                 `json:"id" minLength:"1" doc:"The connection's UUID or short id"`
-	CSV       op.File                `json:"csv" minLength:"1" format:"file" doc:"The file, as in the preview"`
-	Options   *statement.FileOptions `json:"options,omitempty" doc:"How to read the file, as in the preview; omitted options are taken from the connection's last file, or detected"`
-	AccountID *string                `json:"account_id,omitempty" minLength:"1" in:"query" doc:"The account to import into: UUID or short id; defaults to the connection's only account"`
-	Account   *FileAccount           `json:"account,omitempty" doc:"The account to import into, by name; it is created if the connection has none of this name"`
-	FileName  *string                `json:"file_name,omitempty" minLength:"1" maxLength:"200" format:"line" in:"query" doc:"The file's name; a new account is named after it if neither the bank nor an account number is known"`
-	statement.FileOptions
+	ID        string       `json:"id" minLength:"1" doc:"The connection's UUID or short id"`
+	CSV       op.File      `json:"csv" minLength:"1" format:"file" doc:"The file, as in the preview"`
+	Options   *FileOptions `json:"options,omitempty" doc:"How to read the file, as in the preview; omitted options are taken from the connection's last file, or detected"`
+	AccountID *string      `json:"account_id,omitempty" minLength:"1" in:"query" doc:"The account to import into: UUID or short id; defaults to the connection's only account"`
+	Account   *FileAccount `json:"account,omitempty" doc:"The account to import into, by name; it is created if the connection has none of this name"`
+	FileName  *string      `json:"file_name,omitempty" minLength:"1" maxLength:"200" format:"line" in:"query" doc:"The file's name; a new account is named after it if neither the bank nor an account number is known"`
+	FileOptions
 }
 
 // A delivery is a file that a job puts into the books.
@@ -54,8 +59,8 @@ type delivery struct {
 }
 
 // ImportFile starts a job that imports a file.
-func (f *Feed) ImportFile(ctx context.Context, tx pg.Tx, in ImportFile) (job.Job, error) {
-	c, err := f.LockConnection(ctx, tx, in.ID)
+func (s *Statements) ImportFile(ctx context.Context, tx pg.Tx, in ImportFile) (job.Job, error) {
+	c, err := s.feed.LockConnection(ctx, tx, in.ID)
 	if err != nil {
 		return job.Job{}, err
 	}
@@ -64,7 +69,7 @@ func (f *Feed) ImportFile(ctx context.Context, tx pg.Tx, in ImportFile) (job.Job
 			"files can be imported only into a connection with provider csv that is not disconnected; create one "+
 				"with {connection.create}")
 	}
-	raw, err := statement.Content(in.CSV)
+	raw, err := content(in.CSV)
 	if err != nil {
 		return job.Job{}, err
 	}
@@ -72,11 +77,11 @@ func (f *Feed) ImportFile(ctx context.Context, tx pg.Tx, in ImportFile) (job.Job
 	if err != nil {
 		return job.Job{}, err
 	}
-	p, o, warnings, err := f.inspect(ctx, tx, c, in, account, raw)
+	p, o, warnings, err := s.inspect(ctx, tx, c, in, account, raw)
 	if err != nil {
 		return job.Job{}, err
 	}
-	settled, err := statement.ReadingOptions(o, p)
+	settled, err := settledOptions(o, p)
 	if err != nil {
 		return job.Job{}, err
 	}
@@ -84,8 +89,7 @@ func (f *Feed) ImportFile(ctx context.Context, tx pg.Tx, in ImportFile) (job.Job
 	if _, err := pg.Exec(ctx, tx, `insert into upload (id, content) values ($1, $2)`, upload, raw); err != nil {
 		return job.Job{}, err
 	}
-	if _, err := pg.Exec(ctx, tx, `update connection set csv_options = $2, updated_at = clock_timestamp()
-		where id = $1`, c.ID, settled); err != nil {
+	if err := s.feed.RememberOptions(ctx, tx, c.ID, settled); err != nil {
 		return job.Job{}, err
 	}
 	d := delivery{
@@ -97,12 +101,12 @@ func (f *Feed) ImportFile(ctx context.Context, tx pg.Tx, in ImportFile) (job.Job
 	} else {
 		d.New = nameAccount(c, in, p)
 	}
-	return f.jobs.Enqueue(ctx, tx, ImportKind, d, job.Options{})
+	return s.jobs.Enqueue(ctx, tx, ImportKind, d, job.Options{})
 }
 
 // inspect finds out how the file is read: as the caller says, else as the connection's last one
 // was, else as it looks.
-func (f *Feed) inspect(ctx context.Context, tx pg.Tx, c Connection, in ImportFile, account *fileAccount,
+func (s *Statements) inspect(ctx context.Context, tx pg.Tx, c feed.Connection, in ImportFile, account *fileAccount,
 	raw []byte,
 ) (csvfile.Preview, csvfile.Options, []csvfile.Warning, error) {
 	fail := func(err error) (csvfile.Preview, csvfile.Options, []csvfile.Warning, error) {
@@ -112,11 +116,11 @@ func (f *Feed) inspect(ctx context.Context, tx pg.Tx, c Connection, in ImportFil
 	if err != nil {
 		return fail(err)
 	}
-	usual, err := statement.UsualCurrency(ctx, tx)
+	usual, err := usualCurrency(ctx, tx)
 	if err != nil {
 		return fail(err)
 	}
-	said := statement.Either(in.Options, in.FileOptions)
+	said := either(in.Options, in.FileOptions)
 	look := func(remembered []byte) (p csvfile.Preview, o csvfile.Options, err error) {
 		if o, err = said.Reading(remembered); err != nil {
 			return p, o, err
@@ -145,7 +149,7 @@ func (f *Feed) inspect(ctx context.Context, tx pg.Tx, c Connection, in ImportFil
 	if account != nil {
 		expected = account.Currency
 	}
-	return p, o, slices.Concat(p.Warnings, statement.CurrencyAssumed(said, p, expected)), nil
+	return p, o, slices.Concat(p.Warnings, currencyAssumed(said, p, expected)), nil
 }
 
 // Imported is the result of an import.
@@ -189,7 +193,7 @@ const (
 )
 
 // importFile is the job: all rows that can be read go in together, or none does.
-func (f *Feed) importFile(ctx context.Context, run *job.Run) (any, error) {
+func (s *Statements) importFile(ctx context.Context, run *job.Run) (any, error) {
 	var d delivery
 	if err := run.Args(&d); err != nil {
 		return nil, err
@@ -200,7 +204,7 @@ func (f *Feed) importFile(ctx context.Context, run *job.Run) (any, error) {
 	}
 	var out Imported
 	if stored, err := run.Position(&out); stored || err != nil { // by a run that was cut off behind its one batch
-		f.follow(ctx, run)
+		s.feed.Follow(ctx, run)
 		return out, err
 	}
 	err := run.Batch(ctx, func(ctx context.Context, tx pg.Tx) (job.Step, error) {
@@ -212,7 +216,7 @@ func (f *Feed) importFile(ctx context.Context, run *job.Run) (any, error) {
 			Rejected: []LeftOut{}, Skipped: []LeftOut{},
 			Warnings: append([]csvfile.Warning{}, d.Warnings...),
 		}
-		done, err := f.take(ctx, tx, run.ID(), d, bytes.NewReader(raw), o, &out)
+		done, err := s.take(ctx, tx, run.ID(), d, bytes.NewReader(raw), o, &out)
 		if err != nil {
 			return job.Step{}, err
 		}
@@ -220,7 +224,7 @@ func (f *Feed) importFile(ctx context.Context, run *job.Run) (any, error) {
 		return job.Step{Done: done, Total: done, Position: out}, err
 	})
 	if err == nil {
-		f.follow(ctx, run)
+		s.feed.Follow(ctx, run)
 	}
 	return out, err
 }
@@ -246,25 +250,22 @@ func fetch(ctx context.Context, q pg.Querier, upload id.ID) ([]byte, error) {
 }
 
 // take puts the file's rows into the books, part by part within one transaction.
-func (f *Feed) take(ctx context.Context, tx pg.Tx, run id.ID, d delivery, file *bytes.Reader, o csvfile.Options,
+func (s *Statements) take(ctx context.Context, tx pg.Tx, run id.ID, d delivery, file *bytes.Reader, o csvfile.Options,
 	out *Imported,
 ) (int64, error) {
 	p, err := csvfile.Inspect(ctx, file, o)
 	if err != nil {
 		return 0, err
 	}
-	if _, err := lockLink(ctx, tx, d.Connection); err != nil { // before the account, as those do who take an import on
+	at := progress{out: out} // the connection before the account, as those do who start an import
+	if at.log, err = s.feed.StartImport(ctx, tx, d.Connection, run); err != nil {
 		return 0, err
 	}
-	at := syncState{}
-	if at.Log, err = startLog(ctx, tx, syncRequest{d.Connection, "import"}, run); err != nil {
-		return 0, err
-	}
-	account, entries, err := f.openAccount(ctx, tx, d, out)
+	account, entries, err := s.openAccount(ctx, tx, d, out)
 	if err != nil {
 		return 0, err
 	}
-	ids, err := statement.Identify(ctx, tx, account, file, p)
+	ids, err := identify(ctx, tx, account, file, p)
 	if err != nil {
 		return 0, err
 	}
@@ -275,10 +276,10 @@ func (f *Feed) take(ctx context.Context, tx pg.Tx, run id.ID, d delivery, file *
 				return err
 			}
 		}
-		if err := f.books.Rekey(ctx, tx, account, part.was, part.now); err != nil {
+		if err := s.books.Rekey(ctx, tx, account, part.was, part.now); err != nil {
 			return err
 		}
-		made, err := f.part(ctx, tx, part.rows, &at, out)
+		made, err := s.part(ctx, tx, part.rows, &at)
 		entries = append(entries, made...)
 		part.clear()
 		return err
@@ -309,18 +310,21 @@ func (f *Feed) take(ctx context.Context, tx pg.Tx, run id.ID, d delivery, file *
 	if err := flush(); err != nil {
 		return 0, err
 	}
-	at.Quarantined = out.RowsRejected
-	at.Change, err = journal.Record(ctx, tx, journal.Note{Cause: journal.Import, Summary: out.summary()}, entries)
+	at.counts.Quarantined = out.RowsRejected
+	out.ChangeID, err = journal.Record(ctx, tx, journal.Note{Cause: journal.Import, Summary: out.summary()}, entries)
 	if err != nil {
 		return 0, err
 	}
-	if err := f.writeLog(ctx, tx, &at, true); err != nil {
-		return 0, err
-	}
-	_, err = pg.Exec(ctx, tx, `update connection set last_sync_at = clock_timestamp(),
-		last_attempt_at = clock_timestamp(), updated_at = clock_timestamp() where id = $1`, d.Connection)
-	out.ChangeID, out.SyncLogID = at.Change, at.Log
-	return at.Added + at.Unchanged + at.Modified, err
+	out.SyncLogID = at.log
+	return at.counts.Added + at.counts.Unchanged + at.counts.Modified,
+		s.feed.EndImport(ctx, tx, d.Connection, at.log, at.counts, out.ChangeID)
+}
+
+// progress is how far an import is.
+type progress struct {
+	log    id.ID
+	counts feed.Tally
+	out    *Imported
 }
 
 // summary is what the import's change is called.
@@ -340,13 +344,13 @@ func (out *Imported) summary() string {
 
 // part merges some rows and runs the rules. What is new is recorded as having been away before, so
 // that a revert takes it away again.
-func (f *Feed) part(ctx context.Context, tx pg.Tx, rows []ledger.Incoming, at *syncState,
-	out *Imported,
-) ([]journal.Entry, error) {
+func (s *Statements) part(ctx context.Context, tx pg.Tx, rows []ledger.Incoming, at *progress) ([]journal.Entry,
+	error,
+) {
 	if len(rows) == 0 {
 		return nil, nil
 	}
-	m, hits, err := f.rules.Merge(ctx, tx, at.Log, rows)
+	m, hits, err := s.rules.Merge(ctx, tx, at.log, rows)
 	if err != nil {
 		return nil, err
 	}
@@ -365,10 +369,11 @@ func (f *Feed) part(ctx context.Context, tx pg.Tx, rows []ledger.Incoming, at *s
 			Before: &away, BeforeSource: &source,
 		})
 	}
+	out, n := at.out, &at.counts
 	out.Added, out.Modified = out.Added+int64(len(m.Inserted)), out.Modified+int64(len(m.Changed))+m.Touched-m.Restored
 	out.Duplicates, out.Restored = out.Duplicates+m.Unchanged, out.Restored+m.Restored
-	at.Added, at.Modified, at.Unchanged = out.Added, out.Modified+out.Restored, out.Duplicates
-	at.RulesHit, at.Pages = at.RulesHit+hits, at.Pages+1
+	n.Added, n.Modified, n.Unchanged = out.Added, out.Modified+out.Restored, out.Duplicates
+	n.RulesHit, n.Pages = n.RulesHit+hits, n.Pages+1
 	return append(entries, m.Entries...), nil
 }
 
@@ -388,7 +393,7 @@ func fromFile(account id.ID, r csvfile.Row, currency money.Currency, mark string
 }
 
 // ForgetUploads deletes files whose job failed or was cancelled, one day after their upload.
-func (f *Feed) ForgetUploads(ctx context.Context) error {
-	_, err := pg.Exec(ctx, f.db, `delete from upload where created_at < now() - interval '1 day'`)
+func (s *Statements) ForgetUploads(ctx context.Context) error {
+	_, err := pg.Exec(ctx, s.db, `delete from upload where created_at < now() - interval '1 day'`)
 	return err
 }

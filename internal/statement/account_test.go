@@ -1,4 +1,4 @@
-package feed
+package statement
 
 import (
 	"testing"
@@ -17,7 +17,7 @@ import (
 // stays if something else is on it.
 func TestImportedAccountGoes(t *testing.T) {
 	t.Parallel()
-	b := newBranch(t, 10)
+	b := newBranch(t)
 	j := journal.New(b.db)
 	j.Join(b.books.Subjects()...)
 	canonical := func() string {
@@ -42,7 +42,7 @@ func TestImportedAccountGoes(t *testing.T) {
 	}
 	live := func() int {
 		t.Helper()
-		all, err := b.books.Accounts(t.Context(), b.db, op.None{})
+		all, err := b.Statements.accounts.Accounts(t.Context(), b.db, op.None{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -56,7 +56,7 @@ func TestImportedAccountGoes(t *testing.T) {
 	if len(undone.Skipped) > 0 || live() != before {
 		t.Fatalf("reverted: %+v, %d accounts, not %d", undone, live(), before)
 	}
-	if _, err := b.books.Account(t.Context(), b.db, account.Ref{ID: first.AccountID.String()}); !errs.Is(err,
+	if _, err := b.Statements.accounts.Account(t.Context(), b.db, account.Ref{ID: first.AccountID.String()}); !errs.Is(err,
 		errs.NotFound) {
 		t.Errorf("the account is still shown: %v", err)
 	}
@@ -94,7 +94,7 @@ func TestImportedAccountGoes(t *testing.T) {
 	}
 	// The file into an account that went: it is there again, and goes again.
 	err := b.db.InTx(t.Context(), func(tx pg.Tx) error {
-		entries, err := b.books.Revive(t.Context(), tx, []id.ID{first.AccountID})
+		entries, err := b.Statements.accounts.Revive(t.Context(), tx, []id.ID{first.AccountID})
 		if err == nil && len(entries) != 1 {
 			t.Errorf("revived with %d entries", len(entries))
 		}

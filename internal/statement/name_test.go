@@ -1,4 +1,4 @@
-package feed
+package statement
 
 import (
 	"errors"
@@ -15,7 +15,6 @@ import (
 	"coffer/internal/money"
 	"coffer/internal/op"
 	"coffer/internal/pg"
-	"coffer/internal/statement"
 	"coffer/internal/text"
 )
 
@@ -33,7 +32,7 @@ func (b *branch) orderFile(t *testing.T, in ImportFile) (j job.Job, err error) {
 
 func (b *branch) accounts(t *testing.T) (out []account.Account) {
 	t.Helper()
-	all, err := b.books.Accounts(t.Context(), b.db, op.None{})
+	all, err := b.Statements.accounts.Accounts(t.Context(), b.db, op.None{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -44,7 +43,7 @@ func (b *branch) accounts(t *testing.T) (out []account.Account) {
 // is refused.
 func TestImportIntoNamedAccount(t *testing.T) {
 	t.Parallel()
-	b := newBranch(t, 10)
+	b := newBranch(t)
 	at, before := b.bucket(t), len(b.accounts(t))
 	giro := func(name, kind string, c money.Currency) ImportFile {
 		return ImportFile{ID: at, CSV: []byte(twoRows), Account: &FileAccount{Name: name, Type: kind, Currency: c}}
@@ -94,7 +93,7 @@ func TestImportIntoNamedAccount(t *testing.T) {
 // Imports of one file at once make one account.
 func TestConcurrentImportsMakeOneAccount(t *testing.T) {
 	t.Parallel()
-	b := newBranch(t, 10)
+	b := newBranch(t)
 	for _, named := range []*FileAccount{{Name: "Giro", Currency: "EUR"}, nil} {
 		at, before := b.bucket(t), len(b.accounts(t))
 		var wait sync.WaitGroup
@@ -118,7 +117,7 @@ func TestConcurrentImportsMakeOneAccount(t *testing.T) {
 // A file into an account of the same name is restored after a revert, account and all.
 func TestImportAfterRevert(t *testing.T) {
 	t.Parallel()
-	b := newBranch(t, 10)
+	b := newBranch(t)
 	j := journal.New(b.db)
 	j.Join(b.books.Subjects()...)
 	revert := func(change *id.ID) {
@@ -165,7 +164,7 @@ func TestImportAfterRevert(t *testing.T) {
 // An account without a name is called after the bank and the number, then after the file.
 func TestImportedAccountsName(t *testing.T) {
 	t.Parallel()
-	b := newBranch(t, 10)
+	b := newBranch(t)
 	const (
 		boa   = "Date,Description,Amount,Running Bal.\n05/03/2026,COFFEE,-4.80,95.20\n05/14/2026,RENT,-90.00,5.20\n"
 		ours  = "Buchungstag;Empfänger;Betrag;Konto\n03.05.2026;Laden;-1,50;DE02100100100006820101\n14.05.2026;Laden;-2,50;DE02100100100006820101\n"
@@ -180,7 +179,7 @@ func TestImportedAccountsName(t *testing.T) {
 	}{
 		{"", boa, "Bank of America", ImportFile{}, "USD"},
 		{"My bank", boa, "My bank", ImportFile{}, "USD"},
-		{"My bank", boa, "My bank", ImportFile{Options: &statement.FileOptions{
+		{"My bank", boa, "My bank", ImportFile{Options: &FileOptions{
 			DefaultCurrency: new(money.Currency("CAD")),
 		}}, "CAD"},
 		{"My bank", ours, "My bank 0101", ImportFile{}, "EUR"},
@@ -197,7 +196,7 @@ func TestImportedAccountsName(t *testing.T) {
 		}
 		x.in.ID, x.in.CSV = at, []byte(x.file)
 		out := b.file(t, x.in)
-		a, err := b.books.Account(t.Context(), b.db, account.Ref{ID: out.AccountID.String()})
+		a, err := b.Statements.accounts.Account(t.Context(), b.db, account.Ref{ID: out.AccountID.String()})
 		if err != nil || a.Name.Plain() != x.name || a.Currency != x.currency || out.Added != 2 || out.Reused {
 			t.Errorf("%q %q: %q in %s, want %q in %s; %v", x.bank, x.file, a.Name.Plain(), a.Currency, x.name,
 				x.currency, err)
@@ -214,7 +213,7 @@ func TestImportedAccountsName(t *testing.T) {
 // after.
 func TestCurrencyAssumed(t *testing.T) {
 	t.Parallel()
-	b := newBranch(t, 10)
+	b := newBranch(t)
 	const file = "Date,Description,Amount,Running Bal.\n05/03/2026,COFFEE,-4.80,95.20\n05/14/2026,RENT,-90.00,5.20\n"
 	euros := b.file(t, ImportFile{
 		ID: b.bucket(t), CSV: []byte(twoRows),
@@ -225,25 +224,25 @@ func TestCurrencyAssumed(t *testing.T) {
 		Account: &FileAccount{Name: "Giro", Currency: "USD"},
 	}).AccountID.String()
 	for name, x := range map[string]struct {
-		in   statement.PreviewFile
+		in   PreviewFile
 		want money.Currency
 		warn bool
 	}{
-		"nothing is said": {statement.PreviewFile{}, "USD", true},
-		"euros are said": {statement.PreviewFile{Options: &statement.FileOptions{
+		"nothing is said": {PreviewFile{}, "USD", true},
+		"euros are said": {PreviewFile{Options: &FileOptions{
 			DefaultCurrency: new(money.Currency("EUR")),
 		}}, "EUR", false},
-		"an account in EUR": {statement.PreviewFile{AccountID: &euros}, "EUR", true},
-		"an account in USD": {statement.PreviewFile{AccountID: &dollars}, "USD", false},
-		"no known format":   {statement.PreviewFile{CSV: []byte(twoRows)}, "EUR", false},
-		"a column": {statement.PreviewFile{CSV: []byte(
+		"an account in EUR": {PreviewFile{AccountID: &euros}, "EUR", true},
+		"an account in USD": {PreviewFile{AccountID: &dollars}, "USD", false},
+		"no known format":   {PreviewFile{CSV: []byte(twoRows)}, "EUR", false},
+		"a column": {PreviewFile{CSV: []byte(
 			"Date,Description,Amount,Running " +
 				"Bal.,Currency\n05/03/2026,COFFEE,-4.80,95.20,USD\n05/14/2026,RENT,-90.00,5.20,USD\n")}, "USD", false},
 	} {
 		if len(x.in.CSV) == 0 {
 			x.in.CSV = []byte(file)
 		}
-		p, err := statement.Preview(t.Context(), b.db, x.in)
+		p, err := b.Preview(t.Context(), b.db, x.in)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,4 +1,4 @@
-package feed
+package statement
 
 import (
 	"context"
@@ -7,13 +7,14 @@ import (
 	"strings"
 	"unicode"
 
+	"coffer/internal/account"
 	"coffer/internal/bank"
 	"coffer/internal/bank/csvfile"
 	"coffer/internal/errs"
+	"coffer/internal/feed"
 	"coffer/internal/id"
 	"coffer/internal/job"
 	"coffer/internal/journal"
-	"coffer/internal/ledger"
 	"coffer/internal/money"
 	"coffer/internal/pg"
 	"coffer/internal/text"
@@ -122,7 +123,7 @@ func taken(rows []fileAccount, format string) error {
 
 // nameAccount is the account to make for a file: as the caller names it, else after the bank and
 // the last digits of the number, else after the file.
-func nameAccount(c Connection, in ImportFile, p csvfile.Preview) *newAccount {
+func nameAccount(c feed.Connection, in ImportFile, p csvfile.Preview) *newAccount {
 	a := newAccount{
 		FileAccount: FileAccount{Type: "depository", Currency: p.DefaultCurrency},
 		Mask:        lastDigits(p.AccountNumber.Plain()),
@@ -185,8 +186,10 @@ func lastDigits(number string) string {
 // openAccount is the account that a file goes into, with the entries by which a revert of the
 // import removes it again if it came with the file. Nobody else brings rows of the account until
 // the import ends.
-func (f *Feed) openAccount(ctx context.Context, tx pg.Tx, d delivery, out *Imported) (id.ID, []journal.Entry, error) {
-	account, entries, err := f.findOrMake(ctx, tx, d)
+func (s *Statements) openAccount(ctx context.Context, tx pg.Tx, d delivery, out *Imported) (id.ID,
+	[]journal.Entry, error,
+) {
+	account, entries, err := s.findOrMake(ctx, tx, d)
 	if err != nil {
 		return account, nil, err
 	}
@@ -199,12 +202,12 @@ func (f *Feed) openAccount(ctx context.Context, tx pg.Tx, d delivery, out *Impor
 		return account, nil, err
 	}
 	// It went with an earlier import that was reverted, and is there again.
-	entries, err = f.books.Revive(ctx, tx, []id.ID{account})
+	entries, err = s.accounts.Revive(ctx, tx, []id.ID{account})
 	return account, entries, err
 }
 
 // findOrMake answers the account, and entries if it was made.
-func (f *Feed) findOrMake(ctx context.Context, tx pg.Tx, d delivery) (id.ID, []journal.Entry, error) {
+func (s *Statements) findOrMake(ctx context.Context, tx pg.Tx, d delivery) (id.ID, []journal.Entry, error) {
 	if d.Account != nil {
 		return *d.Account, nil, nil
 	}
@@ -229,13 +232,13 @@ func (f *Feed) findOrMake(ctx context.Context, tx pg.Tx, d delivery) (id.ID, []j
 	if err != nil || len(gone) > 0 {
 		return append(gone, id.ID{})[0], nil, err
 	}
-	made, err := f.books.AddAccounts(ctx, tx, []ledger.NewAccount{{
+	made, err := s.accounts.AddAccounts(ctx, tx, []account.Incoming{{
 		ConnectionID: &d.Connection, Provider: bank.CSV, ProviderID: id.Base62(12), Name: text.Name(d.New.Name),
 		Type: d.New.Type, Mask: d.New.Mask, Currency: d.New.Currency,
 	}})
 	if err != nil {
 		return id.ID{}, nil, err
 	}
-	entries, err := f.books.Made(ctx, tx, made)
+	entries, err := s.accounts.Made(ctx, tx, made)
 	return made[0], entries, err
 }

@@ -1,4 +1,4 @@
-package feed
+package statement
 
 import (
 	"encoding/json"
@@ -8,10 +8,10 @@ import (
 	"testing"
 	"time"
 
+	"coffer/internal/feed"
 	"coffer/internal/job"
 	"coffer/internal/op"
 	"coffer/internal/pg"
-	"coffer/internal/statement"
 )
 
 // file imports a file and answers the job's result.
@@ -37,9 +37,9 @@ func (b *branch) file(t *testing.T, in ImportFile) Imported {
 
 func (b *branch) bucket(t *testing.T) string {
 	t.Helper()
-	var c Connection
+	var c feed.Connection
 	err := b.db.InTx(t.Context(), func(tx pg.Tx) (err error) {
-		c, err = b.CreateConnection(t.Context(), tx, CreateConnection{Provider: "csv"}, Opened{})
+		c, err = b.feed.CreateConnection(t.Context(), tx, feed.CreateConnection{Provider: "csv"}, feed.Opened{})
 		return err
 	})
 	if err != nil {
@@ -50,7 +50,7 @@ func (b *branch) bucket(t *testing.T) string {
 
 func TestImport(t *testing.T) {
 	t.Parallel()
-	b := newBranch(t, 10)
+	b := newBranch(t)
 	at := b.bucket(t)
 	file := "Date,Description,Amount,Balance\n2026-05-01,COFFEE,-4.80,95.20\n2026-05-01,COFFEE,-4.80,90.40\n2026-05-02,RENT,-90.00,0.40\n"
 	first := b.file(t, ImportFile{ID: at, CSV: []byte(file)})
@@ -80,7 +80,7 @@ func TestImportLarge(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes a while")
 	}
-	b := newBranch(t, 10)
+	b := newBranch(t)
 	at := b.bucket(t)
 	var s strings.Builder
 	s.WriteString("Date;Name;Amount\n")
@@ -102,12 +102,12 @@ func TestImportLarge(t *testing.T) {
 // What a preview says can be sent back as it is.
 func TestPreviewComesBack(t *testing.T) {
 	t.Parallel()
-	b := newBranch(t, 10)
+	b := newBranch(t)
 	for _, file := range []string{
 		"Datum;Text;Betrag\n03.05.2026;Laden;-1.234,50\n14.05.2026;Gehalt;3.200,00\n",
 		"05/03/2026,-4.80,*,,COFFEE\n05/14/2026,1200.00,*,,SALARY\n", // no header
 	} {
-		p, err := statement.Preview(t.Context(), b.db, statement.PreviewFile{CSV: []byte(file)})
+		p, err := b.Preview(t.Context(), b.db, PreviewFile{CSV: []byte(file)})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -120,7 +120,7 @@ func TestPreviewComesBack(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		var part op.Deferred[statement.PreviewFile]
+		var part op.Deferred[PreviewFile]
 		if err := json.Unmarshal(raw, &part); err != nil {
 			t.Fatal(err)
 		}
@@ -128,7 +128,7 @@ func TestPreviewComesBack(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		again, err := statement.Preview(t.Context(), b.db, in)
+		again, err := b.Preview(t.Context(), b.db, in)
 		if err != nil || again.RowsTotal != p.RowsTotal || again.RowsTotal != 2 ||
 			string(again.Mapping) != string(p.Mapping) {
 			t.Errorf("%+v, then %+v, %v", p, again, err)
@@ -153,7 +153,7 @@ func TestImportHoldsItsFileOnce(t *testing.T) { //nolint:paralleltest // it meas
 	if testing.Short() {
 		t.Skip("takes a while")
 	}
-	b := newBranch(t, 10)
+	b := newBranch(t)
 	at := b.bucket(t)
 	start := time.Now()
 	if out := b.file(t, ImportFile{ID: at, CSV: []byte(long(100_000, 0))}); out.Added != 100_000 {

@@ -1,4 +1,4 @@
-package feed
+package statement
 
 import (
 	"bytes"
@@ -7,10 +7,10 @@ import (
 	"slices"
 	"testing"
 
+	"coffer/internal/account"
 	"coffer/internal/bank/banktest"
 	"coffer/internal/bank/csvfile"
 	"coffer/internal/id"
-	"coffer/internal/ledger"
 	"coffer/internal/pg"
 	"coffer/internal/text"
 )
@@ -31,7 +31,7 @@ func (b *branch) drawer(t *testing.T) *drawer {
 	}
 	d := &drawer{branch: b, connection: at}
 	err = b.db.InTx(t.Context(), func(tx pg.Tx) error {
-		made, err := b.books.AddAccounts(t.Context(), tx, []ledger.NewAccount{{
+		made, err := b.Statements.accounts.AddAccounts(t.Context(), tx, []account.Incoming{{
 			ConnectionID: &at, Provider: "csv", ProviderID: id.Base62(12), Name: text.Name("Giro"), Type: "depository",
 			Currency: "EUR",
 		}})
@@ -82,7 +82,7 @@ func TestStatementsIntoBooks(t *testing.T) {
 	if testing.Short() {
 		banks = 24
 	}
-	b := newBranch(t, 10)
+	b := newBranch(t)
 	for n := range banks {
 		r := rand.New(rand.NewPCG(uint64(n), 13))
 		p := banktest.NewPaper(r, banktest.PaperIDs(n)%banktest.PaperManners)
@@ -96,7 +96,7 @@ func TestStatementsIntoBooks(t *testing.T) {
 // neither is a duplicate.
 func TestImportCountsWhatItDid(t *testing.T) {
 	t.Parallel()
-	b := newBranch(t, 10)
+	b := newBranch(t)
 	d := b.drawer(t)
 	file := "Date,Description,Amount,Transaction " +
 		"ID\n2026-05-01,COFFEE,-4.80,a7\n2026-05-03,RENT,-90.00,b8\n2026-05-05,POWER,-40.00,c9\n"

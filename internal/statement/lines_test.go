@@ -1,4 +1,4 @@
-package feed
+package statement
 
 import (
 	"bytes"
@@ -47,7 +47,7 @@ func TestEveryLineIsCounted(t *testing.T) {
 	if testing.Short() {
 		files = files[:20]
 	}
-	b := newBranch(t, 10)
+	b := newBranch(t)
 	for _, name := range files {
 		file, err := os.ReadFile(name)
 		if err != nil {
@@ -72,7 +72,7 @@ func TestEveryLineIsCounted(t *testing.T) {
 // reason.
 func TestOddLinesAreCounted(t *testing.T) {
 	t.Parallel()
-	b := newBranch(t, 10)
+	b := newBranch(t)
 	odd := []string{
 		",COFFEE,-4.80,booked",                   // no date
 		"2026-05-04,COFFEE,,booked",              // no amount

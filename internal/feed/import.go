@@ -1,0 +1,33 @@
+package feed
+
+import (
+	"context"
+
+	"coffer/internal/id"
+	"coffer/internal/pg"
+)
+
+// RememberOptions stores how a connection's last file was read.
+func (f *Feed) RememberOptions(ctx context.Context, tx pg.Tx, connection id.ID, options []byte) error {
+	_, err := pg.Exec(ctx, tx, `update connection set csv_options = $2, updated_at = clock_timestamp()
+		where id = $1`, connection, options)
+	return err
+}
+
+// StartImport locks the connection that a file is imported into, and starts the log of that job.
+func (f *Feed) StartImport(ctx context.Context, tx pg.Tx, connection, run id.ID) (id.ID, error) {
+	if _, err := lockLink(ctx, tx, connection); err != nil {
+		return id.ID{}, err
+	}
+	return startLog(ctx, tx, syncRequest{connection, "import"}, run)
+}
+
+// EndImport completes the log of an import.
+func (f *Feed) EndImport(ctx context.Context, tx pg.Tx, connection, log id.ID, n Tally, change *id.ID) error {
+	if err := f.writeLog(ctx, tx, &syncState{Tally: n, Log: log, Change: change}, true); err != nil {
+		return err
+	}
+	_, err := pg.Exec(ctx, tx, `update connection set last_sync_at = clock_timestamp(),
+		last_attempt_at = clock_timestamp(), updated_at = clock_timestamp() where id = $1`, connection)
+	return err
+}

@@ -1,0 +1,41 @@
+package statement
+
+import (
+	"context"
+	"sync"
+	"testing"
+
+	"coffer/internal/auth"
+	"coffer/internal/feed"
+	"coffer/internal/filing"
+	"coffer/internal/job"
+	"coffer/internal/ledger"
+	"coffer/internal/pg"
+	"coffer/internal/pg/pgtest"
+	"coffer/internal/rulebook"
+)
+
+// A branch is a household with a worker, into which files are imported.
+type branch struct{ *Statements }
+
+func newBranch(t *testing.T) *branch {
+	t.Helper()
+	db := pgtest.New(t)
+	files := filing.New(ledger.CategoryUser{}, rulebook.CategoryUser{})
+	books, jobs := ledger.New(db, files), job.New(db, nil)
+	rules := rulebook.New(db, files, books, jobs)
+	b := &branch{New(db, feed.New(db, auth.New(db), books, rules, jobs), books.Register, books, rules, jobs)}
+	jobs.Add(b.Kinds()...)
+	ctx, stop := context.WithCancel(context.WithoutCancel(t.Context()))
+	var working sync.WaitGroup
+	working.Go(func() { _ = jobs.Run(ctx) }) // it ends with the test
+	t.Cleanup(func() { stop(); working.Wait() })
+	return b
+}
+
+func (b *branch) exec(t *testing.T, sql string, args ...any) {
+	t.Helper()
+	if _, err := pg.Exec(t.Context(), b.db, sql, args...); err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,180 @@
+package statement
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+
+	"coffer/internal/bank/csvfile"
+	"coffer/internal/id"
+	"coffer/internal/money"
+	"coffer/internal/op"
+	"coffer/internal/pg"
+)
+
+// PreviewFile is the input of Preview.
+type PreviewFile struct {
+	CSV       op.File      `json:"csv" minLength:"1" format:"file" doc:"The file's text. If it is not UTF-8, send data:text/csv;base64,… in JSON, or the raw file in a body of type text/csv"`
+	Options   *FileOptions `json:"options,omitempty" doc:"What is known about the file; in a text/csv request, the same names as query parameters"`
+	AccountID *string      `json:"account_id,omitempty" minLength:"1" in:"query" doc:"The account the file is for, to count the rows that are already stored: UUID or short id"`
+	FileOptions
+}
+
+// A FilePreview describes how a file is read.
+type FilePreview struct {
+	Encoding         string               `json:"encoding"`
+	Delimiter        string               `json:"delimiter"`
+	HeaderRow        *int                 `json:"header_row" doc:"Counted from 1; null if the file has no header"`
+	Columns          []csvfile.ColumnInfo `json:"columns" doc:"Untrusted: names and samples come from the file"`
+	Mapping          json.RawMessage      `json:"mapping" object:"any" doc:"Which column holds which field, by index from 0; edit it and pass it to the import"`
+	DateFormat       string               `json:"date_format"`
+	DecimalSeparator string               `json:"decimal_separator"`
+	AmountSign       string               `json:"amount_sign"`
+	Confidence       string               `json:"confidence" enum:"high,medium,low"`
+	KnownFormat      *string              `json:"known_format"`
+	DefaultCurrency  *money.Currency      `json:"default_currency" doc:"For rows that state no currency, and for an account created for the file: the account's, else the known format's, else the household's"`
+	FirstDate        *string              `json:"first_date" doc:"For the rows that can be read; null if there are none"`
+	LastDate         *string              `json:"last_date"`
+	RowsTotal        int                  `json:"rows_total" doc:"Transactions, including rejected ones"`
+	RowsRejected     int                  `json:"rows_rejected" doc:"Rows that cannot be read and would be left out"`
+	RowsSkipped      int                  `json:"rows_skipped" doc:"Lines below the header that are not transactions: pending charges, balances, totals, notes"`
+	Sample           []csvfile.Sample     `json:"sample" doc:"Untrusted: the text comes from the file"`
+	Duplicates       *int64               `json:"duplicates" doc:"How many rows are already stored in the account; null without account_id"`
+	Warnings         []csvfile.Warning    `json:"warnings"`
+}
+
+// Preview describes how a file would be read; it stores nothing.
+func (s *Statements) Preview(ctx context.Context, q pg.Querier, in PreviewFile) (FilePreview, error) {
+	raw, err := content(in.CSV)
+	if err != nil {
+		return FilePreview{}, err
+	}
+	said := either(in.Options, in.FileOptions)
+	account, currency, err := previewed(ctx, q, in.AccountID)
+	if err != nil {
+		return FilePreview{}, err
+	}
+	o, err := said.Reading(nil)
+	if err != nil {
+		return FilePreview{}, err
+	}
+	if o.UsualCurrency = currency; in.AccountID != nil && said.DefaultCurrency == nil {
+		o.DefaultCurrency = currency
+	}
+	file := bytes.NewReader(raw)
+	p, err := csvfile.Inspect(ctx, file, o)
+	if err != nil {
+		return FilePreview{}, err
+	}
+	mapping, err := json.Marshal(p.Mapping)
+	if err != nil {
+		return FilePreview{}, fmt.Errorf("print mapping: %w", err)
+	}
+	out := FilePreview{
+		Encoding: p.Encoding, Delimiter: p.Delimiter, HeaderRow: p.HeaderRow, Columns: p.Columns, Mapping: mapping,
+		DateFormat: p.DateFormat, DecimalSeparator: p.DecimalSeparator,
+		AmountSign: p.AmountSign, Confidence: p.Confidence, RowsTotal: p.RowsTotal, RowsRejected: p.RowsRejected,
+		RowsSkipped: p.RowsSkipped,
+		Sample:      p.Sample, Warnings: append(p.Warnings, currencyAssumed(said, p, currency)...),
+	}
+	if p.DefaultCurrency != "" {
+		out.DefaultCurrency = &p.DefaultCurrency
+	}
+	if p.KnownFormat != "" {
+		out.KnownFormat = &p.KnownFormat
+	}
+	if p.FirstDate != "" {
+		out.FirstDate, out.LastDate = &p.FirstDate, &p.LastDate
+	}
+	if in.AccountID == nil {
+		return out, nil
+	}
+	ids, err := identify(ctx, q, account, file, p)
+	if err != nil {
+		return FilePreview{}, err
+	}
+	out.Duplicates = new(ids.Known())
+	return out, nil
+}
+
+// currencyAssumed warns about a file that states no currency and whose known format implies another
+// one than expected: the account's or, if an account would be created, the household's.
+func currencyAssumed(said FileOptions, p csvfile.Preview, expected money.Currency) []csvfile.Warning {
+	if said.DefaultCurrency != nil || p.Assumed == 0 || p.FormatCurrency == "" || p.FormatCurrency == expected {
+		return nil
+	}
+	message := fmt.Sprintf("the file states no currency; its rows are read as %s, as usual for files of %s, not as "+
+		"%s; set default_currency if this is wrong", p.FormatCurrency, p.Bank, expected)
+	if p.DefaultCurrency == expected {
+		message = fmt.Sprintf("the file states no currency; its rows are read as %s, the account's currency, "+
+			"although files of %s are usually in %s; set default_currency if this is wrong", expected, p.Bank,
+			p.FormatCurrency)
+	}
+	return []csvfile.Warning{{Code: "currency_assumed", Message: message}}
+}
+
+// identify finds the rows of a file among those that an account has on the days of the file,
+// including deleted ones.
+func identify(ctx context.Context, q pg.Querier, account id.ID, file io.ReaderAt,
+	p csvfile.Preview,
+) (*csvfile.Identities, error) {
+	amounts, err := csvfile.Amounts(ctx, file, p)
+	if err != nil {
+		return nil, err
+	}
+	if len(amounts) == 0 {
+		return csvfile.Identify(ctx, file, p, nil)
+	}
+	type row struct {
+		Key    string       `db:"provider_id"`
+		Date   pg.Date      `db:"date"`
+		Amount money.Amount `db:"amount"`
+		Name   string       `db:"name"`
+	}
+	// Live and deleted rows are asked for apart, because each kind has an index and both together
+	// have none. A row of another amount is none of the file's, so that a file with one odd date
+	// does not bring the whole account here.
+	rows, err := pg.All[row](ctx, q, `
+		select t.provider_id, t.date, t.amount, d.name
+		from (
+			select provider_id, date, amount, descriptor_id from transaction
+			where account_id = $1 and date between $2::date and $3::date and (amount * 100)::bigint = any($4)
+				and deleted_at is null
+			union all
+			select provider_id, date, amount, descriptor_id from transaction
+			where account_id = $1 and date between $2::date and $3::date and (amount * 100)::bigint = any($4)
+				and deleted_at is not null) t
+		join descriptor d on d.id = t.descriptor_id
+		order by t.date, t.provider_id`, account, p.FirstDate, p.LastDate, amounts)
+	if err != nil {
+		return nil, err
+	}
+	stored := make([]csvfile.Stored, len(rows))
+	for i, r := range rows {
+		stored[i] = csvfile.Stored{Key: r.Key, Date: r.Date.String(), Cents: r.Amount.Cents(), Name: r.Name}
+	}
+	return csvfile.Identify(ctx, file, p, stored)
+}
+
+// previewed is the account that a file is for, if one is named, and the currency of rows that state
+// none.
+func previewed(ctx context.Context, q pg.Querier, ref *string) (id.ID, money.Currency, error) {
+	if ref == nil {
+		usual, err := usualCurrency(ctx, q)
+		return id.ID{}, usual, err
+	}
+	type row struct {
+		ID       id.ID          `db:"id"`
+		Currency money.Currency `db:"currency"`
+	}
+	a, err := pg.One[row](ctx, q, `select id, currency from account
+		where deleted_at is null and (id = $1 or short_id = $2)`, pg.RefTo(*ref).IDArgs()...)
+	return a.ID, a.Currency, pg.Named(err, "account_id", "account", "{account.list} lists them")
+}
+
+// usualCurrency returns the household's currency for rows that state none.
+func usualCurrency(ctx context.Context, q pg.Querier) (money.Currency, error) {
+	return pg.Value[money.Currency](ctx, q, `select default_currency from setting`)
+}

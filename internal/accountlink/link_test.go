@@ -10,6 +10,7 @@ import (
 	"sync"
 	"testing"
 
+	"coffer/internal/account"
 	"coffer/internal/accountlink"
 	"coffer/internal/errs"
 	"coffer/internal/filing"
@@ -68,14 +69,14 @@ func try[In, Out any](w *world, f func(context.Context, pg.Tx, In) (Out, error),
 
 func (w *world) accounts(t *testing.T, names ...string) []id.ID {
 	t.Helper()
-	list := make([]ledger.NewAccount, len(names))
+	list := make([]account.Incoming, len(names))
 	for i, n := range names {
-		list[i] = ledger.NewAccount{
+		list[i] = account.Incoming{
 			Provider: "csv", ProviderID: n, Name: text.Name(n), Type: "depository",
 			Currency: "EUR",
 		}
 	}
-	return do(t, w, w.books.AddAccounts, list)
+	return do(t, w, account.New(w.db).AddAccounts, list)
 }
 
 func (w *world) merge(t *testing.T, rows ...ledger.Incoming) {
@@ -346,14 +347,14 @@ func TestTotalsAreTrue(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	h := household.New(household.Options{Seed: 5, Transactions: 6000, Years: 2, Decoys: true})
-	names := make([]ledger.NewAccount, len(h.Accounts))
+	names := make([]account.Incoming, len(h.Accounts))
 	for i, a := range h.Accounts {
-		names[i] = ledger.NewAccount{
+		names[i] = account.Incoming{
 			Provider: h.Provider(i), ProviderID: a.ProviderID, Name: a.Name, Type: a.Type,
 			Currency: a.Currency,
 		}
 	}
-	accounts := do(t, w, w.books.AddAccounts, names)
+	accounts := do(t, w, account.New(w.db).AddAccounts, names)
 	type side struct{ account, row string }
 	paired, pairs := map[side]int64{}, map[int64]int{}
 	do(t, w, w.books.Load, iter.Seq[ledger.Incoming](func(yield func(ledger.Incoming) bool) {

@@ -12,6 +12,7 @@ import (
 	"sync"
 	"time"
 
+	"coffer/internal/account"
 	"coffer/internal/accountlink"
 	"coffer/internal/archive"
 	"coffer/internal/auth"
@@ -59,6 +60,7 @@ type App struct {
 	Jobs         *job.Jobs
 	Journal      *journal.Journal
 	Filing       *filing.Filing
+	Accounts     *account.Register
 	Books        *ledger.Books
 	Totals       *total.Totals
 	Others       *counterparty.Counterparties
@@ -150,6 +152,7 @@ func parts(db *pg.DB, log *slog.Logger) *App {
 	a.system, a.ops = &system{app: a}, sync.OnceValue(a.menu)
 	// whatever else points at categories joins here
 	a.Filing = filing.New(ledger.CategoryUser{}, counterparty.CategoryUser{}, rulebook.CategoryUser{})
+	a.Accounts = account.New(db)
 	a.Books = ledger.New(db, a.Filing)
 	a.Totals = total.New(a.Books)
 	a.Others = counterparty.New(a.Filing, a.Books)
@@ -160,15 +163,15 @@ func parts(db *pg.DB, log *slog.Logger) *App {
 	a.Reports = report.New()
 	a.Overviews = overview.New(a.Totals)
 	a.References = reference.New(a.Filing)
-	a.Feed = feed.New(db, a.Auth, a.Books, a.Rules, a.Jobs)
+	a.Feed = feed.New(db, a.Auth, a.Accounts, a.Books, a.Rules, a.Jobs)
 	a.Feed.Then(a.Links.AfterSync)
 	a.LinkSessions = linksession.New(db, a.Feed)
-	a.Statements = statement.New(db, a.Feed, a.Books.Register, a.Books, a.Rules, a.Jobs)
-	a.Members = member.New(a.Auth, a.Feed, a.Books.Register)
+	a.Statements = statement.New(db, a.Feed, a.Accounts, a.Books, a.Rules, a.Jobs)
+	a.Members = member.New(a.Auth, a.Feed, a.Accounts)
 	a.Hooks = webhook.New(db, a.Feed, a.LinkSessions, a.Jobs, log)
 	a.Archive = archive.New(db, a.Jobs, a.Auth, a.Feed, a.Links, Version)
-	a.Journal.Join(slices.Concat(a.Filing.Subjects(), a.Books.Subjects(), a.Others.Subjects(), a.Rules.Subjects(),
-		a.Links.Subjects(), a.Reports.Subjects())...)
+	a.Journal.Join(slices.Concat(a.Filing.Subjects(), a.Books.Subjects(), a.Accounts.Subjects(), a.Others.Subjects(),
+		a.Rules.Subjects(), a.Links.Subjects(), a.Reports.Subjects())...)
 	a.Jobs.Add(a.kinds()...)
 	return a
 }
@@ -178,9 +181,9 @@ func (a *App) Ops() []*op.Op { return a.ops() }
 
 func (a *App) menu() []*op.Op {
 	return forAdmins(slices.Concat(a.system.ops(), a.Auth.Ops(), a.Jobs.Ops(), a.LinkSessions.Ops(), a.Feed.Ops(),
-		a.Statements.Ops(), a.Members.Ops(), a.Hooks.Ops(), a.Filing.Ops(), a.Books.Ops(), a.Totals.Ops(),
-		a.Others.Ops(), a.Rules.Ops(), a.References.Ops(), a.Links.Ops(), a.Journal.Ops(), a.Archive.Ops(),
-		a.Setting.Ops(), a.Reports.Ops(), a.Overviews.Ops()))
+		a.Statements.Ops(), a.Members.Ops(), a.Hooks.Ops(), a.Filing.Ops(), a.Books.Ops(), a.Accounts.Ops(),
+		a.Totals.Ops(), a.Others.Ops(), a.Rules.Ops(), a.References.Ops(), a.Links.Ops(), a.Journal.Ops(),
+		a.Archive.Ops(), a.Setting.Ops(), a.Reports.Ops(), a.Overviews.Ops()))
 }
 
 // Groups describes each noun of the menu.

@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"coffer/internal/account"
 	"coffer/internal/app"
 	"coffer/internal/auth"
 	"coffer/internal/bank"
@@ -289,7 +290,7 @@ func newFormBook(t *testing.T, rows int) *formBook {
 		if err != nil {
 			return err
 		}
-		accounts, err := b.Books.AddAccounts(t.Context(), tx, []ledger.NewAccount{{
+		accounts, err := b.Accounts.AddAccounts(t.Context(), tx, []account.Incoming{{
 			ConnectionID: &connections[0], Provider: "csv", ProviderID: "1", Name: text.Name("Current"),
 			Type: "depository", Currency: "EUR", BalanceCurrent: new(money.MustParse("100.00")),
 		}})

@@ -16,6 +16,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"coffer/internal/account"
 	"coffer/internal/errs"
 	"coffer/internal/feed"
 	"coffer/internal/id"
@@ -506,7 +507,7 @@ func (b *formBook) hostileLoad(t *testing.T, list []hostileText) (accounts []id.
 		if err != nil {
 			return err
 		}
-		connections, given, rows := make([]feed.NewConnection, len(list)), make([]ledger.NewAccount,
+		connections, given, rows := make([]feed.NewConnection, len(list)), make([]account.Incoming,
 			len(list)), make([]ledger.Incoming, len(list))
 		for i, h := range list {
 			connections[i] = feed.NewConnection{MemberID: member, Provider: "plaid", Institution: text.Name(h.raw)}
@@ -517,12 +518,12 @@ func (b *formBook) hostileLoad(t *testing.T, list []hostileText) (accounts []id.
 		}
 		for i, h := range list {
 			c := text.Name(h.raw)
-			given[i] = ledger.NewAccount{
+			given[i] = account.Incoming{
 				ConnectionID: &ids[i], Provider: "plaid", ProviderID: c.Plain(), Name: c,
 				OfficialName: c, Type: "other", Subtype: c.Plain(), Mask: c.Plain(), Currency: "EUR",
 			}
 		}
-		if accounts, err = b.Books.AddAccounts(t.Context(), tx, given); err != nil {
+		if accounts, err = b.Accounts.AddAccounts(t.Context(), tx, given); err != nil {
 			return err
 		}
 		day, _ := pg.ParseDate("2026-01-02")

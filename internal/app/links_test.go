@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"testing"
 
+	"coffer/internal/account"
 	"coffer/internal/id"
 	"coffer/internal/ledger"
 	"coffer/internal/money"
@@ -18,7 +19,7 @@ func (w *world) fillLinks(t testing.TB) {
 	t.Helper()
 	ctx := op.WithActor(t.Context(), op.Actor{Type: op.System, Name: "test"})
 	err := w.DB.InTx(ctx, func(tx pg.Tx) error {
-		accounts, err := w.Books.AddAccounts(ctx, tx, []ledger.NewAccount{
+		accounts, err := w.Accounts.AddAccounts(ctx, tx, []account.Incoming{
 			{Provider: "plaid", ProviderID: "card", Name: text.Name("Card"), Type: "credit", Currency: "EUR"},
 			{Provider: "teller", ProviderID: "copy", Name: text.Name("Card of Bo"), Type: "credit", Currency: "EUR"},
 			{Provider: "plaid", ProviderID: "current", Name: text.Name("Current"), Type: "depository", Currency: "EUR"},
@@ -86,8 +87,8 @@ func busiestLink(t testing.TB, w *world) string {
 func (b *formBook) anotherAccount(t *testing.T) (made id.ID) {
 	t.Helper()
 	err := b.DB.InTx(t.Context(), func(tx pg.Tx) error {
-		ids, err := b.Books.AddAccounts(t.Context(), tx,
-			[]ledger.NewAccount{{
+		ids, err := b.Accounts.AddAccounts(t.Context(), tx,
+			[]account.Incoming{{
 				Provider: "csv", ProviderID: id.Base62(12), Name: text.Name("Another"),
 				Type: "depository", Currency: "EUR",
 			}})

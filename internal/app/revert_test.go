@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"coffer/internal/account"
 	"coffer/internal/money"
 	"coffer/internal/text"
 
@@ -142,8 +143,8 @@ func newRevertWorld(t *testing.T, tally *revertTally) *revertWorld {
 func revertSeed(t *testing.T, w *world, n int) {
 	t.Helper()
 	err := w.DB.InTx(t.Context(), func(tx pg.Tx) error {
-		accounts, err := w.Books.AddAccounts(t.Context(), tx,
-			[]ledger.NewAccount{{
+		accounts, err := w.Accounts.AddAccounts(t.Context(), tx,
+			[]account.Incoming{{
 				Provider: "plaid", ProviderID: "a", Name: text.Name("Everyday"), Type: "depository",
 				Currency: "EUR",
 			}})

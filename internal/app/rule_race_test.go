@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"coffer/internal/account"
 	"coffer/internal/id"
 	"coffer/internal/journal"
 	"coffer/internal/ledger"
@@ -96,8 +97,8 @@ func (r *ruleRace) fill() {
 	a := r.servers[0].App
 	ctx := op.WithActor(r.t.Context(), op.Actor{Type: op.System, Name: "test"})
 	err := a.DB.InTx(ctx, func(tx pg.Tx) error {
-		accounts, err := a.Books.AddAccounts(ctx, tx,
-			[]ledger.NewAccount{{
+		accounts, err := a.Accounts.AddAccounts(ctx, tx,
+			[]account.Incoming{{
 				Provider: "plaid", ProviderID: "a", Name: text.Name("Everyday"), Type: "depository",
 				Currency: "EUR",
 			}})

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"coffer/internal/account"
 	"coffer/internal/auth"
 	"coffer/internal/errs"
 	"coffer/internal/feed"
@@ -177,7 +178,8 @@ func (a *App) fill(ctx context.Context, h *household.Household, load loader, pro
 	if _, err := conn.Exec(ctx, `set statement_timeout = 0`); err != nil {
 		return err
 	}
-	if err := pgx.BeginFunc(ctx, conn, func(tx pgx.Tx) error { return a.Books.BackfillBalances(ctx, tx) }); err != nil {
+	err = pgx.BeginFunc(ctx, conn, func(tx pgx.Tx) error { return a.Accounts.BackfillBalances(ctx, tx) })
+	if err != nil {
 		return err
 	}
 	_, err = conn.Exec(ctx, `vacuum analyze`)
@@ -209,9 +211,9 @@ func (a *App) seedAccounts(ctx context.Context, tx pg.Tx, h *household.Household
 			return nil, err
 		}
 	}
-	accounts := make([]ledger.NewAccount, len(h.Accounts))
+	accounts := make([]account.Incoming, len(h.Accounts))
 	for i, c := range h.Accounts {
-		accounts[i] = ledger.NewAccount{
+		accounts[i] = account.Incoming{
 			ConnectionID: &ids[c.Connection], Provider: h.Connections[c.Connection].Provider, ProviderID: c.ProviderID,
 			Name: c.Name, OfficialName: c.OfficialName,
 			Type: c.Type, Subtype: c.Subtype, Mask: c.Mask, Currency: c.Currency, BalanceCurrent: c.Current,
@@ -221,7 +223,7 @@ func (a *App) seedAccounts(ctx context.Context, tx pg.Tx, h *household.Household
 			accounts[i].OwnerID = &members[c.Owner]
 		}
 	}
-	return a.Books.AddAccounts(ctx, tx, accounts)
+	return a.Accounts.AddAccounts(ctx, tx, accounts)
 }
 
 // seedRows are the household's transactions as the books take them: the last month waits for

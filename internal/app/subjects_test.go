@@ -166,7 +166,7 @@ func (s *said) patch(actor op.Actor, force bool) {
 	}
 	s.do("account changed", actor, func(ctx context.Context, tx pg.Tx) error {
 		_,
-			err := s.Books.PatchAccount(ctx, tx, in)
+			err := s.Accounts.PatchAccount(ctx, tx, in)
 		return err
 	})
 }

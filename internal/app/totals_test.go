@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"coffer/internal/account"
 	"coffer/internal/id"
 	"coffer/internal/ledger"
 	"coffer/internal/money"
@@ -307,13 +308,13 @@ func (w *world) totalsSeed(t testing.TB) {
 	w.fillBooks(t)
 	dice := rand.New(rand.NewPCG(1, 2))
 	err := w.DB.InTx(ctx, func(tx pg.Tx) error {
-		named := func(provider, name string, currency money.Currency) ledger.NewAccount {
-			return ledger.NewAccount{
+		named := func(provider, name string, currency money.Currency) account.Incoming {
+			return account.Incoming{
 				Provider: "csv", ProviderID: provider, Name: text.Name(name), Type: "depository",
 				Currency: currency,
 			}
 		}
-		ids, err := w.Books.AddAccounts(ctx, tx, []ledger.NewAccount{
+		ids, err := w.Accounts.AddAccounts(ctx, tx, []account.Incoming{
 			named("t1", "Everyday", "USD"), named("t2", "Everyday", "JPY"), named("t3", "Mixed", "EUR"),
 			named("t4", "Hidden", "EUR"), named("t5", "Dollars", "EUR"),
 		})

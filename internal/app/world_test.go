@@ -14,6 +14,7 @@ import (
 	"strings"
 	"testing"
 
+	"coffer/internal/account"
 	"coffer/internal/app"
 	"coffer/internal/auth"
 	"coffer/internal/feed"
@@ -216,7 +217,7 @@ func (w *world) fillBooks(t testing.TB) {
 		if err != nil {
 			return err
 		}
-		accounts, err := w.Books.AddAccounts(ctx, tx, []ledger.NewAccount{
+		accounts, err := w.Accounts.AddAccounts(ctx, tx, []account.Incoming{
 			{
 				ConnectionID: &connections[0], Provider: "plaid", ProviderID: "acc-1", Name: text.Name("Everyday"),
 				Type: "depository", Currency: "EUR", BalanceCurrent: new(money.MustParse("1200.50")),

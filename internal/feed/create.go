@@ -6,11 +6,11 @@ import (
 	"fmt"
 	"strings"
 
+	"coffer/internal/account"
 	"coffer/internal/bank"
 	"coffer/internal/bank/all"
 	"coffer/internal/errs"
 	"coffer/internal/id"
-	"coffer/internal/ledger"
 	"coffer/internal/op"
 	"coffer/internal/pg"
 	"coffer/internal/text"
@@ -150,7 +150,7 @@ func (f *Feed) LinkBank(ctx context.Context, tx pg.Tx, member id.ID, provider st
 	if err != nil || provider == bank.CSV {
 		return c, err
 	}
-	if _, err := f.books.RefreshAccounts(ctx, tx, c, accountsOf(c, provider, o.Accounts)); err != nil {
+	if _, err := f.accounts.RefreshAccounts(ctx, tx, c, accountsOf(c, provider, o.Accounts)); err != nil {
 		return id.ID{}, err
 	}
 	_, err = f.requestSync(ctx, tx, syncRequest{c, "initial"})
@@ -183,11 +183,11 @@ func (f *Feed) AddConnections(ctx context.Context, tx pg.Tx, connections []NewCo
 	return ids, nil
 }
 
-// accountsOf are a bank's accounts as the ledger takes them.
-func accountsOf(connection id.ID, provider string, listed []bank.Account) []ledger.NewAccount {
-	accounts := make([]ledger.NewAccount, len(listed))
+// accountsOf are a bank's accounts as the register takes them.
+func accountsOf(connection id.ID, provider string, listed []bank.Account) []account.Incoming {
+	accounts := make([]account.Incoming, len(listed))
 	for i, a := range listed {
-		accounts[i] = ledger.NewAccount{
+		accounts[i] = account.Incoming{
 			ConnectionID: &connection, Provider: provider, ProviderID: a.ProviderID, Name: a.Name,
 			OfficialName: a.OfficialName, Type: a.Type, Subtype: a.Subtype, Mask: a.Mask,
 			Currency: a.Currency, BalanceCurrent: a.Current, BalanceAvailable: a.Available, BalanceLimit: a.Limit,

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"coffer/internal/account"
 	"coffer/internal/auth"
 	"coffer/internal/bank"
 	"coffer/internal/bank/all"
@@ -20,6 +21,7 @@ import (
 type Feed struct {
 	db        *pg.DB
 	auth      *auth.Auth
+	accounts  *account.Register
 	books     *ledger.Books
 	rules     *rulebook.Rulebook
 	jobs      *job.Jobs
@@ -34,9 +36,11 @@ type Providers interface {
 	Provider(ctx context.Context, name string) (bank.Provider, error)
 }
 
-// New returns a Feed for these members, books and rules.
-func New(db *pg.DB, a *auth.Auth, books *ledger.Books, rules *rulebook.Rulebook, jobs *job.Jobs) *Feed {
-	return &Feed{db: db, auth: a, books: books, rules: rules, jobs: jobs}
+// New returns a Feed for these members, accounts, books and rules.
+func New(db *pg.DB, a *auth.Auth, accounts *account.Register, books *ledger.Books, rules *rulebook.Rulebook,
+	jobs *job.Jobs,
+) *Feed {
+	return &Feed{db: db, auth: a, accounts: accounts, books: books, rules: rules, jobs: jobs}
 }
 
 // Connect gives the feed the key that opens credentials, and the source of providers. It is called

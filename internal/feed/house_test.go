@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"coffer/internal/account"
 	"coffer/internal/auth"
 	"coffer/internal/bank"
 	"coffer/internal/filing"
@@ -48,7 +49,7 @@ func (o only) Provider(context.Context, string) (bank.Provider, error) { return 
 func feedOn(db *pg.DB, ring *seal.Ring, p bank.Provider) *Feed {
 	files := filing.New(ledger.CategoryUser{}, rulebook.CategoryUser{})
 	books, jobs := ledger.New(db, files), job.New(db, nil)
-	f := New(db, auth.New(db), books, rulebook.New(db, files, books, jobs), jobs)
+	f := New(db, auth.New(db), account.New(db), books, rulebook.New(db, files, books, jobs), jobs)
 	f.Connect(ring, only{p})
 	jobs.Add(f.Kinds()...)
 	return f

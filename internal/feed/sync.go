@@ -285,7 +285,7 @@ func (r *syncRun) from(ctx context.Context) (time.Time, error) {
 func (r *syncRun) settleAccounts(ctx context.Context, listed []bank.Account) error {
 	return r.batch(ctx, func(ctx context.Context, tx pg.Tx, _ *syncState) (int64, error) {
 		var err error
-		r.accounts, err = r.feed.books.RefreshAccounts(ctx, tx, r.link.ID,
+		r.accounts, err = r.feed.accounts.RefreshAccounts(ctx, tx, r.link.ID,
 			accountsOf(r.link.ID, r.link.Provider, listed))
 		return 0, err
 	})

@@ -5,6 +5,7 @@ import (
 	"iter"
 	"testing"
 
+	"coffer/internal/account"
 	"coffer/internal/filing"
 	"coffer/internal/household"
 	"coffer/internal/id"
@@ -31,14 +32,14 @@ func filledBooks(t testing.TB, transactions int) (*Books, *pg.DB) {
 }
 
 func fill(ctx context.Context, tx pg.Tx, b *Books, h *household.Household) error {
-	accounts := make([]NewAccount, len(h.Accounts))
+	accounts := make([]account.Incoming, len(h.Accounts))
 	for i, a := range h.Accounts {
-		accounts[i] = NewAccount{
+		accounts[i] = account.Incoming{
 			Provider: h.Provider(i), ProviderID: a.ProviderID, Name: a.Name, Type: a.Type,
 			Currency: a.Currency,
 		}
 	}
-	ids, err := b.AddAccounts(ctx, tx, accounts)
+	ids, err := account.New(b.db).AddAccounts(ctx, tx, accounts)
 	if err != nil {
 		return err
 	}

@@ -1,25 +1,19 @@
 // Package ledger keeps the books: transactions with the categories, tags and counterparties that
-// the household gave them, on the accounts of package account. It must not know where transactions
-// come from or what a rule is.
+// the household gave them. It must not know where transactions come from or what a rule is.
 package ledger
 
 import (
 	"context"
-	"slices"
 	"sync/atomic"
 
-	"coffer/internal/account"
 	"coffer/internal/filing"
 	"coffer/internal/id"
 	"coffer/internal/journal"
-	"coffer/internal/op"
 	"coffer/internal/pg"
 )
 
 // Books are one household's books.
 type Books struct {
-	*account.Register // whoever brings transactions brings their accounts too
-
 	db     *pg.DB
 	filing *filing.Filing
 	naming atomic.Pointer[naming] // as it was read last
@@ -30,16 +24,11 @@ type Books struct {
 
 // New returns Books, whose transactions use those categories and tags.
 func New(db *pg.DB, f *filing.Filing) *Books {
-	return &Books{Register: account.New(db), db: db, filing: f, draw: id.New}
+	return &Books{db: db, filing: f, draw: id.New}
 }
-
-// A NewAccount is an account on its way into the books.
-type NewAccount = account.Incoming
 
 // Subjects returns the parts of the ledger that reverts restore.
-func (b *Books) Subjects() []journal.Subject {
-	return append([]journal.Subject{subject{b}}, b.Register.Subjects()...)
-}
+func (b *Books) Subjects() []journal.Subject { return []journal.Subject{subject{b}} }
 
 // CategoryUser is the transactions of a category, which move with it in a merge. A merge says
 // nothing about single transactions, so the source of the category stays. Deleted transactions move
@@ -76,6 +65,3 @@ func (CategoryUser) Move(ctx context.Context, tx pg.Tx, from, into []id.ID) ([]j
 				t.category_source as after_source,
 			null::uuid as rule_id, null as note`, from, into, ids)
 }
-
-// Ops is the ledger's menu.
-func (b *Books) Ops() []*op.Op { return slices.Concat(b.transactionOps(), b.Register.Ops()) }

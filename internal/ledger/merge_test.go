@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"coffer/internal/account"
 	"coffer/internal/filing"
 	"coffer/internal/id"
 	"coffer/internal/journal"
@@ -44,8 +45,8 @@ func newTestBooks(t *testing.T) *testBooks {
 	db := pgtest.New(t)
 	b := &testBooks{Books: New(db, filing.New(CategoryUser{})), db: db}
 	err := db.InTx(t.Context(), func(tx pg.Tx) error {
-		ids, err := b.AddAccounts(t.Context(), tx,
-			[]NewAccount{{
+		ids, err := account.New(b.db).AddAccounts(t.Context(), tx,
+			[]account.Incoming{{
 				Provider: "plaid", ProviderID: "a", Name: text.Name("Everyday"), Type: "depository",
 				Currency: "EUR",
 			}})

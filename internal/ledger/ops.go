@@ -2,7 +2,8 @@ package ledger
 
 import "coffer/internal/op"
 
-func (b *Books) transactionOps() []*op.Op {
+// Ops is the ledger's menu.
+func (b *Books) Ops() []*op.Op {
 	return []*op.Op{
 		op.Reading(op.Spec{
 			Name: "transaction.list", Route: "GET /transactions", Tool: "query_transactions",

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"testing"
 
+	"coffer/internal/account"
 	"coffer/internal/auth"
 	"coffer/internal/bank"
 	"coffer/internal/feed"
@@ -48,7 +49,7 @@ func TestSessionIsTheCallers(t *testing.T) {
 		t.Fatal(err)
 	}
 	members, l := auth.New(db), &lobby{}
-	f := feed.New(db, members, ledger.New(db, filing.New(ledger.CategoryUser{})), nil, nil)
+	f := feed.New(db, members, account.New(db), ledger.New(db, filing.New(ledger.CategoryUser{})), nil, nil)
 	f.Connect(ring, only{l})
 	sessions := New(db, f)
 	sessions.Connect(ring, "https://coffer.example/", "")

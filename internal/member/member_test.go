@@ -3,6 +3,7 @@ package member
 import (
 	"testing"
 
+	"coffer/internal/account"
 	"coffer/internal/auth"
 	"coffer/internal/errs"
 	"coffer/internal/feed"
@@ -19,7 +20,8 @@ func TestDeleteUser(t *testing.T) {
 	db := pgtest.New(t)
 	a := auth.New(db)
 	books := ledger.New(db, filing.New(ledger.CategoryUser{}))
-	m := New(a, feed.New(db, a, books, nil, nil), books.Register)
+	accounts := account.New(db)
+	m := New(a, feed.New(db, a, accounts, books, nil, nil), accounts)
 	make1 := func(name, role string) auth.User {
 		var u auth.User
 		if err := db.InTx(t.Context(), func(tx pg.Tx) (err error) {

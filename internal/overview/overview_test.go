@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"coffer/internal/account"
 	"coffer/internal/filing"
 	"coffer/internal/ledger"
 	"coffer/internal/money"
@@ -50,7 +51,7 @@ func TestOverviewAddsUpByCurrencyAndMonth(t *testing.T) {
 		t.Fatalf("months: %+v", o.Spending)
 	}
 	err = db.InTx(ctx, func(tx pg.Tx) error {
-		accounts, err := books.AddAccounts(ctx, tx, []ledger.NewAccount{
+		accounts, err := account.New(db).AddAccounts(ctx, tx, []account.Incoming{
 			{
 				Provider: "csv", ProviderID: "a", Name: text.Name("Everyday"), Type: "depository", Currency: "EUR",
 				BalanceCurrent: new(money.MustParse("1000.10")),

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"coffer/internal/account"
 	"coffer/internal/auth"
 	"coffer/internal/counterparty"
 	"coffer/internal/filing"
@@ -273,7 +274,7 @@ func (w *world) holders() []owned {
 			values ($1, $2, $3, 'plaid')`, link, link.Short(), users[1].ID); err != nil {
 			return err
 		}
-		accounts := []ledger.NewAccount{
+		accounts := []account.Incoming{
 			{Provider: "plaid", OwnerID: &users[0].ID, ConnectionID: &link, Name: text.Name("EDEKA 100%")},
 			{Provider: "plaid", ConnectionID: &link, Name: text.Name("İzmir")},
 			{Provider: "teller", OwnerID: &users[0].ID, Name: text.Name("a_b")},
@@ -283,7 +284,7 @@ func (w *world) holders() []owned {
 		for i := range accounts {
 			accounts[i].ProviderID, accounts[i].Type, accounts[i].Currency = fmt.Sprintf("a%d", i), "depository", "EUR"
 		}
-		ids, err := w.books.AddAccounts(w.ctx, tx, accounts)
+		ids, err := account.New(w.db).AddAccounts(w.ctx, tx, accounts)
 		if err != nil {
 			return err
 		}

@@ -19,7 +19,7 @@ func TestImportedAccountGoes(t *testing.T) {
 	t.Parallel()
 	b := newBranch(t)
 	j := journal.New(b.db)
-	j.Join(b.books.Subjects()...)
+	j.Join(append(b.books.Subjects(), b.Statements.accounts.Subjects()...)...)
 	canonical := func() string {
 		t.Helper()
 		c, err := ledgertest.Canonical(t.Context(), b.db, nil, "")

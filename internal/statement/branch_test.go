@@ -5,6 +5,7 @@ import (
 	"sync"
 	"testing"
 
+	"coffer/internal/account"
 	"coffer/internal/auth"
 	"coffer/internal/feed"
 	"coffer/internal/filing"
@@ -24,7 +25,9 @@ func newBranch(t *testing.T) *branch {
 	files := filing.New(ledger.CategoryUser{}, rulebook.CategoryUser{})
 	books, jobs := ledger.New(db, files), job.New(db, nil)
 	rules := rulebook.New(db, files, books, jobs)
-	b := &branch{New(db, feed.New(db, auth.New(db), books, rules, jobs), books.Register, books, rules, jobs)}
+	accounts := account.New(db)
+	f := feed.New(db, auth.New(db), accounts, books, rules, jobs)
+	b := &branch{New(db, f, accounts, books, rules, jobs)}
 	jobs.Add(b.Kinds()...)
 	ctx, stop := context.WithCancel(context.WithoutCancel(t.Context()))
 	var working sync.WaitGroup

@@ -119,7 +119,7 @@ func TestImportAfterRevert(t *testing.T) {
 	t.Parallel()
 	b := newBranch(t)
 	j := journal.New(b.db)
-	j.Join(b.books.Subjects()...)
+	j.Join(append(b.books.Subjects(), b.Statements.accounts.Subjects()...)...)
 	revert := func(change *id.ID) {
 		t.Helper()
 		err := b.db.InTx(t.Context(), func(tx pg.Tx) error {

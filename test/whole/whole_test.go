@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"coffer/internal/account"
 	"coffer/internal/counterparty"
 	"coffer/internal/filing"
 	"coffer/internal/id"
@@ -72,8 +73,8 @@ func newHouse(t *testing.T) *house {
 	h.journal.Join(slices.Concat(h.filing.Subjects(), h.books.Subjects(), h.others.Subjects(), h.rules.Subjects())...)
 	h.jobs.Add(h.rules.Kinds()...)
 	err = db.InTx(t.Context(), func(tx pg.Tx) error {
-		accounts, err := h.books.AddAccounts(t.Context(), tx,
-			[]ledger.NewAccount{{
+		accounts, err := account.New(h.db).AddAccounts(t.Context(), tx,
+			[]account.Incoming{{
 				Provider: "plaid", ProviderID: "a", Name: text.Name("Everyday"), Type: "depository",
 				Currency: "EUR",
 			}})

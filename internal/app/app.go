@@ -59,6 +59,7 @@ type App struct {
 	Auth         *auth.Auth
 	Jobs         *job.Jobs
 	Journal      *journal.Journal
+	Undo         *journal.Undo
 	Filing       *filing.Filing
 	Accounts     *account.Register
 	Books        *ledger.Books
@@ -172,6 +173,7 @@ func parts(db *pg.DB, log *slog.Logger) *App {
 	a.Archive = archive.New(db, a.Jobs, a.Auth, a.Feed, a.Links, Version)
 	a.Journal.Join(slices.Concat(a.Filing.Subjects(), a.Books.Subjects(), a.Accounts.Subjects(), a.Others.Subjects(),
 		a.Rules.Subjects(), a.Links.Subjects(), a.Reports.Subjects())...)
+	a.Undo = journal.NewUndo(a.Journal, a.Jobs)
 	a.Jobs.Add(a.kinds()...)
 	return a
 }
@@ -183,7 +185,7 @@ func (a *App) menu() []*op.Op {
 	return forAdmins(slices.Concat(a.system.ops(), a.Auth.Ops(), a.Jobs.Ops(), a.LinkSessions.Ops(), a.Feed.Ops(),
 		a.Statements.Ops(), a.Members.Ops(), a.Hooks.Ops(), a.Filing.Ops(), a.Books.Ops(), a.Accounts.Ops(),
 		a.Totals.Ops(), a.Others.Ops(), a.Rules.Ops(), a.References.Ops(), a.Links.Ops(), a.Journal.Ops(),
-		a.Archive.Ops(), a.Setting.Ops(), a.Reports.Ops(), a.Overviews.Ops()))
+		a.Undo.Ops(), a.Archive.Ops(), a.Setting.Ops(), a.Reports.Ops(), a.Overviews.Ops()))
 }
 
 // Groups describes each noun of the menu.

@@ -11,7 +11,7 @@ import (
 // kinds is every sort of long work; each entry names what does it.
 func (a *App) kinds() []job.Kind {
 	return slices.Concat(a.Rules.Kinds(), a.Links.Kinds(), a.Feed.Kinds(), a.Statements.Kinds(),
-		a.Hooks.Kinds(), a.Archive.Kinds())
+		a.Hooks.Kinds(), a.Archive.Kinds(), a.Undo.Kinds())
 }
 
 // jobEvents is the stream of a job. It is no op, because it answers as long as the job runs.

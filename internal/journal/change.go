@@ -50,14 +50,17 @@ const changeRows = `
 
 // ListChanges asks for a page of changes.
 type ListChanges struct {
-	Cause     *string  `json:"cause,omitempty" enum:"api,tool,rule,sync,import,workflow_run,revert"`
-	ActorType *string  `json:"actor_type,omitempty" enum:"user,agent,system"`
-	ActorID   *string  `json:"actor_id,omitempty" minLength:"1" doc:"Only changes by the member, key or assistant with this UUID"`
-	Mine      bool     `json:"mine,omitempty" doc:"Only your own changes"`
-	Since     *pg.Time `json:"since,omitempty" doc:"Only changes from this time on"`
-	Until     *pg.Time `json:"until,omitempty" doc:"Only changes before this time"`
-	Cursor    string   `json:"cursor,omitempty" doc:"next_cursor of the previous page"`
-	Limit     int      `json:"limit,omitempty" minimum:"1" maximum:"500" default:"50" doc:"Page size"`
+	Cause         *string    `json:"cause,omitempty" enum:"api,tool,rule,sync,import,workflow_run,revert"`
+	ActorType     *string    `json:"actor_type,omitempty" enum:"user,agent,system"`
+	ActorID       *string    `json:"actor_id,omitempty" minLength:"1" doc:"Only changes by the member, key or assistant with this UUID"`
+	Mine          bool       `json:"mine,omitempty" doc:"Only your own changes"`
+	Since         *pg.Moment `json:"since,omitempty" doc:"Only changes from this date or time on"`
+	Until         *pg.Moment `json:"until,omitempty" doc:"Only changes before this date or time"`
+	TransactionID *string    `json:"transaction_id,omitempty" minLength:"1" doc:"Only changes to this transaction"`
+	RuleID        *string    `json:"rule_id,omitempty" minLength:"1" doc:"Only changes that this rule made or that were made to it"`
+	HideReverts   bool       `json:"hide_reverts,omitempty" doc:"Leave out reverts and what they undid"`
+	Cursor        string     `json:"cursor,omitempty" doc:"next_cursor of the previous page"`
+	Limit         int        `json:"limit,omitempty" minimum:"1" maximum:"500" default:"50" doc:"Page size"`
 }
 
 // Changes is a page of changes, newest first.
@@ -81,13 +84,10 @@ func (j *Journal) List(ctx context.Context, q pg.Querier, in ListChanges) (Chang
 	if op.SurfaceOf(ctx) == op.Tool {
 		in.Limit = min(in.Limit, toolChanges)
 	}
-	var where pg.Where
-	where.If(in.Cause != nil, "c.cause = $?", in.Cause)
-	where.If(in.ActorType != nil, "c.actor_type = $?", in.ActorType)
-	where.If(in.ActorID != nil, "c.actor_id::text = lower($?)", in.ActorID)
-	where.If(in.Mine, "c.actor_id = $?", op.ActorOf(ctx).ID)
-	where.If(in.Since != nil, "c.created_at >= $?", in.Since)
-	where.If(in.Until != nil, "c.created_at < $?", in.Until)
+	where, err := j.matching(ctx, q, in)
+	if err != nil {
+		return Changes{}, err
+	}
 	if in.Cursor != "" {
 		before, err := pager.Decode(in.Cursor, 1)
 		if err != nil {
@@ -95,8 +95,7 @@ func (j *Journal) List(ctx context.Context, q pg.Querier, in ListChanges) (Chang
 		}
 		where.And("c.seq < $?::text::bigint", before[0])
 	}
-	rows, err := pg.All[Change](ctx, q, fmt.Sprintf(`%s %s order by c.seq desc limit %d`, changeRows, where.SQL(),
-		in.Limit+1), where.Args()...)
+	rows, err := newest(ctx, q, where, in.Limit+1)
 	if err != nil || len(rows) <= in.Limit {
 		return Changes{Changes: rows}, err
 	}
@@ -104,6 +103,57 @@ func (j *Journal) List(ctx context.Context, q pg.Querier, in ListChanges) (Chang
 	next, err := pager.Encode(strconv.FormatInt(rows[in.Limit-1].Seq, 10))
 	return Changes{rows, next, true}, err
 }
+
+// newest returns the last changes that match.
+func newest(ctx context.Context, q pg.Querier, where pg.Where, most int) ([]Change, error) {
+	return pg.All[Change](ctx, q, fmt.Sprintf(`%s %s order by c.seq desc limit %d`, changeRows, where.SQL(), most),
+		where.Args()...)
+}
+
+// matching returns the condition that the list's filters stand for. The changes about a transaction
+// or by a rule are looked up first, so that PostgreSQL cannot choose to go through all changes.
+func (j *Journal) matching(ctx context.Context, q pg.Querier, in ListChanges) (pg.Where, error) {
+	var where pg.Where
+	where.If(in.Cause != nil, "c.cause = $?", in.Cause)
+	where.If(in.ActorType != nil, "c.actor_type = $?", in.ActorType)
+	where.If(in.ActorID != nil, "c.actor_id::text = lower($?)", in.ActorID)
+	where.If(in.Mine, "c.actor_id = $?", op.ActorOf(ctx).ID)
+	if in.Since != nil {
+		where.And("c.created_at >= "+pg.MomentSQL, in.Since.String())
+	}
+	if in.Until != nil {
+		where.And("c.created_at < "+pg.MomentSQL, in.Until.String())
+	}
+	if in.TransactionID != nil {
+		t, err := j.transaction(ctx, q, *in.TransactionID)
+		if err != nil {
+			return where, err
+		}
+		where.And("c.id = any (array(select distinct e.change_id from entry e where e.subject_id = $?))", t)
+	}
+	if in.RuleID != nil {
+		r, err := pg.Value[id.ID](ctx, q, `select id from rule where id = $1 or short_id = $2`,
+			pg.RefTo(*in.RuleID).IDArgs()...)
+		if err != nil {
+			return where, pg.Found(err, "rule", "{rule.list} lists them")
+		}
+		where.And(byRule, r)
+	}
+	where.If(in.HideReverts, "c.root is null and r.id is null")
+	return where, nil
+}
+
+// byRule finds the changes of a rule one at a time along the index: a rule that wrote a million
+// entries did so in few changes.
+const byRule = `c.id = any (array(
+	with recursive rule as (select $?::uuid as id),
+	hop as (
+		(select e.change_id from entry e, rule where e.rule_id = rule.id order by e.change_id limit 1)
+		union all
+		select n.change_id from hop, rule, lateral (select e.change_id from entry e
+			where e.rule_id = rule.id and e.change_id > hop.change_id order by e.change_id limit 1) n)
+	select change_id from hop
+	union select e.change_id from entry e, rule where e.subject_id = rule.id))`
 
 // A ChangeRef names a change.
 type ChangeRef struct {
@@ -273,15 +323,15 @@ func leaves(s Subject, e Entry) bool {
 	return ok && d.Leaves(e.Before)
 }
 
-// lock keeps others from changing the change's subjects until the transaction ends, so that what
-// undoing finds stays true.
-func (j *Journal) lock(ctx context.Context, tx pg.Tx, change id.ID) error {
+// lock keeps others from changing the subjects of these changes until the transaction ends, so that
+// what undoing finds stays true.
+func (j *Journal) lock(ctx context.Context, tx pg.Tx, changes ...id.ID) error {
 	type row struct {
 		Subject string  `db:"subject"`
 		IDs     []id.ID `db:"ids"`
 	}
 	rows, err := pg.All[row](ctx, tx, `select subject, array_agg(distinct subject_id) as ids from entry
-		where change_id = $1 group by subject order by subject`, change)
+		where change_id = any($1) group by subject order by subject`, changes)
 	if err != nil {
 		return err
 	}

@@ -16,11 +16,8 @@ func (j *Journal) Ops() []*op.Op {
 			Summary: "Lists a change's entries: each field, before and after.",
 		}, j.Entries),
 		op.Writing(op.Spec{
-			Name: "change.revert", Route: "POST /changes/{change_id}/revert", Tool: "revert_change",
+			Name: "change.revert", Route: "POST /changes/{change_id}/revert",
 			Summary: "Undoes a change: restores every field that nobody has changed since.",
-			Agent: "Undoes a change. Every field that nobody has changed since gets its old value back. The other " +
-				"fields are left: skipped_by_reason counts them, and skipped lists the first 200. The revert is " +
-				"itself a change and can be reverted. Call it with dry_run first.",
 		}, j.Revert),
 		op.Reading(op.Spec{
 			Name: "comment.list", Route: "GET /transactions/{transaction_id}/comments",

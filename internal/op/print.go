@@ -48,7 +48,7 @@ func (s *Schema) print(ref func(*Schema) string, lean, strict bool) Tree {
 	}
 	t.Add("description", s.Description)
 	format := s.Format
-	if lean && format == "uuid" || format == "line" || format == "file" {
+	if lean && format == "uuid" || format == "line" || format == "file" || format == momentFormat {
 		format = "" // tools print ids short; line and file are our own words
 	}
 	t.Add("format", format)

@@ -92,9 +92,10 @@ type nullable interface{ inner() reflect.Type }
 
 // known lists types whose JSON differs from what their Go kind suggests.
 var known = map[reflect.Type]Schema{
-	reflect.TypeFor[id.ID]():   {Type: "string", Format: "uuid"},
-	reflect.TypeFor[pg.Time](): {Type: "string", Format: "date-time", Example: "2026-11-15T09:30:00.000000Z"},
-	reflect.TypeFor[pg.Date](): {Type: "string", Format: "date", Example: "2026-11-15"},
+	reflect.TypeFor[id.ID]():     {Type: "string", Format: "uuid"},
+	reflect.TypeFor[pg.Time]():   {Type: "string", Format: "date-time", Example: "2026-11-15T09:30:00.000000Z"},
+	reflect.TypeFor[pg.Date]():   {Type: "string", Format: "date", Example: "2026-11-15"},
+	reflect.TypeFor[pg.Moment](): {Type: "string", Format: momentFormat, Example: "2026-11-15"},
 	reflect.TypeFor[money.Amount](): {
 		Type: "number", Format: "decimal",
 		Description: "Exact, two decimals; positive is money out",
@@ -104,6 +105,10 @@ var known = map[reflect.Type]Schema{
 	reflect.TypeFor[File]():            {Type: "string", Format: "file"},
 	reflect.TypeFor[json.RawMessage](): {},
 }
+
+// momentFormat is the format of a date or a time. No standard has a name for it, so the OpenAPI
+// document and tools show a plain string.
+const momentFormat = "moment"
 
 // A schemer states its schema itself: its parts follow from a list in the program and not from a
 // struct.

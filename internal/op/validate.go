@@ -160,6 +160,10 @@ func (s *Schema) validateString(t string, faults *[]errs.Detail, add addFault) {
 		if _, err := pg.ParseDate(t); err != nil {
 			add("format", "must be a date, such as 2026-11-15")
 		}
+	case s.Format == momentFormat:
+		if _, err := pg.ParseMoment(t); err != nil {
+			add("format", "must be a date, such as 2026-11-15, or an RFC 3339 timestamp, such as 2026-11-15T09:30:00Z")
+		}
 	case s.Format == "date-time":
 		if _, err := time.Parse(time.RFC3339Nano, t); err != nil {
 			add("format", "must be an RFC 3339 timestamp, such as 2026-11-15T09:30:00Z")

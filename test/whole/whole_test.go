@@ -47,6 +47,7 @@ type house struct {
 	jobs    *job.Jobs
 	rules   *rulebook.Rulebook
 	journal *journal.Journal
+	undos   *journal.Undo
 	txs     []id.ID
 	calls   atomic.Int64
 	refused sync.Map // by code
@@ -71,7 +72,8 @@ func newHouse(t *testing.T) *house {
 	h.others = counterparty.New(h.filing, h.books)
 	h.rules = rulebook.New(db, h.filing, h.books, h.jobs)
 	h.journal.Join(slices.Concat(h.filing.Subjects(), h.books.Subjects(), h.others.Subjects(), h.rules.Subjects())...)
-	h.jobs.Add(h.rules.Kinds()...)
+	h.undos = journal.NewUndo(h.journal, h.jobs)
+	h.jobs.Add(append(h.rules.Kinds(), h.undos.Kinds()...)...)
 	err = db.InTx(t.Context(), func(tx pg.Tx) error {
 		accounts, err := account.New(h.db).AddAccounts(t.Context(), tx,
 			[]account.Incoming{{

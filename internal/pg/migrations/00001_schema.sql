@@ -586,6 +586,7 @@ create table change (
 	seq          bigint not null generated always as identity
 );
 create unique index change_seq on change (seq); -- the list
+create index change_actor on change (actor_id, seq); -- what somebody did
 create unique index change_family on change (root, round) where root is not null; -- the last of a family; two reverts at once
 create index change_reverts on change (reverts) where reverts is not null; -- the foreign key's check when a change is erased
 
@@ -607,6 +608,7 @@ create table entry (
 );
 create index entry_change on entry (change_id); -- what a revert undoes
 create index entry_subject on entry (subject_id, field, ref, id); -- a transaction's timeline; was a field touched since
+create index entry_rule on entry (rule_id, change_id) where rule_id is not null; -- what a rule did
 
 -- What a bank did to a transaction: it posted a pending one, or changed its data. These are facts and
 -- not decisions, so reverts leave them and they are not entries. They share the entries' ids, which

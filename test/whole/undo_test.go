@@ -1,0 +1,171 @@
+package whole_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"coffer/internal/id"
+	"coffer/internal/journal"
+	"coffer/internal/ledger"
+	"coffer/internal/money"
+	"coffer/internal/op"
+	"coffer/internal/pg"
+	"coffer/internal/rulebook"
+	"coffer/internal/text"
+)
+
+// undoMany undoes changes together, in the name of an actor.
+func (h *house) undoMany(t *testing.T, actor op.Actor, in journal.UndoChanges) (out journal.Undone) {
+	t.Helper()
+	ctx := op.WithActor(t.Context(), actor)
+	err := h.db.InTx(ctx, func(tx pg.Tx) (err error) {
+		out, err = h.undos.Call(ctx, tx, in)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// TestUndoManyIsWhole: a quarrel that is undone a hundred changes at a time leaves nothing behind.
+func TestUndoManyIsWhole(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	before := h.meaning(t)
+	h.quarrel(t, 77, 300, false)
+	for part := range slices.Chunk(h.list(t), 100) {
+		var in journal.UndoChanges
+		for _, u := range part {
+			in.ChangeIDs = append(in.ChangeIDs, u.String())
+		}
+		slices.Sort(in.ChangeIDs) // the order in which they are named does not matter
+		dry := in
+		dry.DryRun = true
+		would, did := h.undoMany(t, ada, dry), h.undoMany(t, ada, in)
+		if len(did.Skipped) > 0 || did.Reverted == 0 || would.Reverted != did.Reverted {
+			t.Errorf("%d fields would be restored, %d were; left: %+v", would.Reverted, did.Reverted, did.Skipped)
+		}
+	}
+	if after := h.meaning(t); after != before {
+		t.Errorf("the books are not what they were:\n%s", difference(before, after))
+	}
+}
+
+// TestUndoADay: what one agent did since a time is undone, and what others did stays.
+func TestUndoADay(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	agent := op.Actor{Type: op.Agent, ID: id.New(), Name: "helper", Scope: op.Full}
+	as := func(actor op.Actor, transaction id.ID, category string) (change id.ID) {
+		t.Helper()
+		ctx := op.WithActor(t.Context(), actor)
+		err := h.db.InTx(ctx, func(tx pg.Tx) error {
+			done, err := h.books.BatchCategorize(ctx, tx, ledger.BatchCategorize{
+				TransactionIDs: []string{transaction.String()}, CategoryID: category, Force: true,
+			})
+			if err == nil {
+				change = *done.ChangeID
+			}
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return change
+	}
+	as(agent, h.txs[5], "qa")
+	since, err := pg.Value[pg.Time](t.Context(), h.db, `select clock_timestamp()`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	as(agent, h.txs[6], "qa")
+	as(agent, h.txs[7], "qa")
+	as(agent, h.txs[7], "qb")
+	taken := as(agent, h.txs[8], "qa") // which it takes back itself
+	h.undoMany(t, agent, journal.UndoChanges{ChangeID: new(taken.String())})
+	as(agent, h.txs[9], "qa")
+	as(ada, h.txs[9], "qb") // a person had the last word
+	moment, err := pg.ParseMoment(since.String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	done := h.undoMany(t, ada, journal.UndoChanges{ActorID: new(agent.ID.String()), Since: &moment})
+	if done.Changes != 4 || done.Reverted != 3 || done.ByReason["changed_since"] != 1 {
+		t.Errorf("undone: %+v", done)
+	}
+	for i, want := range map[int]string{5: "qa", 6: "", 7: "", 8: "", 9: "qb"} {
+		if got := h.slug(t, h.txs[i]); got != want {
+			t.Errorf("transaction %d is filed under %q and not %q", i, got, want)
+		}
+	}
+	// A date is a time too: today began before all of it.
+	today, err := pg.Value[pg.Date](t.Context(), h.db, `select (now() at time zone time_zone)::date from setting`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	day, err := pg.ParseMoment(today.String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if done := h.undoMany(t, agent, journal.UndoChanges{Mine: true, Since: &day}); h.slug(t, h.txs[5]) != "" {
+		t.Errorf("the agent's day is not undone: %+v", done)
+	}
+}
+
+// TestUndoByJob: what is too much for a call is undone by a job, change by change.
+func TestUndoByJob(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	account, err := pg.Value[id.ID](t.Context(), h.db, `select id from account`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const rows = 10_500
+	h.in(t, func(ctx context.Context, tx pg.Tx) error {
+		_, err := h.books.Load(ctx, tx, func(yield func(ledger.Incoming) bool) {
+			for i := range rows {
+				if !yield(ledger.Incoming{
+					AccountID: account, ProviderID: fmt.Sprint("many", i), Date: pg.Day(time.Now()),
+					Amount: money.MustParse("1.00"), Currency: "EUR", Name: text.Name("many"),
+				}) {
+					return
+				}
+			}
+		})
+		return err
+	})
+	before := h.meaning(t)
+	for _, category := range []string{"qaa", "qab"} {
+		var in rulebook.CreateRules
+		spec := fmt.Sprintf(`{"rules":[{"name":"all in %[1]s","conditions":{"field":"name","op":"eq","value":"many"},
+			"actions":[{"type":"set_category","category_slug":%[1]q}],"apply_retroactively":true}]}`, category)
+		if err := json.Unmarshal([]byte(spec), &in); err != nil {
+			t.Fatal(err)
+		}
+		h.in(t, func(ctx context.Context, tx pg.Tx) error { _, err := h.rules.Create(ctx, tx, in); return err })
+		h.settle(t)
+	}
+	day, err := pg.ParseMoment("2000-01-01")
+	if err != nil {
+		t.Fatal(err)
+	}
+	done := h.undoMany(t, ada, journal.UndoChanges{Mine: true, Since: &day})
+	if done.JobID == nil {
+		t.Fatalf("no job was needed: %+v", done)
+	}
+	h.settle(t)
+	if after := h.meaning(t); after != before {
+		t.Errorf("the books are not what they were:\n%s", difference(before, after)[:2000])
+	}
+	result, err := pg.Value[string](t.Context(), h.db, `select result::text from job where id = $1`, done.JobID)
+	var undone journal.Undone
+	if err != nil || json.Unmarshal([]byte(result), &undone) != nil || undone.Reverted < 2*rows ||
+		len(undone.Skipped) > 0 {
+		t.Errorf("the job's result is %.500s, %v", result, err)
+	}
+}

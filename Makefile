@@ -85,6 +85,16 @@ contract: ## fail on a breaking change of the OpenAPI document since BASE (defau
 test: $(NODE) ## all tests, with the race detector
 	go test -race -timeout 30m ./...
 
+# The tests of internal/app play the whole service through tens of thousands of generated calls,
+# which the race detector makes several times longer. It watches those that are about many callers
+# at once: a test says so itself, with a call of concurrent(t).
+.PHONY: race
+race: ## the tests of many callers at once, with the race detector
+	@names=$$(awk '/^func Test/ { name = substr($$2, 1, index($$2, "(") - 1) } /^\tconcurrent\(t\)$$/ { print name }' \
+		internal/app/*_test.go | paste -sd '|'); \
+	if [ -z "$$names" ]; then echo "no test calls concurrent(t)" >&2; exit 1; fi; \
+	go test -race -count=1 -timeout 40m -run "^($$names)$$" ./internal/app
+
 # What a change usually breaks, for the time between two edits: the changed packages and the
 # contract. BASE is what counts as unchanged. Packages that play the whole service are left to the gate.
 .PHONY: quick
@@ -153,6 +163,10 @@ db: ## make the local database `coffer`, unless it is there
 .PHONY: fmt
 fmt: .bin/gofumpt ## format all Go files
 	@$(GOFILES) | xargs -0r .bin/gofumpt -w
+
+.PHONY: api
+api: ## write the contract (api/ and the commands' help) from the code; needs no database
+	go test ./internal/app -run '^(TestGoldens|TestAccessGolden)$$' -update
 
 .PHONY: update
 update: ## write the golden files anew; review the diff

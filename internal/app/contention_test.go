@@ -106,6 +106,7 @@ func (c *contender) revert(ctx context.Context) error {
 // a fault, and the history of every field is a chain without a gap that ends in what is stored.
 func TestEditsAndRevertsContend(t *testing.T) {
 	t.Parallel()
+	concurrent(t)
 	database := pgtest.URL(t)
 	w := newWorldOn(t, database, app.Config{})
 	w.fillBooks(t)

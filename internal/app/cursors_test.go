@@ -560,6 +560,7 @@ func TestCursorsOfAnotherHousehold(t *testing.T) {
 // the other shows at the next request.
 func TestCursorsAcrossServers(t *testing.T) {
 	t.Parallel()
+	concurrent(t)
 	at := pgtest.URL(t)
 	servers := []*world{newWorldOn(t, at, app.Config{}), newWorldOn(t, at, app.Config{})}
 	cursorSeed(t, servers[0])

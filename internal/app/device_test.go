@@ -147,6 +147,7 @@ func TestDeviceGrant(t *testing.T) {
 // After the grant a thousand polls at once fetch exactly one key.
 func TestDeviceKeyIsFetchedOnce(t *testing.T) {
 	t.Parallel()
+	concurrent(t)
 	v := settled(t)
 	device, user := v.ask(t, "full_access")
 	if r, _ := v.do(t, "POST", "/device", url.Values{

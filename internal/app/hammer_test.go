@@ -208,6 +208,7 @@ func (c *hammerCounter) stored(t *testing.T) int {
 // If-Match. No step of any of them may be lost.
 func TestHammerLosesNoUpdate(t *testing.T) {
 	t.Parallel()
+	concurrent(t)
 	c := newHammerCounter(t, 2)
 	ctx, cancel := context.WithTimeout(t.Context(), hammerPatience)
 	defer cancel()
@@ -277,6 +278,7 @@ func hammerPause(ctx context.Context, longest time.Duration) {
 // and all but one have lost their update.
 func TestHammerRounds(t *testing.T) {
 	t.Parallel()
+	concurrent(t)
 	for name, conditional := range map[string]bool{"with If-Match": true, "control without If-Match": false} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

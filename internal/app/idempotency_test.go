@@ -80,6 +80,7 @@ func (d *killDesk) count(sql string, args ...any) int {
 
 func TestIdempotencyKeyNamesOneCall(t *testing.T) {
 	t.Parallel()
+	concurrent(t)
 	d := newKillDesk(t)
 	first := d.post("/tags", `{"slug":"one","name":"One"}`, "k", http.StatusCreated, "", false)
 	// the same call, written otherwise
@@ -103,6 +104,7 @@ func TestIdempotencyKeyNamesOneCall(t *testing.T) {
 
 func TestIdempotencyIsPerActor(t *testing.T) {
 	t.Parallel()
+	concurrent(t)
 	d := newKillDesk(t)
 	other, _ := hammerKey(t, d.server.App, "other")
 	mine := d.post("/api-keys", `{"name":"made","scope":"read_only"}`, "k", http.StatusCreated, "", false)
@@ -118,6 +120,7 @@ func TestIdempotencyIsPerActor(t *testing.T) {
 
 func TestIdempotencyReplaysRefusals(t *testing.T) {
 	t.Parallel()
+	concurrent(t)
 	d := newKillDesk(t)
 	d.post("/tags", `{"slug":"taken"}`, "", http.StatusCreated, "", false)
 	first := d.post("/tags", `{"slug":"taken"}`, "k", http.StatusConflict, "SLUG_CONFLICT", false)
@@ -132,6 +135,7 @@ func TestIdempotencyReplaysRefusals(t *testing.T) {
 
 func TestIdempotencyKeyLength(t *testing.T) {
 	t.Parallel()
+	concurrent(t)
 	d := newKillDesk(t)
 	d.post("/tags", `{"slug":"one"}`, "\xff", http.StatusBadRequest, "VALIDATION_ERROR", false)
 	d.post("/tags", `{"slug":"one"}`, strings.Repeat("k", 256), http.StatusBadRequest, "VALIDATION_ERROR", false)
@@ -144,6 +148,7 @@ func TestIdempotencyKeyLength(t *testing.T) {
 
 func TestIdempotencyWindow(t *testing.T) {
 	t.Parallel()
+	concurrent(t)
 	d := newKillDesk(t)
 	body := `{"name":"made","scope":"read_only"}`
 	first := d.post("/api-keys", body, "k", http.StatusCreated, "", false)
@@ -175,6 +180,7 @@ func TestIdempotencyWindow(t *testing.T) {
 // meets it.
 func TestIdempotencyInProgress(t *testing.T) {
 	t.Parallel()
+	concurrent(t)
 	d := newKillDesk(t)
 	hold, err := d.server.App.DB.Begin(t.Context())
 	if err != nil {
@@ -218,6 +224,7 @@ func TestIdempotencyInProgress(t *testing.T) {
 // TestIdempotencyIsForCreating: a read answers with what is there now, whatever the header says.
 func TestIdempotencyIsForCreating(t *testing.T) {
 	t.Parallel()
+	concurrent(t)
 	d := newKillDesk(t)
 	d.post("/tags", `{"slug":"one"}`, "k", http.StatusCreated, "", false)
 	for _, key := range []string{"k", "other", strings.Repeat("k", 300)} {
@@ -238,6 +245,7 @@ func TestIdempotencyIsForCreating(t *testing.T) {
 // the database holds no key.
 func TestIdempotencyKeepsNoSecret(t *testing.T) {
 	t.Parallel()
+	concurrent(t)
 	d := newKillDesk(t)
 	first := d.post("/api-keys", `{"name":"made","scope":"full_access"}`, "k", http.StatusCreated, "", false)
 	again := d.post("/api-keys", `{"name":"made","scope":"full_access"}`, "k", http.StatusCreated, "", true)

@@ -143,6 +143,7 @@ func (w *world) start(t *testing.T, o *op.Op, surface op.Surface, key string, ar
 // for the same work.
 func TestLongWorkAnswersAndWaits(t *testing.T) {
 	t.Parallel()
+	concurrent(t)
 	w := newWorld(t)
 	gate := make(chan struct{})
 	w.Jobs.Add(countKind(gate))
@@ -192,6 +193,7 @@ func TestLongWorkAnswersAndWaits(t *testing.T) {
 // The document shows both answers, and what a tool and a route call the wait.
 func TestLongWorkInTheDocument(t *testing.T) {
 	t.Parallel()
+	concurrent(t)
 	o := startOp(&world{App: &app.App{Jobs: job.New(nil, nil)}})
 	text := rest.Document([]*op.Op{o}, nil, app.Groups).YAML()
 	for _, want := range []string{`"200":`, `"202":`, `name: "wait"`} {
@@ -283,6 +285,7 @@ func (w *world) events(ctx context.Context, t *testing.T, which string,
 
 func TestJobEvents(t *testing.T) {
 	t.Parallel()
+	concurrent(t)
 	w := newWorld(t)
 	gate := make(chan struct{})
 	w.Jobs.Add(countKind(gate))
@@ -326,6 +329,7 @@ func TestJobEvents(t *testing.T) {
 // A client that goes and a server that stops both end the stream; neither ends the job.
 func TestJobEventsEndWithTheirClientAndServer(t *testing.T) {
 	t.Parallel()
+	concurrent(t)
 	w := newWorld(t)
 	w.Jobs.Add(countKind(make(chan struct{})))
 	stop := w.work(t)
@@ -366,6 +370,7 @@ func TestJobEventsEndWithTheirClientAndServer(t *testing.T) {
 // A caller who opens ever more streams is told to stop; others open theirs.
 func TestJobEventsOfOneCallerAreBounded(t *testing.T) {
 	t.Parallel()
+	concurrent(t)
 	w := newWorld(t)
 	w.Jobs.Add(countKind(nil))
 	made := w.enqueue(t, countWork{To: 1}, job.Options{})

@@ -349,6 +349,7 @@ func TestSDKClientIsLetIn(t *testing.T) {
 // Of a thousand who send one code at once one gets tokens, and these end with the second.
 func TestOneCodeIsGoodOnce(t *testing.T) {
 	t.Parallel()
+	concurrent(t)
 	v := published(t)
 	c := newClient(t, v)
 	code := v.consents(t, c.asks(v, "read"), "allow", "read").Get("code")
@@ -454,6 +455,7 @@ func TestRefreshTokensRotate(t *testing.T) {
 // the second.
 func TestOneRefreshTokenIsGoodOnce(t *testing.T) {
 	t.Parallel()
+	concurrent(t)
 	v := published(t)
 	c := newClient(t, v)
 	g := c.letIn(t, v, "read")

@@ -308,6 +308,7 @@ func TestTheRightToAdminister(t *testing.T) {
 // A job is cancelled by whoever asked for it, or by an admin; the erasure of a member by nobody.
 func TestWhoCancelsJobs(t *testing.T) {
 	t.Parallel()
+	concurrent(t)
 	w := newWorld(t)
 	w.Jobs.Add(countKind(nil))
 	member, session := w.session(t, "member")

@@ -294,6 +294,7 @@ func (r *ruleRace) halves() (halves, whole int) {
 // fault. The control, which edits two rules that belong together one after the other, is noticed.
 func TestRulesContend(t *testing.T) {
 	t.Parallel()
+	concurrent(t)
 	d := 6 * time.Second
 	if os.Getenv("COFFER_TEST_LONG") != "" {
 		d = 2 * time.Minute
@@ -344,6 +345,7 @@ func (r *ruleRace) rare() (list []string) {
 
 func TestRulesContendControl(t *testing.T) {
 	t.Parallel()
+	concurrent(t)
 	r := newRuleRace(t, true)
 	r.run(2 * time.Second)
 	if halves, whole := r.halves(); halves == 0 {

@@ -45,6 +45,7 @@ func has(t *testing.T, r reply, status int, parts ...string) {
 // configured with last, and nobody can read its secret.
 func TestProvidersAreConfiguredForAllServers(t *testing.T) {
 	t.Parallel()
+	concurrent(t)
 	p, err := banksim.NewPlaid(banksim.PlaidOptions{
 		Household: household.Options{Seed: 3, Transactions: 200, Years: 1},
 		ClientID:  "client-of-the-household", Secret: "canary-of-the-household",
@@ -237,6 +238,7 @@ func TestRotationKnowsEverySealedColumn(t *testing.T) {
 // on whichever server; what a person does is not counted.
 func TestWriteBudgets(t *testing.T) {
 	t.Parallel()
+	concurrent(t)
 	database := pgtest.URL(t)
 	one := newWorldOn(t, database, app.Config{})
 	one.fillBooks(t)

@@ -95,6 +95,7 @@ func settledIn(t *testing.T, w *world) *visitor {
 
 func TestSetupHappensOnce(t *testing.T) {
 	t.Parallel()
+	concurrent(t)
 	w := newWorld(t)
 	ticket, err := w.Auth.Issue(t.Context(), auth.SetupTicket, auth.Ticket{}, time.Hour)
 	if err != nil {

@@ -95,6 +95,7 @@ func (s *story) String() string {
 
 func TestStories(t *testing.T) {
 	t.Parallel()
+	concurrent(t)
 	files, err := filepath.Glob("testdata/stories/*.txt")
 	if err != nil || len(files) == 0 {
 		t.Fatalf("no stories: %v", err)

@@ -28,6 +28,7 @@ func (b *bankWorld) twin(t *testing.T) *world {
 // takes.
 func TestRedeliveries(t *testing.T) {
 	t.Parallel()
+	concurrent(t)
 	const events, senders = 400, 8
 	b := newBankWorld(t, 40)
 	worlds := []*world{b.world, b.twin(t)}
@@ -172,6 +173,7 @@ func (r *replicas) news(t *testing.T, n int, group *sync.WaitGroup) {
 // began after it was told, and the books as the banks have them.
 func TestTwoReplicas(t *testing.T) {
 	t.Parallel()
+	concurrent(t)
 	events, lasts := 500, 60*time.Second
 	if os.Getenv("COFFER_TEST_LONG") != "" {
 		events, lasts = 5000, 10*time.Minute

@@ -158,6 +158,10 @@ func opNamed(t testing.TB, ops []*op.Op, name string) *op.Op {
 	return nil
 }
 
+// concurrent marks a test of many callers, servers or jobs at once: make race runs those that call
+// it with the race detector.
+func concurrent(t *testing.T) { t.Helper() }
+
 // golden holds got against a file, or with -update writes it.
 func golden(t testing.TB, path, got string) {
 	t.Helper()

@@ -45,11 +45,11 @@ func TestAccounts(t *testing.T) {
 	exec(t, db, `update account set connection_id = $1 where id = $2`, connection, checking)
 
 	all, err := b.Accounts(t.Context(), db, op.None{})
-	if err != nil || len(all) != 2 || !all[0].ID.Equal(checking) || *all[0].UserName != "Household" ||
+	if err != nil || len(all) != 2 || all[0].ID != checking || *all[0].UserName != "Household" ||
 		all[1].UserID != nil || all[1].BalanceCurrent.String() != "12.50" {
 		t.Fatalf("list: %+v, %v", all, err)
 	}
-	if got, err := b.Account(t.Context(), db, Ref{savings.Short()}); err != nil || !got.ID.Equal(savings) {
+	if got, err := b.Account(t.Context(), db, Ref{savings.Short()}); err != nil || got.ID != savings {
 		t.Errorf("get: %+v, %v", got, err)
 	}
 	if _, err := b.Account(t.Context(), db, Ref{"nothing0"}); !errs.Is(err, errs.NotFound) {
@@ -68,7 +68,7 @@ func TestAccounts(t *testing.T) {
 		ID: checking.Short(), DisplayName: given("Daily"), OwnerUserID: given(robin.Short()),
 		Hidden: new(true),
 	})
-	if err != nil || *a.DisplayName != "Daily" || !a.UserID.Equal(robin) || !a.OwnerUserID.Equal(robin) ||
+	if err != nil || *a.DisplayName != "Daily" || *a.UserID != robin || *a.OwnerUserID != robin ||
 		*a.UserName != "Robin" || !a.Hidden {
 		t.Errorf("patch: %+v, %v", a, err)
 	}
@@ -79,7 +79,7 @@ func TestAccounts(t *testing.T) {
 		ID: checking.Short(), DisplayName: op.Null[string]{Set: true},
 		OwnerUserID: op.Null[string]{Set: true},
 	})
-	if err != nil || a.DisplayName != nil || a.OwnerUserID != nil || !a.UserID.Equal(household) || !a.Hidden {
+	if err != nil || a.DisplayName != nil || a.OwnerUserID != nil || *a.UserID != household || !a.Hidden {
 		t.Errorf("cleared: %+v, %v", a, err)
 	}
 	if _, err := patch(PatchAccount{ID: checking.Short(), OwnerUserID: given("nobody00")}); !errs.Is(err,

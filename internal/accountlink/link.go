@@ -158,7 +158,7 @@ func (l *Links) Create(ctx context.Context, tx pg.Tx, in CreateLink) (Link, erro
 	if err != nil {
 		return Link{}, err
 	}
-	if primary.Equal(mirror) {
+	if primary == mirror {
 		return Link{}, errs.Field("mirror_account_id", "conflict",
 			"must be a different account from primary_account_id")
 	}

@@ -188,8 +188,8 @@ func TestTotalsFollow(t *testing.T) {
 	}
 	one := page.Matches[0]
 	p, r := one.PrimaryTransaction, one.MirrorTransaction
-	if !p.ID.Equal(one.PrimaryTransactionID) || !r.ID.Equal(one.MirrorTransactionID) ||
-		!p.AccountID.Equal(l.PrimaryAccountID) || !r.AccountID.Equal(l.MirrorAccountID) ||
+	if p.ID != one.PrimaryTransactionID || r.ID != one.MirrorTransactionID ||
+		p.AccountID != l.PrimaryAccountID || r.AccountID != l.MirrorAccountID ||
 		p.Amount.Neg() != r.Amount || p.Currency != "EUR" || p.Date == r.Date || p.Name.Plain() == "" ||
 		p.AccountName != l.PrimaryName || r.AccountName != l.MirrorName {
 		t.Errorf("the two of a match: %+v, %+v", p, r)

@@ -90,7 +90,7 @@ func (l *Links) become(ctx context.Context, tx pg.Tx, was stored, to record, sou
 			return err
 		}
 	}
-	if !was.Primary.Equal(to.PrimaryID) {
+	if was.Primary != to.PrimaryID {
 		if _, err := pg.Exec(ctx, tx, `update link_match set primary_id = mirror_id, mirror_id = primary_id
 			where account_link_id = $1`, was.ID); err != nil {
 			return err

@@ -128,7 +128,7 @@ func TestThrottlingLocksNobodyOut(t *testing.T) {
 		}
 	}
 	got, err := a.SignIn(t.Context(), "robin@example.com", secret, "192.0.2.1")
-	if err != nil || !got.User.ID.Equal(u.ID) {
+	if err != nil || got.User.ID != u.ID {
 		t.Errorf("the member cannot get in: %v", err)
 	}
 	// The wait doubles, and ends at a quarter of an hour.
@@ -219,8 +219,8 @@ func TestSessions(t *testing.T) {
 		t.Fatal(err)
 	}
 	actor, err := a.Session(t.Context(), text)
-	if err != nil || !actor.ID.Equal(u.ID) || actor.Name != "Robin" || actor.Type != op.User ||
-		actor.Scope != op.Full || actor.Role != "admin" || actor.Key != nil || !actor.Session.Equal(s.ID) {
+	if err != nil || actor.ID != u.ID || actor.Name != "Robin" || actor.Type != op.User ||
+		actor.Scope != op.Full || actor.Role != "admin" || actor.Key != nil || *actor.Session != s.ID {
 		t.Fatalf("%+v, %v", actor, err)
 	}
 	if _, err := a.Key(t.Context(), text); !errs.Is(err, errs.InvalidAPIKey) {

@@ -71,7 +71,7 @@ func (a *Auth) lockUser(ctx context.Context, tx pg.Tx, ref string) (u User, last
 		if r.Role == op.RoleAdmin {
 			admins++
 		}
-		if r.ID.Equal(u.ID) {
+		if r.ID == u.ID {
 			u, found = r, true
 		}
 	}

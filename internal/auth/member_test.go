@@ -45,7 +45,7 @@ func TestUsers(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, ref := range []string{robin.ID.String(), robin.ShortID} {
-		if got, err := a.User(t.Context(), db, UserRef{ref}); err != nil || !got.ID.Equal(robin.ID) {
+		if got, err := a.User(t.Context(), db, UserRef{ref}); err != nil || got.ID != robin.ID {
 			t.Errorf("get %s: %+v, %v", ref, got, err)
 		}
 	}

@@ -143,7 +143,7 @@ func endCodes(ctx context.Context, tx pg.Tx, member id.ID) error {
 func endCodesUnlessOwn(ctx context.Context, tx pg.Tx, member id.ID) error {
 	left, err := pg.Value[bool](ctx, tx, `select exists (select from login where member_id = $1)`, member)
 	a := op.ActorOf(ctx)
-	if err != nil || left && a.Session != nil && a.Member != nil && a.Member.Equal(member) {
+	if err != nil || left && a.Session != nil && a.Member != nil && *a.Member == member {
 		return err
 	}
 	return endCodes(ctx, tx, member)

@@ -175,7 +175,7 @@ func TestCreateReadList(t *testing.T) {
 		t.Errorf("made: %+v", p)
 	}
 	for _, ref := range []string{p.ID.String(), strings.ToUpper(p.ID.String()), p.ShortID} {
-		if got, err := s.Get(t.Context(), s.db, Ref{ref}); err != nil || !got.ID.Equal(p.ID) {
+		if got, err := s.Get(t.Context(), s.db, Ref{ref}); err != nil || got.ID != p.ID {
 			t.Errorf("get %s: %v", ref, err)
 		}
 	}
@@ -214,7 +214,7 @@ func TestPatch(t *testing.T) {
 	}
 	for _, ref := range []string{category.Slug, category.ShortID, category.ID.String()} {
 		got := must(s.person, s, s.Patch, PatchCounterparty{ID: p.ShortID, CategoryID: given(ref)})
-		if got.CategoryID == nil || !got.CategoryID.Equal(category.ID) || got.Name.Plain() != "Bakery" {
+		if got.CategoryID == nil || *got.CategoryID != category.ID || got.Name.Plain() != "Bakery" {
 			t.Errorf("category %s: %+v", ref, got)
 		}
 	}
@@ -257,7 +257,7 @@ func TestDelete(t *testing.T) {
 	refused(s.person, s, errs.InUse, s.Delete, Ref{p.ShortID}) // a deleted transaction can come back
 	must(s.person, s, s.Unlink, UnlinkTransaction{ID: p.ShortID, TransactionID: ts[1]})
 	must(s.person, s, s.Merge, MergeCounterparty{ID: old.ShortID, Into: p.ShortID})
-	if out := must(s.person, s, s.Delete, Ref{p.ShortID}); !out.Deleted || !out.ID.Equal(p.ID) {
+	if out := must(s.person, s, s.Delete, Ref{p.ShortID}); !out.Deleted || out.ID != p.ID {
 		t.Errorf("deleted: %+v", out)
 	}
 	for _, ref := range []string{p.ShortID, old.ShortID} {
@@ -270,7 +270,7 @@ func TestDelete(t *testing.T) {
 		t.Errorf("revert: %+v", out)
 	}
 	if got, err := s.Get(t.Context(), s.db, Ref{old.ShortID}); err != nil || got.CanonicalID == nil ||
-		!got.CanonicalID.Equal(p.ID) {
+		*got.CanonicalID != p.ID {
 		t.Errorf("what was merged into it: %+v, %v", got, err)
 	}
 
@@ -292,11 +292,11 @@ func TestCategoryMergeMovesCounterparties(t *testing.T) {
 	must(s.person, s, s.Create, CreateCounterparty{Name: "Miller", CategoryID: new("bread")})
 	refused(s.person, s, errs.InUse, s.filing.DeleteCategory, filing.DeleteCategory{ID: "bread"})
 	must(s.person, s, s.filing.MergeCategory, filing.MergeCategory{ID: "food_and_drink_groceries", Into: "bread"})
-	if got, err := s.Get(t.Context(), s.db, Ref{p.ShortID}); err != nil || !got.CategoryID.Equal(into.ID) {
+	if got, err := s.Get(t.Context(), s.db, Ref{p.ShortID}); err != nil || *got.CategoryID != into.ID {
 		t.Errorf("after the merge: %+v, %v", got, err)
 	}
 	s.revert()
-	if got, err := s.Get(t.Context(), s.db, Ref{p.ShortID}); err != nil || !got.CategoryID.Equal(*p.CategoryID) {
+	if got, err := s.Get(t.Context(), s.db, Ref{p.ShortID}); err != nil || *got.CategoryID != *p.CategoryID {
 		t.Errorf("after the revert: %+v, %v", got, err)
 	}
 }

@@ -76,7 +76,7 @@ func transactions(ctx context.Context, q pg.Querier, refs []string) ([]id.ID, er
 			}}
 			return nil, e
 		}
-		if !slices.ContainsFunc(ids, u.Equal) {
+		if !slices.Contains(ids, u) {
 			ids = append(ids, u)
 		}
 	}

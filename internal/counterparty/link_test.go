@@ -21,7 +21,7 @@ func TestLinkFillsOnlyWhatIsEmpty(t *testing.T) {
 		ID: p.ID.String(), TransactionIDs: append(slices.Clone(ts), ts[1]),
 		Force: true,
 	})
-	if out.Linked != 2 || out.AlreadyBound != 1 || out.Held != 0 || out.ChangeID == nil || !out.ID.Equal(p.ID) {
+	if out.Linked != 2 || out.AlreadyBound != 1 || out.Held != 0 || out.ChangeID == nil || out.ID != p.ID {
 		t.Errorf("linked: %+v", out)
 	}
 	if s.bound(ts[0]) != other.ShortID+" user" || s.bound(ts[1]) != p.ShortID+" agent" {
@@ -130,7 +130,7 @@ func TestAssign(t *testing.T) {
 		t.Errorf("made: %+v, %d changes", made, len(s.changes()))
 	}
 	again := must(s.agent, s, s.Assign, AssignCounterparty{Name: new("BAKERY"), TransactionIDs: ts[:2]})
-	if again.Created || !again.ID.Equal(made.ID) || again.Linked != 1 || again.AlreadyBound != 1 {
+	if again.Created || again.ID != made.ID || again.Linked != 1 || again.AlreadyBound != 1 {
 		t.Errorf("again: %+v", again)
 	}
 	byID := must(s.agent, s, s.Assign, AssignCounterparty{ID: &made.ShortID, TransactionIDs: ts})
@@ -154,7 +154,7 @@ func TestAssignFollowsAMerge(t *testing.T) {
 	if out := must(s.agent, s, s.Assign, AssignCounterparty{
 		Name:           new("old"),
 		TransactionIDs: ts,
-	}); !out.ID.Equal(kept.ID) || out.Created {
+	}); out.ID != kept.ID || out.Created {
 		t.Errorf("by the old name: %+v", out)
 	}
 	refused(s.agent, s, errs.Conflict, s.Assign, AssignCounterparty{ID: &old.ShortID, TransactionIDs: ts})
@@ -217,7 +217,7 @@ func TestMerge(t *testing.T) {
 	refused(s.person, s, errs.InvalidReference, s.Merge, MergeCounterparty{ID: a.ShortID, Into: "nothing0"})
 
 	before := len(s.changes())
-	if out := must(s.agent, s, s.Merge, MergeCounterparty{ID: a.ShortID, Into: b.ShortID}); !out.ID.Equal(b.ID) {
+	if out := must(s.agent, s, s.Merge, MergeCounterparty{ID: a.ShortID, Into: b.ShortID}); out.ID != b.ID {
 		t.Errorf("answered %+v", out)
 	}
 	if changes := s.changes(); len(changes) != before+1 || changes[0].Transactions != 2 || changes[0].Entries != 3 {
@@ -233,7 +233,7 @@ func TestMerge(t *testing.T) {
 	must(s.person, s, s.Merge, MergeCounterparty{ID: b.ShortID, Into: c.ShortID})
 	for _, ref := range []string{a.ShortID, b.ShortID} {
 		if got, err := s.Get(t.Context(), s.db, Ref{ref}); err != nil || got.CanonicalID == nil ||
-			!got.CanonicalID.Equal(c.ID) {
+			*got.CanonicalID != c.ID {
 			t.Errorf("leads to %+v, %v", got, err)
 		}
 	}

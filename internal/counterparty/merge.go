@@ -27,7 +27,7 @@ func (c *Counterparties) Merge(ctx context.Context, tx pg.Tx, in MergeCounterpar
 		return Counterparty{}, err
 	}
 	switch {
-	case from.ID.Equal(into.ID):
+	case from.ID == into.ID:
 		return Counterparty{}, errs.New(errs.Conflict, "a counterparty cannot be merged into itself")
 	case from.CanonicalID != nil:
 		return Counterparty{}, errs.New(errs.Conflict, "this counterparty was already merged into %s",
@@ -140,7 +140,7 @@ func fits(ctx context.Context, tx pg.Tx, entries []journal.Entry) ([]journal.Ski
 	}
 	var left []journal.Skipped
 	for _, e := range entries {
-		if slices.ContainsFunc(astray, e.SubjectID.Equal) {
+		if slices.Contains(astray, e.SubjectID) {
 			left = append(left, journal.Skip(e, "conflict"))
 		}
 	}

@@ -47,7 +47,7 @@ func TestSyncOfAllIsOneJob(t *testing.T) {
 	}
 	first := out.Connections[0]
 	sync, err := b.jobs.Get(t.Context(), b.db, job.Ref{JobID: first.JobID.String()})
-	if err != nil || !first.ConnectionID.Equal(b.connection) || first.State != job.Succeeded || sync.Kind != SyncKind ||
+	if err != nil || first.ConnectionID != b.connection || first.State != job.Succeeded || sync.Kind != SyncKind ||
 		sync.State != job.Succeeded || sync.FinishedAt.Time().After(j.FinishedAt.Time()) {
 		t.Errorf("the sync itself: %+v, %v", sync, err)
 	}
@@ -57,7 +57,7 @@ func TestSyncOfAllIsOneJob(t *testing.T) {
 		Advice: "try again",
 	}}
 	if j, out = b.all(t); j.State != job.Succeeded || out.Failed != 1 || out.Connections[0].Error == nil ||
-		out.Connections[0].State != job.Failed || out.Connections[0].JobID.Equal(first.JobID) {
+		out.Connections[0].State != job.Failed || out.Connections[0].JobID == first.JobID {
 		t.Errorf("a bank that is away: %+v: %+v", j, out)
 	}
 	if _, err := b.db.Exec(t.Context(), `update connection set paused = true`); err != nil {
@@ -83,7 +83,7 @@ func TestSyncOfAllIsJoined(t *testing.T) {
 		}
 		return nil
 	})
-	if err != nil || !ids[0].Equal(ids[1]) {
+	if err != nil || ids[0] != ids[1] {
 		t.Errorf("%v, %v", ids, err)
 	}
 }

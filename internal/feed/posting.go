@@ -75,7 +75,7 @@ func successor(p waiting, account id.ID, rows []ledger.Incoming, known map[strin
 	var fit []int
 	for i, in := range rows {
 		apart := in.Date.Time().Sub(p.Date.Time()).Abs()
-		if in.AccountID.Equal(account) && !in.Pending && in.PendingID == "" && !known[in.ProviderID] &&
+		if in.AccountID == account && !in.Pending && in.PendingID == "" && !known[in.ProviderID] &&
 			in.Amount == p.Amount && in.Currency == p.Currency && apart <= postsWithin {
 			fit = append(fit, i)
 		}

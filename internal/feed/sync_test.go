@@ -232,7 +232,7 @@ func TestSyncKeepsWhatPostsAcrossPages(t *testing.T) {
 	}
 	b.holds(t)
 	if after, err := pg.Value[id.ID](t.Context(), b.db, `select id from transaction
-		where provider_id = 'p2'`); err != nil || !after.Equal(before) {
+		where provider_id = 'p2'`); err != nil || after != before {
 		t.Errorf("it became another: %v, %v", after, err)
 	}
 	told, err := pg.Values[string](t.Context(), b.db, `select concat_ws(' | ', action, before, after) from bank_event

@@ -62,7 +62,7 @@ type merge struct{ from, into Category }
 func (f *Filing) merge(ctx context.Context, tx pg.Tx, merges []merge) ([]journal.Entry, error) {
 	from, into := make([]id.ID, len(merges)), make([]id.ID, len(merges))
 	for i, m := range merges {
-		if m.from.ID.Equal(m.into.ID) {
+		if m.from.ID == m.into.ID {
 			return nil, errs.New(errs.Conflict, "the category %s cannot be merged into itself", m.from.Slug)
 		}
 		from[i], into[i] = m.from.ID, m.into.ID

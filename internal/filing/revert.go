@@ -122,7 +122,7 @@ func (f *Filing) stands(ctx context.Context, tx pg.Tx, e journal.Entry, parents 
 		return true, nil
 	}
 	for _, p := range parents {
-		if p != nil && p.Equal(e.SubjectID) {
+		if p != nil && *p == e.SubjectID {
 			return false, nil
 		}
 	}

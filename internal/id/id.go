@@ -20,25 +20,21 @@ const (
 	shortSpace  = 218340105584896 // 62^8
 )
 
-// An ID is a UUID. In JSON it is the UUID's text or, after Lean was called, the short id: agents
-// pay for every character.
-type ID struct {
-	b    [16]byte
-	lean bool
-}
+// An ID is a UUID. In JSON it is the UUID's text.
+type ID [16]byte
 
 // New returns a UUIDv7: 48 bits of milliseconds, 12 bits of the fraction of the millisecond, 62
 // random bits. Ids created later on one machine sort later, which keeps indexes compact.
 func New() ID {
 	var u ID
-	if _, err := rand.Read(u.b[8:]); err != nil {
+	if _, err := rand.Read(u[8:]); err != nil {
 		panic("id: no random numbers available: " + err.Error()) // crypto/rand ends the program before this can happen
 	}
 	now := time.Now()
 	ms := uint64(now.UnixMilli())
 	fraction := uint64(now.Nanosecond()%int(time.Millisecond)) * 4096 / uint64(time.Millisecond)
-	binary.BigEndian.PutUint64(u.b[:8], ms<<16|0x7000|fraction)
-	u.b[8] = u.b[8]&0x3f | 0x80
+	binary.BigEndian.PutUint64(u[:8], ms<<16|0x7000|fraction)
+	u[8] = u[8]&0x3f | 0x80
 	return u
 }
 
@@ -52,7 +48,7 @@ func Parse(s string) (ID, error) {
 		return ID{}, ErrNotUUID
 	}
 	digits := s[:8] + s[9:13] + s[14:18] + s[19:23] + s[24:]
-	if _, err := hex.Decode(u.b[:], []byte(digits)); err != nil {
+	if _, err := hex.Decode(u[:], []byte(digits)); err != nil {
 		return ID{}, ErrNotUUID
 	}
 	return u, nil
@@ -70,7 +66,7 @@ func Must(s string) ID {
 // Short returns the short id: the UUID's 62 random bits as 8 base62 characters. Because it follows
 // from the UUID, a reference can be shown short without looking the record up.
 func (u ID) Short() string {
-	n := binary.BigEndian.Uint64(u.b[8:]) & (1<<62 - 1) % shortSpace
+	n := binary.BigEndian.Uint64(u[8:]) & (1<<62 - 1) % shortSpace
 	var s [shortLength]byte
 	for i := shortLength - 1; i >= 0; i-- {
 		s[i] = alphabet[n%62]
@@ -111,35 +107,19 @@ func Base62(n int) string {
 }
 
 // IsZero reports whether u is the zero value.
-func (u ID) IsZero() bool { return u.b == [16]byte{} }
-
-// Equal reports whether both name the same record.
-func (u ID) Equal(v ID) bool { return u.b == v.b }
+func (u ID) IsZero() bool { return u == ID{} }
 
 // Compare orders ids as PostgreSQL does: by their bytes, which for ids created here is by time.
-func (u ID) Compare(v ID) int { return bytes.Compare(u.b[:], v.b[:]) }
-
-// Bytes returns the UUID's 16 bytes.
-func (u ID) Bytes() [16]byte { return u.b }
-
-// Lean returns the same id, printed short in JSON.
-func (u ID) Lean() ID {
-	u.lean = true
-	return u
-}
+func (u ID) Compare(v ID) int { return bytes.Compare(u[:], v[:]) }
 
 // String returns the UUID's text.
 func (u ID) String() string {
-	u.lean = false
 	return string(u.Append(make([]byte, 0, 36)))
 }
 
-// Append appends the id to b: the UUID's text, or the short id after Lean was called.
+// Append appends the UUID's text to b.
 func (u ID) Append(b []byte) []byte {
-	if u.lean {
-		return append(b, u.Short()...)
-	}
-	for i, c := range u.b {
+	for i, c := range u {
 		if i == 4 || i == 6 || i == 8 || i == 10 {
 			b = append(b, '-')
 		}
@@ -164,18 +144,18 @@ func (u *ID) ScanUUID(v pgtype.UUID) error {
 	if !v.Valid {
 		return errors.New("id: NULL where an id is required")
 	}
-	*u = ID{b: v.Bytes}
+	*u = v.Bytes
 	return nil
 }
 
 // UUIDValue implements pgtype.UUIDValuer.
-func (u ID) UUIDValue() (pgtype.UUID, error) { return pgtype.UUID{Bytes: u.b, Valid: true}, nil }
+func (u ID) UUIDValue() (pgtype.UUID, error) { return pgtype.UUID{Bytes: u, Valid: true}, nil }
 
 // Numbered returns the UUIDv7 of the nth thing of a kind that has no id of its own: it sorts by
 // creation time, and its short id is the number.
 func Numbered(at time.Time, n int64) ID {
 	var u ID
-	binary.BigEndian.PutUint64(u.b[:8], uint64(at.UnixMilli())<<16|0x7000)
-	binary.BigEndian.PutUint64(u.b[8:], uint64(n)&(1<<62-1)|1<<63)
+	binary.BigEndian.PutUint64(u[:8], uint64(at.UnixMilli())<<16|0x7000)
+	binary.BigEndian.PutUint64(u[8:], uint64(n)&(1<<62-1)|1<<63)
 	return u
 }

@@ -151,7 +151,7 @@ func (j *Jobs) cancellable(ctx context.Context, tx pg.Tx, r row) error {
 		return err
 	}
 	a := op.ActorOf(ctx)
-	if a.Role == "" || a.Role == op.RoleAdmin || asker != nil && asker.Equal(a.ID) {
+	if a.Role == "" || a.Role == op.RoleAdmin || asker != nil && *asker == a.ID {
 		return nil
 	}
 	// A member's jobs are also those that the member's own keys asked for, and the other way round.

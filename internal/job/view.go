@@ -24,7 +24,7 @@ type views struct {
 	read func(ctx context.Context, ids []id.ID) ([]row, error)
 
 	mu     sync.Mutex
-	all    map[[16]byte]map[*viewer]bool
+	all    map[id.ID]map[*viewer]bool
 	poked  chan struct{} // holds one word that something happened in this process
 	ending chan struct{} // closed when the last one left
 }
@@ -39,7 +39,7 @@ type viewer struct {
 }
 
 func newViews(read func(context.Context, []id.ID) ([]row, error)) *views {
-	return &views{read: read, all: map[[16]byte]map[*viewer]bool{}, poked: make(chan struct{}, 1)}
+	return &views{read: read, all: map[id.ID]map[*viewer]bool{}, poked: make(chan struct{}, 1)}
 }
 
 // watch tells news of the job until leave is called.
@@ -51,16 +51,16 @@ func (v *views) watch(job id.ID) (w *viewer, leave func()) {
 		go v.look(v.ending)
 	}
 	w = &viewer{job: job, news: make(chan struct{}, 1)}
-	if v.all[job.Bytes()] == nil {
-		v.all[job.Bytes()] = map[*viewer]bool{}
+	if v.all[job] == nil {
+		v.all[job] = map[*viewer]bool{}
 	}
-	v.all[job.Bytes()][w] = true
+	v.all[job][w] = true
 	return w, func() {
 		v.mu.Lock()
 		defer v.mu.Unlock()
-		delete(v.all[job.Bytes()], w)
-		if len(v.all[job.Bytes()]) == 0 {
-			delete(v.all, job.Bytes())
+		delete(v.all[job], w)
+		if len(v.all[job]) == 0 {
+			delete(v.all, job)
 		}
 		if len(v.all) == 0 {
 			close(v.ending)
@@ -71,7 +71,7 @@ func (v *views) watch(job id.ID) (w *viewer, leave func()) {
 // poke has watched jobs read soon, because something happened to this one. Nothing depends on it.
 func (v *views) poke(job id.ID) {
 	v.mu.Lock()
-	watched := v.all[job.Bytes()] != nil
+	watched := v.all[job] != nil
 	v.mu.Unlock()
 	if !watched {
 		return
@@ -108,7 +108,7 @@ func (v *views) look(ending <-chan struct{}) {
 // glance does.
 func (v *views) show(ctx context.Context) {
 	v.mu.Lock()
-	waiting := make(map[[16]byte][]*viewer, len(v.all))
+	waiting := make(map[id.ID][]*viewer, len(v.all))
 	ids := make([]id.ID, 0, len(v.all))
 	for job, all := range v.all {
 		for w := range all {
@@ -126,10 +126,10 @@ func (v *views) show(ctx context.Context) {
 		return
 	}
 	for _, r := range found {
-		for _, w := range waiting[r.ID.Bytes()] {
+		for _, w := range waiting[r.ID] {
 			w.tell(&r)
 		}
-		delete(waiting, r.ID.Bytes())
+		delete(waiting, r.ID)
 	}
 	for _, gone := range waiting {
 		for _, w := range gone {

@@ -56,7 +56,7 @@ func TestManyViewersAreOneReader(t *testing.T) {
 			default:
 				t.Fatalf("viewer %d learns nothing", n)
 			}
-			if r := w.now(); r == nil || r.Done != 7 || !r.ID.Equal(w.job) {
+			if r := w.now(); r == nil || r.Done != 7 || r.ID != w.job {
 				t.Fatalf("viewer %d is shown %+v", n, r)
 			}
 		}

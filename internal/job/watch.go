@@ -78,13 +78,13 @@ func (j *Jobs) AwaitAll(ctx context.Context, jobs []Job, d time.Duration) ([]Job
 			return jobs, false // as they were is true enough
 		}
 		// an id that was made short for a tool is another key than the same id in full
-		now := make(map[[16]byte]Job, len(read))
+		now := make(map[id.ID]Job, len(read))
 		for _, r := range read {
-			now[r.ID.Bytes()] = j.record(ctx, r)
+			now[r.ID] = j.record(ctx, r)
 		}
 		jobs = slices.Clone(jobs)
 		for i, x := range jobs {
-			r, ok := now[x.ID.Bytes()]
+			r, ok := now[x.ID]
 			if !ok {
 				return jobs, false // forgotten meanwhile
 			}

@@ -160,17 +160,17 @@ func (f changeFamily) fate(later []changeFamily) (undone, touched bool) {
 	for _, l := range later {
 		top, low := len(stack)-1, len(off)-1
 		switch {
-		case l.Undoes && top >= 0 && stack[top].Equal(l.Root):
+		case l.Undoes && top >= 0 && stack[top] == l.Root:
 			stack = stack[:top]
 		case l.Undoes:
 			off = append(off, l.Root)
-		case top < 0 && low >= 0 && off[low].Equal(l.Root):
+		case top < 0 && low >= 0 && off[low] == l.Root:
 			off = off[:low]
-		case top < 0 || !stack[top].Equal(l.Root): // one change may write a field twice
+		case top < 0 || stack[top] != l.Root: // one change may write a field twice
 			stack = append(stack, l.Root)
 		}
 	}
-	stands := len(stack) > 0 && stack[0].Equal(f.Root)
+	stands := len(stack) > 0 && stack[0] == f.Root
 	if f.Undoes {
 		return stands, len(off) > 0 || len(stack) > 0
 	}

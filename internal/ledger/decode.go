@@ -114,25 +114,19 @@ func (p *page) scan(rows pgx.Rows, t *Transaction) error {
 
 var errUnnamed = errors.New("ledger: a transaction refers to a record without a name")
 
-// name gives the names. Ids are copied, because tools shorten an answer's ids in place; texts are
-// shared.
+// name gives the names, which are shared with other answers.
 func (p *page) name(n *naming) error {
 	slugs, from := make([]string, 0, len(p.tags)), 0
 	for i := range p.rows {
 		t := &p.rows[i]
-		a := n.accounts[t.AccountID.Bytes()]
+		a := n.accounts[t.AccountID]
 		if a == nil {
 			return errUnnamed
 		}
 		t.AccountName, t.Provider, t.UserName = a.name, all.Name(a.provider), a.userName
-		if a.connection != nil {
-			t.ConnectionID = p.ids.keep(*a.connection)
-		}
-		if a.user != nil {
-			t.UserID = p.ids.keep(*a.user)
-		}
+		t.ConnectionID, t.UserID = a.connection, a.user
 		if t.CategoryID != nil {
-			c := n.categories[t.CategoryID.Bytes()]
+			c := n.categories[*t.CategoryID]
 			if c == nil {
 				return errUnnamed
 			}
@@ -140,7 +134,7 @@ func (p *page) name(n *naming) error {
 		}
 		start := len(slugs)
 		for _, tag := range p.tags[from : from+p.tagged[i]] {
-			if slug, ok := n.tags[tag.Bytes()]; ok {
+			if slug, ok := n.tags[tag]; ok {
 				slugs = append(slugs, slug)
 			}
 		}

@@ -430,7 +430,7 @@ func Heads(ctx context.Context, tx pg.Tx, ids []id.ID) (map[id.ID]id.ID, error) 
 		// transaction may have been merging or deleting it.
 		known := len(asked)
 		for _, p := range pairs {
-			if !slices.ContainsFunc(asked, p.To.Equal) {
+			if !slices.Contains(asked, p.To) {
 				asked = append(asked, p.To)
 			}
 		}
@@ -439,7 +439,7 @@ func Heads(ctx context.Context, tx pg.Tx, ids []id.ID) (map[id.ID]id.ID, error) 
 		}
 		heads := make(map[id.ID]id.ID, len(ids))
 		for _, u := range ids {
-			if head, ok := to[u]; ok && to[head].Equal(head) {
+			if head, ok := to[u]; ok && to[head] == head {
 				heads[u] = head
 			}
 		}

@@ -20,62 +20,74 @@ type fieldSet uint64
 var transactionFields = []struct {
 	name string
 	json func([]byte, *Transaction) []byte
+	id   func(*Transaction) *id.ID // in place of json: tools get it short
 }{
-	{"account_id", func(b []byte, t *Transaction) []byte { return appendID(b, t.AccountID) }},
-	{"account_name", func(b []byte, t *Transaction) []byte { return appendText(b, t.AccountName.Plain()) }},
-	{"connection_id", func(b []byte, t *Transaction) []byte { return appendOptional(b, t.ConnectionID, appendID) }},
-	{"provider", func(b []byte, t *Transaction) []byte { return appendText(b, string(t.Provider)) }},
-	{"user_id", func(b []byte, t *Transaction) []byte { return appendOptional(b, t.UserID, appendID) }},
-	{"user_name", func(b []byte, t *Transaction) []byte { return appendOptional(b, t.UserName, appendText) }},
-	{"date", func(b []byte, t *Transaction) []byte { return appendDate(b, t.Date) }},
-	{"authorized_date", func(b []byte, t *Transaction) []byte {
+	{name: "account_id", id: func(t *Transaction) *id.ID { return &t.AccountID }},
+	{name: "account_name", json: func(b []byte, t *Transaction) []byte {
+		return appendText(b, t.AccountName.Plain())
+	}},
+	{name: "connection_id", id: func(t *Transaction) *id.ID { return t.ConnectionID }},
+	{name: "provider", json: func(b []byte, t *Transaction) []byte { return appendText(b, string(t.Provider)) }},
+	{name: "user_id", id: func(t *Transaction) *id.ID { return t.UserID }},
+	{name: "user_name", json: func(b []byte, t *Transaction) []byte {
+		return appendOptional(b, t.UserName, appendText)
+	}},
+	{name: "date", json: func(b []byte, t *Transaction) []byte { return appendDate(b, t.Date) }},
+	{name: "authorized_date", json: func(b []byte, t *Transaction) []byte {
 		return appendOptional(b, t.AuthorizedDate,
 			appendDate)
 	}},
-	{"datetime", func(b []byte, t *Transaction) []byte { return appendOptional(b, t.Datetime, appendTime) }},
-	{"amount", func(b []byte, t *Transaction) []byte { return t.Amount.Append(b) }},
-	{"iso_currency_code", func(b []byte, t *Transaction) []byte { return appendText(b, string(t.Currency)) }},
-	{"name", func(b []byte, t *Transaction) []byte { return appendText(b, t.Name.Plain()) }},
-	{"merchant_name", func(b []byte, t *Transaction) []byte {
+	{name: "datetime", json: func(b []byte, t *Transaction) []byte {
+		return appendOptional(b, t.Datetime, appendTime)
+	}},
+	{name: "amount", json: func(b []byte, t *Transaction) []byte { return t.Amount.Append(b) }},
+	{name: "iso_currency_code", json: func(b []byte, t *Transaction) []byte {
+		return appendText(b, string(t.Currency))
+	}},
+	{name: "name", json: func(b []byte, t *Transaction) []byte { return appendText(b, t.Name.Plain()) }},
+	{name: "merchant_name", json: func(b []byte, t *Transaction) []byte {
 		return appendOptional(b, t.MerchantName,
 			appendUntrusted)
 	}},
-	{"category_primary", func(b []byte, t *Transaction) []byte {
+	{name: "category_primary", json: func(b []byte, t *Transaction) []byte {
 		return appendOptional(b, t.CategoryPrimary,
 			appendUntrusted)
 	}},
-	{"category_detailed", func(b []byte, t *Transaction) []byte {
+	{name: "category_detailed", json: func(b []byte, t *Transaction) []byte {
 		return appendOptional(b, t.CategoryDetailed, appendUntrusted)
 	}},
-	{"category", func(b []byte, t *Transaction) []byte { return appendOptional(b, t.Category, appendText) }},
-	{"category_id", func(b []byte, t *Transaction) []byte { return appendOptional(b, t.CategoryID, appendID) }},
-	{"category_display_name", func(b []byte, t *Transaction) []byte {
+	{name: "category", json: func(b []byte, t *Transaction) []byte {
+		return appendOptional(b, t.Category, appendText)
+	}},
+	{name: "category_id", id: func(t *Transaction) *id.ID { return t.CategoryID }},
+	{name: "category_display_name", json: func(b []byte, t *Transaction) []byte {
 		return appendOptional(b, t.CategoryDisplayName,
 			appendText)
 	}},
-	{"category_source", func(b []byte, t *Transaction) []byte {
+	{name: "category_source", json: func(b []byte, t *Transaction) []byte {
 		return appendOptional(b, t.CategorySource,
 			appendText)
 	}},
-	{"counterparty_id", func(b []byte, t *Transaction) []byte { return appendOptional(b, t.CounterpartyID, appendID) }},
-	{"counterparty_name", func(b []byte, t *Transaction) []byte {
+	{name: "counterparty_id", id: func(t *Transaction) *id.ID { return t.CounterpartyID }},
+	{name: "counterparty_name", json: func(b []byte, t *Transaction) []byte {
 		return appendOptional(b, t.CounterpartyName, appendUntrusted)
 	}},
-	{"tags", func(b []byte, t *Transaction) []byte { return appendList(b, t.Tags) }},
-	{"pending", func(b []byte, t *Transaction) []byte { return strconv.AppendBool(b, t.Pending) }},
-	{"payment_channel", func(b []byte, t *Transaction) []byte {
+	{name: "tags", json: func(b []byte, t *Transaction) []byte { return appendList(b, t.Tags) }},
+	{name: "pending", json: func(b []byte, t *Transaction) []byte { return strconv.AppendBool(b, t.Pending) }},
+	{name: "payment_channel", json: func(b []byte, t *Transaction) []byte {
 		return appendOptional(b, t.PaymentChannel,
 			appendText)
 	}},
-	{"comment_count", func(b []byte, t *Transaction) []byte { return strconv.AppendInt(b, int64(t.CommentCount), 10) }},
-	{"linked_transaction_id", func(b []byte, t *Transaction) []byte {
-		return appendOptional(b, t.LinkedTransactionID,
-			appendID)
+	{name: "comment_count", json: func(b []byte, t *Transaction) []byte {
+		return strconv.AppendInt(b, int64(t.CommentCount), 10)
 	}},
-	{"excluded", func(b []byte, t *Transaction) []byte { return strconv.AppendBool(b, t.Excluded) }},
-	{"deleted_at", func(b []byte, t *Transaction) []byte { return appendOptional(b, t.DeletedAt, appendTime) }},
-	{"created_at", func(b []byte, t *Transaction) []byte { return appendTime(b, t.CreatedAt) }},
-	{"updated_at", func(b []byte, t *Transaction) []byte { return appendTime(b, t.UpdatedAt) }},
+	{name: "linked_transaction_id", id: func(t *Transaction) *id.ID { return t.LinkedTransactionID }},
+	{name: "excluded", json: func(b []byte, t *Transaction) []byte { return strconv.AppendBool(b, t.Excluded) }},
+	{name: "deleted_at", json: func(b []byte, t *Transaction) []byte {
+		return appendOptional(b, t.DeletedAt, appendTime)
+	}},
+	{name: "created_at", json: func(b []byte, t *Transaction) []byte { return appendTime(b, t.CreatedAt) }},
+	{name: "updated_at", json: func(b []byte, t *Transaction) []byte { return appendTime(b, t.UpdatedAt) }},
 }
 
 const (
@@ -123,11 +135,12 @@ func fieldIndex(name string) int {
 	return -1
 }
 
-// appendJSON appends the chosen fields as a JSON object.
-func (t *Transaction) appendJSON(b []byte, fields fieldSet) []byte {
+// appendJSON appends the chosen fields as a JSON object. Short is for tools: ids are printed short,
+// and short_id, which would repeat one, is left out.
+func (t *Transaction) appendJSON(b []byte, fields fieldSet, short bool) []byte {
 	b = append(b, `{"id":`...)
-	b = appendID(b, t.ID)
-	if t.ShortID != "" {
+	b = appendID(b, &t.ID, short)
+	if t.ShortID != "" && !short {
 		b = append(b, `,"short_id":`...)
 		b = appendText(b, t.ShortID)
 	}
@@ -136,17 +149,26 @@ func (t *Transaction) appendJSON(b []byte, fields fieldSet) []byte {
 			b = append(b, ',', '"')
 			b = append(b, transactionFields[i].name...)
 			b = append(b, '"', ':')
-			b = transactionFields[i].json(b, t)
+			if of := transactionFields[i].id; of != nil {
+				b = appendID(b, of(t), short)
+			} else {
+				b = transactionFields[i].json(b, t)
+			}
 		}
 	}
 	return append(b, '}')
 }
 
 // MarshalJSON implements json.Marshaler.
-func (t Transactions) MarshalJSON() ([]byte, error) { return t.AppendJSON(nil), nil }
+func (t Transactions) MarshalJSON() ([]byte, error) { return t.appendJSON(nil, false), nil }
+
+// ShortJSON is MarshalJSON for tools, with short ids.
+func (t Transactions) ShortJSON() ([]byte, error) { return t.appendJSON(nil, true), nil }
 
 // AppendJSON appends the page's JSON.
-func (t Transactions) AppendJSON(b []byte) []byte {
+func (t Transactions) AppendJSON(b []byte) []byte { return t.appendJSON(b, false) }
+
+func (t Transactions) appendJSON(b []byte, short bool) []byte {
 	if b == nil {
 		b = make([]byte, 0, 1100*len(t.Transactions)+100)
 	}
@@ -155,7 +177,7 @@ func (t Transactions) AppendJSON(b []byte) []byte {
 		if i > 0 {
 			b = append(b, ',')
 		}
-		b = t.Transactions[i].appendJSON(b, t.fields)
+		b = t.Transactions[i].appendJSON(b, t.fields, short)
 	}
 	b = append(b, `],"next_cursor":`...)
 	b = appendText(b, t.NextCursor)
@@ -180,7 +202,7 @@ func (t Transactions) AppendJSON(b []byte) []byte {
 func (t *Transactions) cut(most int) bool {
 	var b []byte
 	for i := range t.Transactions {
-		b = t.Transactions[i].appendJSON(b, t.fields)
+		b = t.Transactions[i].appendJSON(b, t.fields, false)
 		if len(b) > most && i > 0 {
 			t.Transactions, t.HasMore = t.Transactions[:i], true
 			return true
@@ -196,9 +218,14 @@ func appendOptional[T any](b []byte, v *T, one func([]byte, T) []byte) []byte {
 	return one(b, *v)
 }
 
-func appendID(b []byte, u id.ID) []byte {
-	b = append(b, '"')
-	return append(u.Append(b), '"')
+func appendID(b []byte, u *id.ID, short bool) []byte {
+	switch {
+	case u == nil:
+		return append(b, "null"...)
+	case short:
+		return append(append(append(b, '"'), u.Short()...), '"')
+	}
+	return append(u.Append(append(b, '"')), '"')
 }
 
 func appendDate(b []byte, d pg.Date) []byte { return append(d.Append(append(b, '"')), '"') }

@@ -176,7 +176,7 @@ func TestMergeKeepsWhatPosts(t *testing.T) {
 		t.Errorf("what the timeline learns:\n%s", diff)
 	}
 	after := b.one(t, "p2")
-	if !after.ID.Equal(before.ID) || after.Pending || after.Amount.String() != "46.00" ||
+	if after.ID != before.ID || after.Pending || after.Amount.String() != "46.00" ||
 		*after.Category != "food_and_drink_bars" || !slices.Equal(after.Tags, []string{"trip"}) ||
 		after.CommentCount != 1 {
 		t.Errorf("after posting: %+v", after)

@@ -15,11 +15,11 @@ import (
 // reads transactions brings the version that holds for it, and another version is read anew.
 type naming struct {
 	version    id.ID
-	accounts   map[[16]byte]*namedAccount
-	categories map[[16]byte]*namedCategory
+	accounts   map[id.ID]*namedAccount
+	categories map[id.ID]*namedCategory
 	slugs      map[string]*namedCategory // of categories that are not deleted
 	shorts     map[string]*namedCategory
-	tags       map[[16]byte]string // slugs of tags that are not deleted
+	tags       map[id.ID]string // slugs of tags that are not deleted
 }
 
 type namedAccount struct {
@@ -87,29 +87,29 @@ func readNaming(ctx context.Context, q pg.Querier) (*naming, error) {
 		return nil, err
 	}
 	n := &naming{
-		accounts: map[[16]byte]*namedAccount{}, categories: map[[16]byte]*namedCategory{},
-		slugs: map[string]*namedCategory{}, shorts: map[string]*namedCategory{}, tags: map[[16]byte]string{},
+		accounts: map[id.ID]*namedAccount{}, categories: map[id.ID]*namedCategory{},
+		slugs: map[string]*namedCategory{}, shorts: map[string]*namedCategory{}, tags: map[id.ID]string{},
 	}
-	above := map[[16]byte][]id.ID{}
+	above := map[id.ID][]id.ID{}
 	for _, r := range rows {
 		n.version = r.Version
 		switch {
 		case r.Kind == "account":
-			n.accounts[r.ID.Bytes()] = &namedAccount{
+			n.accounts[r.ID] = &namedAccount{
 				name: r.Name, provider: r.Other, connection: r.Connection,
 				user: r.Above, userName: r.UserName,
 			}
 		case r.Kind == "category":
 			c := &namedCategory{id: r.ID, slug: r.Name.Plain(), displayName: r.Other, deleted: r.Deleted}
-			n.categories[r.ID.Bytes()] = c
+			n.categories[r.ID] = c
 			if !r.Deleted {
 				n.slugs[c.slug], n.shorts[r.Short] = c, c
 			}
 			if r.Above != nil && !r.Deleted {
-				above[r.Above.Bytes()] = append(above[r.Above.Bytes()], r.ID)
+				above[*r.Above] = append(above[*r.Above], r.ID)
 			}
 		case !r.Deleted:
-			n.tags[r.ID.Bytes()] = r.Name.Plain()
+			n.tags[r.ID] = r.Name.Plain()
 		}
 	}
 	for u, c := range n.categories {
@@ -122,7 +122,7 @@ func readNaming(ctx context.Context, q pg.Querier) (*naming, error) {
 func (n *naming) under(ref string) []id.ID {
 	var c *namedCategory
 	if u, err := id.Parse(ref); err == nil {
-		c = n.categories[u.Bytes()]
+		c = n.categories[u]
 	} else if c = n.slugs[strings.ToLower(ref)]; c == nil { // a slug may have the shape of a short id
 		c = n.shorts[ref]
 	}

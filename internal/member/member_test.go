@@ -48,7 +48,7 @@ func TestDeleteUser(t *testing.T) {
 	}
 	robin, kim, idle := make1("Robin", "member"), make1("Kim", "viewer"), make1("Idle", "member")
 
-	if out, err := remove(idle.ShortID, nil); err != nil || !out.Deleted || !out.ID.Equal(idle.ID) {
+	if out, err := remove(idle.ShortID, nil); err != nil || !out.Deleted || out.ID != idle.ID {
 		t.Errorf("a member who owns nothing: %+v, %v", out, err)
 	}
 	if _, err := remove(idle.ShortID, nil); !errs.Is(err, errs.NotFound) {
@@ -87,7 +87,7 @@ func TestDeleteUser(t *testing.T) {
 	}
 	owners, err := pg.Values[id.ID](t.Context(), db, `select member_id from connection union all select owner_id
 		from account`)
-	if err != nil || len(owners) != 2 || !owners[0].Equal(household.ID) || !owners[1].Equal(household.ID) {
+	if err != nil || len(owners) != 2 || owners[0] != household.ID || owners[1] != household.ID {
 		t.Errorf("what they owned went to %v, %v", owners, err)
 	}
 	if left, err := a.Users(t.Context(), db, op.None{}); err != nil || len(left) != 1 {

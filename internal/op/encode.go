@@ -2,6 +2,7 @@ package op
 
 import (
 	"crypto/sha256"
+	"encoding"
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
@@ -13,14 +14,11 @@ import (
 	"coffer/internal/id"
 )
 
-// encode prints an answer. Lean is for tools: it prints every id in its short form and leaves out
+// encode prints an answer. Short is for tools: it prints every id in its short form and leaves out
 // short_id, which would repeat it.
-func encode(v any, lean bool) ([]byte, error) {
-	if lean {
-		p := reflect.New(reflect.TypeOf(v))
-		p.Elem().Set(reflect.ValueOf(v))
-		shorten(p.Elem())
-		v = p.Elem().Interface()
+func encode(v any, short bool) ([]byte, error) {
+	if short {
+		return Short(v)
 	}
 	if fast, ok := v.(interface{ AppendJSON(b []byte) []byte }); ok {
 		return fast.AppendJSON(nil), nil // json.Marshal would read the whole answer again to check that it is JSON
@@ -32,10 +30,140 @@ func encode(v any, lean bool) ([]byte, error) {
 	return b, nil
 }
 
-var (
-	idType  = reflect.TypeFor[id.ID]()
-	rawType = reflect.TypeFor[json.RawMessage]()
+// A shortPrinter prints itself with short ids: its JSON is not that of its fields, or it contains
+// ids that are not of type id.ID.
+type shortPrinter interface{ ShortJSON() ([]byte, error) }
 
+// Short is json.Marshal with short ids, and without the fields short_id that would repeat them:
+// agents pay for every character. Values of interface type are printed as they are.
+func Short(v any) ([]byte, error) {
+	if v == nil {
+		return []byte("null"), nil
+	}
+	root := reflect.New(reflect.TypeOf(v)).Elem() // what has an address has all its methods
+	root.Set(reflect.ValueOf(v))
+	b, err := appendShort(nil, root)
+	if err != nil {
+		return nil, fmt.Errorf("encode response: %w", err)
+	}
+	return b, nil
+}
+
+var (
+	rawType  = reflect.TypeFor[json.RawMessage]()
+	idType   = reflect.TypeFor[id.ID]()
+	jsonType = reflect.TypeFor[json.Marshaler]()
+	textType = reflect.TypeFor[encoding.TextMarshaler]()
+)
+
+// appendShort appends the JSON of a value.
+func appendShort(b []byte, v reflect.Value) ([]byte, error) {
+	t := v.Type()
+	if t.Kind() != reflect.Interface && t.Kind() != reflect.Pointer {
+		if p, ok := reflect.TypeAssert[shortPrinter](v); ok {
+			printed, err := p.ShortJSON()
+			return append(b, printed...), err
+		}
+	}
+	switch {
+	case t == idType:
+		u, _ := reflect.TypeAssert[id.ID](v)
+		return append(append(append(b, '"'), u.Short()...), '"'), nil
+	case t == rawType:
+		printed, err := json.Marshal(v.Interface())
+		return append(b, shortenRaw(printed)...), err
+	case t.Kind() == reflect.Pointer && !v.IsNil():
+		return appendShort(b, v.Elem())
+	case t.Implements(jsonType) || t.Implements(textType):
+	case t.Kind() == reflect.Struct:
+		b, err := appendFields(append(b, '{'), v)
+		return append(b, '}'), err
+	case t.Kind() == reflect.Slice && t.Elem().Kind() != reflect.Uint8 && !v.IsNil():
+		return appendElements(b, v)
+	case t.Kind() == reflect.Map && t.Key().Kind() == reflect.String && !v.IsNil():
+		return appendMap(b, v)
+	}
+	printed, err := json.Marshal(v.Interface())
+	return append(b, printed...), err
+}
+
+// appendFields appends the fields of a struct, and those of structs embedded in it.
+func appendFields(b []byte, v reflect.Value) (_ []byte, err error) {
+	for f, value := range v.Fields() {
+		name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
+		switch {
+		case f.Anonymous && name == "" && reflect.Indirect(value).Kind() == reflect.Struct:
+			if b, err = appendFields(b, reflect.Indirect(value)); err != nil {
+				return nil, err
+			}
+			continue
+		case f.Anonymous && name == "" && value.Kind() == reflect.Pointer: // nil
+			continue
+		case !f.IsExported(), name == "-" && options == "":
+			continue
+		case name == "short_id" && options == "omitempty":
+			continue
+		case strings.Contains(options, "omitempty") && isEmpty(value),
+			strings.Contains(options, "omitzero") && value.IsZero():
+			continue
+		case name == "":
+			name = f.Name
+		}
+		if b[len(b)-1] != '{' {
+			b = append(b, ',')
+		}
+		b = append(append(append(b, '"'), name...), '"', ':')
+		if b, err = appendShort(b, value); err != nil {
+			return nil, err
+		}
+	}
+	return b, nil
+}
+
+// isEmpty reports what encoding/json calls empty.
+func isEmpty(v reflect.Value) bool {
+	switch v.Kind() {
+	case reflect.Slice, reflect.Map, reflect.String, reflect.Array:
+		return v.Len() == 0
+	case reflect.Struct:
+		return false
+	}
+	return v.IsZero()
+}
+
+func appendElements(b []byte, v reflect.Value) (_ []byte, err error) {
+	b = append(b, '[')
+	for i := range v.Len() {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		if b, err = appendShort(b, v.Index(i)); err != nil {
+			return nil, err
+		}
+	}
+	return append(b, ']'), nil
+}
+
+func appendMap(b []byte, v reflect.Value) (_ []byte, err error) {
+	keys := v.MapKeys()
+	slices.SortFunc(keys, func(a, b reflect.Value) int { return strings.Compare(a.String(), b.String()) })
+	b = append(b, '{')
+	for i, k := range keys {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		name, err := json.Marshal(k.String())
+		if err != nil {
+			return nil, err
+		}
+		if b, err = appendShort(append(append(b, name...), ':'), v.MapIndex(k)); err != nil {
+			return nil, err
+		}
+	}
+	return append(b, '}'), nil
+}
+
+var (
 	// rawID finds record ids in JSON that is already printed. Quotes in strings are escaped, so
 	// text cannot look like an id. The before and after of changes are slugs, which never look like
 	// ids, or ids.
@@ -45,8 +173,8 @@ var (
 	bareID = regexp.MustCompile(`"[0-9a-f-]{36}"`)
 )
 
-// shortenRaw does for printed JSON, such as a job's result, what shorten does for values.
-func shortenRaw(raw json.RawMessage) json.RawMessage {
+// shortenRaw does for printed JSON, such as a job's result, what appendShort does for values.
+func shortenRaw(raw []byte) []byte {
 	short := func(found []byte) []byte {
 		m := rawID.FindSubmatch(found)
 		u, err := id.Parse(string(m[2]))
@@ -65,56 +193,6 @@ func shortenRaw(raw json.RawMessage) json.RawMessage {
 		})
 	}
 	return rawIDs.ReplaceAllFunc(rawID.ReplaceAllFunc(raw, short), listed)
-}
-
-// A leaner contains ids that are not of type id.ID, and shortens them itself.
-type leaner interface{ Lean() }
-
-// shorten marks every id in v as lean. An answer is made for one call, so changing it in place
-// affects nobody.
-func shorten(v reflect.Value) {
-	if v.CanAddr() {
-		if l, ok := reflect.TypeAssert[leaner](v.Addr()); ok {
-			l.Lean()
-		}
-	}
-	switch v.Kind() {
-	case reflect.Pointer, reflect.Interface:
-		if !v.IsNil() && v.Kind() == reflect.Pointer {
-			shorten(v.Elem())
-		}
-	case reflect.Slice:
-		if v.Type() == rawType {
-			v.SetBytes(shortenRaw(v.Bytes()))
-			return
-		}
-		for i := range v.Len() {
-			shorten(v.Index(i))
-		}
-	case reflect.Map:
-		for key, value := range v.Seq2() { // what is in a map cannot be changed in place
-			lean := reflect.New(value.Type()).Elem()
-			lean.Set(value)
-			shorten(lean)
-			v.SetMapIndex(key, lean)
-		}
-	case reflect.Struct:
-		if v.Type() == idType {
-			if u, ok := reflect.TypeAssert[id.ID](v); ok {
-				v.Set(reflect.ValueOf(u.Lean()))
-			}
-			return
-		}
-		for f, fv := range v.Fields() {
-			switch {
-			case !f.IsExported():
-			case strings.HasPrefix(f.Tag.Get("json"), "short_id,omitempty"):
-				fv.SetZero()
-			default:
-				shorten(fv)
-			}
-		}
-	}
 }
 
 // etag identifies this version of a record: it changes with the answer and with nothing else.

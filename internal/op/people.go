@@ -116,7 +116,7 @@ func Owned(ctx context.Context, owner *id.ID, rule string) error {
 		return fmt.Errorf("op %s checks a record's owner but does not declare PeopleOthers", c.op.ID())
 	}
 	a := ActorOf(ctx)
-	if !a.Bound() || owner != nil && owner.Equal(a.ID) {
+	if !a.Bound() || owner != nil && *owner == a.ID {
 		return nil
 	}
 	return peopleOnly(a, rule)

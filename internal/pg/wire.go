@@ -68,11 +68,7 @@ func (w *Wire) Bool() bool { return w.take(1)[0] != 0 }
 func (w *Wire) Int64() int64 { return int64(binary.BigEndian.Uint64(w.take(8))) }
 
 // ID is the next column, a uuid.
-func (w *Wire) ID() id.ID {
-	var u id.ID
-	_ = u.ScanUUID(pgtype.UUID{Bytes: [16]byte(w.take(16)), Valid: true}) // a valid one cannot fail
-	return u
-}
+func (w *Wire) ID() id.ID { return id.ID(w.take(16)) }
 
 var epoch = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
 

@@ -1,7 +1,6 @@
 package rule
 
 import (
-	"bytes"
 	"cmp"
 	"time"
 
@@ -20,8 +19,7 @@ type Rule struct {
 
 // before is the order of the pipeline.
 func before(a, b Rule) int {
-	x, y := a.ID.Bytes(), b.ID.Bytes()
-	return cmp.Or(cmp.Compare(a.Priority, b.Priority), a.CreatedAt.Compare(b.CreatedAt), bytes.Compare(x[:], y[:]))
+	return cmp.Or(cmp.Compare(a.Priority, b.Priority), a.CreatedAt.Compare(b.CreatedAt), a.ID.Compare(b.ID))
 }
 
 // A Pass says why and how rules run on a transaction.

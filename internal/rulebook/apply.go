@@ -250,7 +250,7 @@ func (b *Rulebook) batch(ctx context.Context, tx pg.Tx, p *pipeline, a applicati
 
 // made notes a change.
 func (a *Applied) made(change *id.ID) {
-	if change != nil && !slices.ContainsFunc(a.ChangeIDs, change.Equal) {
+	if change != nil && !slices.Contains(a.ChangeIDs, *change) {
 		a.ChangeIDs = append(a.ChangeIDs, *change)
 	}
 }

@@ -136,7 +136,7 @@ func (b *Rulebook) targets(ctx context.Context, tx pg.Tx, verdicts []verdict) (t
 		if e := v.outcome.Counterparty; e != nil {
 			if e.CounterpartyName != "" {
 				names.add(e.CounterpartyName)
-			} else if u, err := id.Parse(e.CounterpartyID); err == nil && !slices.ContainsFunc(ids, u.Equal) {
+			} else if u, err := id.Parse(e.CounterpartyID); err == nil && !slices.Contains(ids, u) {
 				ids = append(ids, u)
 			}
 		}

@@ -2,6 +2,7 @@ package rulebook
 
 import (
 	"context"
+	"encoding/json"
 	"slices"
 
 	"coffer/internal/id"
@@ -54,11 +55,14 @@ type Attempt struct {
 	Outcome string          `json:"outcome" enum:"applied,already_so,held,overridden" doc:"applied: it takes effect; already_so: the field already has the value; held: a person decided otherwise; overridden: a later rule wins"`
 }
 
-// Lean makes the id of a counterparty short.
-func (a *Attempt) Lean() {
+// ShortJSON is the attempt with the short id of a counterparty.
+func (a Attempt) ShortJSON() ([]byte, error) {
+	type plain Attempt
+	short := plain(a)
 	if a.Field == journal.FieldCounterparty && a.Value != nil {
-		a.Value = new(text.Name(leanText(a.Value.Plain())))
+		short.Value = new(text.Name(shortText(a.Value.Plain())))
 	}
+	return json.Marshal(short)
 }
 
 // Explain returns why a transaction has its category, counterparty and tags, and what rules would

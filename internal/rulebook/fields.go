@@ -9,6 +9,7 @@ import (
 
 	"coffer/internal/errs"
 	"coffer/internal/id"
+	"coffer/internal/op"
 	"coffer/internal/pg"
 )
 
@@ -67,7 +68,15 @@ func bits(names ...string) (set fieldSet) {
 
 // MarshalJSON implements json.Marshaler: the chosen fields. Where the interface types a field as
 // plain string, nothing is the empty string.
-func (r Rule) MarshalJSON() ([]byte, error) {
+func (r Rule) MarshalJSON() ([]byte, error) { return r.print(json.Marshal) }
+
+// ShortJSON is MarshalJSON for tools, with short ids and without short_id.
+func (r Rule) ShortJSON() ([]byte, error) {
+	r.ShortID = ""
+	return r.print(op.Short)
+}
+
+func (r Rule) print(one func(any) ([]byte, error)) ([]byte, error) {
 	b := []byte{'{'}
 	v := reflect.ValueOf(r)
 	for i, name := range ruleFields {
@@ -88,7 +97,7 @@ func (r Rule) MarshalJSON() ([]byte, error) {
 				value = ""
 			}
 		}
-		printed, err := json.Marshal(value)
+		printed, err := one(value)
 		if err != nil {
 			return nil, fmt.Errorf("print rule: %w", err)
 		}

@@ -223,7 +223,7 @@ func TestExpiryIsExact(t *testing.T) {
 			}
 		case !began.Before(expires):
 			after++
-			if len(found) != 1 || !found[0].Equal(ids[1]) || listed {
+			if len(found) != 1 || found[0] != ids[1] || listed {
 				t.Fatalf("%v after it expired: %v, enabled %v", began.Sub(expires), found, listed)
 			}
 		}
@@ -253,14 +253,14 @@ func (w *world) takesNoPart(u id.ID, tag string) {
 		return nil
 	})
 	why, err := w.rules.Explain(w.ctx, w.db, ledger.TransactionRef{TransactionID: w.rows[0].id.String()})
-	if err != nil || slices.ContainsFunc(why.Rules, func(r rulebook.ExplainedRule) bool { return r.ID.Equal(u) }) {
+	if err != nil || slices.ContainsFunc(why.Rules, func(r rulebook.ExplainedRule) bool { return r.ID == u }) {
 		w.Errorf("it explains: %+v %v", why.Rules, err)
 	}
 	merchant, err := w.rules.Match(w.ctx, w.db, rulebook.MatchRules{Merchant: new("REWE")})
-	if err != nil || slices.ContainsFunc(merchant.Rules, func(r rulebook.MatchedRule) bool { return r.ID.Equal(u) }) {
+	if err != nil || slices.ContainsFunc(merchant.Rules, func(r rulebook.MatchedRule) bool { return r.ID == u }) {
 		w.Errorf("it matches a merchant: %+v %v", merchant, err)
 	}
-	if slices.ContainsFunc(w.matching(0), u.Equal) || w.tagged(tag) != 0 || w.get(u).HitCount != 0 {
+	if slices.Contains(w.matching(0), u) || w.tagged(tag) != 0 || w.get(u).HitCount != 0 {
 		w.Errorf("it took part: %d tagged, %d hits", w.tagged(tag), w.get(u).HitCount)
 	}
 }

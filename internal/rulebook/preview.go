@@ -146,8 +146,7 @@ func newer(a, b dated) int {
 	if byDay := b.date.Time().Compare(a.date.Time()); byDay != 0 {
 		return byDay
 	}
-	x, y := a.id.Bytes(), b.id.Bytes()
-	return slices.Compare(y[:], x[:])
+	return b.id.Compare(a.id)
 }
 
 func (s *sample) offer(d dated) {

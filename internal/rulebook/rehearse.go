@@ -287,7 +287,7 @@ func (b *Rulebook) tally(ctx context.Context, tx pg.Tx, a application, answers [
 	})
 	for i, r := range p.set.Rules() {
 		for _, m := range answers {
-			if m.ID.Equal(r.ID) {
+			if m.ID == r.ID {
 				m.RetroactiveMatches = &counts[i]
 			}
 		}

@@ -112,45 +112,42 @@ func changing(ctx context.Context, tx pg.Tx) error {
 // Conditions is a rule's condition tree, as it was written.
 type Conditions map[string]json.RawMessage
 
-// Lean shortens the ids that conditions compare with.
-func (c *Conditions) Lean() {
-	b, err := json.Marshal(*c)
+// ShortJSON is the tree with short forms of the ids that it compares with.
+func (c Conditions) ShortJSON() ([]byte, error) {
+	printed, err := json.Marshal(map[string]json.RawMessage(c))
 	if err != nil {
-		return // as it is will do
+		return nil, err
 	}
 	var tree any
-	d := json.NewDecoder(bytes.NewReader(b))
+	d := json.NewDecoder(bytes.NewReader(printed))
 	d.UseNumber() // amounts stay as they are written
-	if d.Decode(&tree) != nil || !leanLeaves(tree) {
-		return
+	if d.Decode(&tree) != nil || !shortLeaves(tree) {
+		return printed, nil
 	}
-	if b, err = json.Marshal(tree); err == nil {
-		*c = nil
-		_ = json.Unmarshal(b, c) // which was printed from its like
-	}
+	return json.Marshal(tree)
 }
 
-// leanLeaves makes ids short in a tree of conditions, and reports whether there were any.
-func leanLeaves(node any) (found bool) {
+// shortLeaves makes ids short in a tree of conditions, and reports whether there were any.
+func shortLeaves(node any) (found bool) {
 	switch node := node.(type) {
 	case []any:
 		for _, part := range node {
-			found = leanLeaves(part) || found
+			found = shortLeaves(part) || found
 		}
 	case map[string]any:
 		if field, _ := node["field"].(string); !strings.HasSuffix(field, "_id") {
 			for _, part := range node {
-				found = leanLeaves(part) || found
+				found = shortLeaves(part) || found
 			}
 			return found
 		}
 		switch value := node["value"].(type) {
 		case string:
-			node["value"] = leanText(value)
+			node["value"] = shortText(value)
 		case []any:
 			for i, one := range value {
 				if text, ok := one.(string); ok {
-					value[i] = leanText(text)
+					value[i] = shortText(text)
 				}
 			}
 		}
@@ -159,8 +156,8 @@ func leanLeaves(node any) (found bool) {
 	return found
 }
 
-// leanText is the short id of a text that is a UUID, and else the text.
-func leanText(s string) string {
+// shortText is the short id of a text that is a UUID, and else the text.
+func shortText(s string) string {
 	if u, err := id.Parse(s); err == nil {
 		return u.Short()
 	}
@@ -177,8 +174,13 @@ type Action struct {
 	CounterpartyName string `json:"counterparty_name,omitempty" maxLength:"200" format:"line" doc:"Of assign_counterparty: a name; the counterparty is created when first needed"`
 }
 
-// Lean shortens the id of the counterparty.
-func (a *Action) Lean() { a.CounterpartyID = leanText(a.CounterpartyID) }
+// ShortJSON is the action with the short id of the counterparty.
+func (a Action) ShortJSON() ([]byte, error) {
+	type plain Action
+	short := plain(a)
+	short.CounterpartyID = shortText(a.CounterpartyID)
+	return json.Marshal(short)
+}
 
 // A Rule is what the household wants done with transactions that match.
 type Rule struct {

@@ -85,7 +85,7 @@ func (b *Rulebook) active(ctx context.Context, q pg.Querier) (*pipeline, error) 
 		return nil, fmt.Errorf("read the rules' version: %w", err)
 	}
 	c := b.kept.Load()
-	if c == nil || !c.version.Equal(now.Version) || c.until != nil && !now.Now.Time().Before(*c.until) {
+	if c == nil || c.version != now.Version || c.until != nil && !now.Now.Time().Before(*c.until) {
 		if c, err = load(ctx, q); err != nil {
 			return nil, err
 		}

@@ -178,7 +178,7 @@ func (d *Desk) finishIssuer(w http.ResponseWriter, r *http.Request) error {
 		if err != nil {
 			return err
 		}
-		if actor.Member == nil || !actor.Member.Equal(*ticket.Member) {
+		if actor.Member == nil || *actor.Member != *ticket.Member {
 			return errs.New(errs.Forbidden, "someone else is signed in now; start again")
 		}
 		if err := d.Auth.Join(r.Context(), *ticket.Member, d.Issuer.URL, subject); err != nil {

@@ -127,7 +127,7 @@ func (d *Desk) state(r *http.Request, actor op.Actor) (webauthn.SessionData, err
 	if err != nil {
 		return s, err
 	}
-	if (t.Member == nil) != (actor.Member == nil) || t.Member != nil && !t.Member.Equal(*actor.Member) {
+	if (t.Member == nil) != (actor.Member == nil) || t.Member != nil && *t.Member != *actor.Member {
 		return s, errs.New(errs.Forbidden, "someone else started this; start again")
 	}
 	if err := json.Unmarshal(t.Data, &s); err != nil {

@@ -58,7 +58,7 @@ func TestImportIntoNamedAccount(t *testing.T) {
 		{ID: at, CSV: []byte(twoRows), AccountID: new(first.AccountID.Short())},
 	} {
 		again := b.file(t, in)
-		if again.Added != 0 || again.Duplicates != 2 || !again.Reused || !again.AccountID.Equal(first.AccountID) ||
+		if again.Added != 0 || again.Duplicates != 2 || !again.Reused || again.AccountID != first.AccountID ||
 			len(b.accounts(t)) != before+1 {
 			t.Errorf("%+v: %+v, %d accounts", in.Account, again, len(b.accounts(t)))
 		}
@@ -77,7 +77,7 @@ func TestImportIntoNamedAccount(t *testing.T) {
 	}
 	// The household's name for an account counts as well as the file's.
 	b.exec(t, `update account set display_name = 'Everyday' where id = $1`, first.AccountID)
-	if again := b.file(t, giro("everyday", "", "EUR")); !again.AccountID.Equal(first.AccountID) {
+	if again := b.file(t, giro("everyday", "", "EUR")); again.AccountID != first.AccountID {
 		t.Errorf("by what the household calls it: %+v", again)
 	}
 	// Two of one name, as imports used to make them.
@@ -146,7 +146,7 @@ func TestImportAfterRevert(t *testing.T) {
 			}
 			again := b.file(t, in)
 			if again.Added != 0 || again.Restored != 2 || again.Duplicates != 0 ||
-				!again.AccountID.Equal(first.AccountID) || len(b.accounts(t)) != before+1 {
+				again.AccountID != first.AccountID || len(b.accounts(t)) != before+1 {
 				t.Fatalf("%+v: %+v", named, again)
 			}
 			first = again
@@ -155,7 +155,7 @@ func TestImportAfterRevert(t *testing.T) {
 		revert(first.ChangeID)
 		b.exec(t, `update transaction set deleted_source = 'user'
 			where account_id = $1 and amount = 90`, first.AccountID)
-		if other := b.file(t, in); other.Added != 2 || other.Reused || other.AccountID.Equal(first.AccountID) {
+		if other := b.file(t, in); other.Added != 2 || other.Reused || other.AccountID == first.AccountID {
 			t.Errorf("%+v", other)
 		}
 	}

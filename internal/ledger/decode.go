@@ -6,7 +6,6 @@ import (
 
 	"coffer/internal/bank/all"
 	"coffer/internal/id"
-	"coffer/internal/money"
 	"coffer/internal/pg"
 	"coffer/internal/text"
 	"github.com/jackc/pgx/v5"
@@ -19,6 +18,7 @@ type page struct {
 	standing bool    // the row that the cursor points at is there
 	tags     []id.ID // of all rows, one after the other
 	tagged   []int   // how many of them each row has
+	scanned  []id.ID // the tags of one row, as the driver scans them
 
 	ids   keeper[id.ID]
 	texts keeper[string]
@@ -67,18 +67,9 @@ var errWire = errors.New("ledger: a column has an unexpected format")
 
 func (p *page) decode(t *Transaction, w *pg.Wire) {
 	p.standing, p.version = w.Bool(), w.ID()
-	t.ID, t.ShortID, t.AccountID = w.ID(), w.Text(), w.ID()
-	t.Date, t.AuthorizedDate, t.Datetime = w.Date(), pg.Optional(w, w.Date), pg.Optional(w, w.Time)
-	t.Amount, t.Currency = w.Amount(), money.Currency(w.Text())
-	t.Name, t.MerchantName = untrusted(w), pg.Optional(w, func() text.Untrusted { return untrusted(w) })
-	t.CategoryPrimary, t.CategoryDetailed = pg.Optional(w,
-		func() text.Untrusted { return untrusted(w) }), pg.Optional(w, func() text.Untrusted { return untrusted(w) })
-	t.CategoryID, t.CategorySource = p.id(w), p.text(w)
-	t.CounterpartyID, t.CounterpartyName = p.id(w), pg.Optional(w, func() text.Untrusted { return untrusted(w) })
-	p.tags = w.IDs(p.tags)
-	t.Pending, t.PaymentChannel, t.CommentCount = w.Bool(), p.text(w), int(w.Int64())
-	t.LinkedTransactionID, t.Excluded = p.id(w), w.Bool()
-	t.DeletedAt, t.CreatedAt, t.UpdatedAt = pg.Optional(w, w.Time), w.Time(), w.Time()
+	for i := range storedColumns {
+		storedColumns[i].decode(p, t, w)
+	}
 }
 
 // untrusted is the next column: text that was cleaned when it was stored.
@@ -99,16 +90,18 @@ func (p *page) text(w *pg.Wire) *string {
 	return p.texts.keep(w.Text())
 }
 
+func (p *page) untrusted(w *pg.Wire) *text.Untrusted {
+	return pg.Optional(w, func() text.Untrusted { return untrusted(w) })
+}
+
 // scan is decode by the driver.
 func (p *page) scan(rows pgx.Rows, t *Transaction) error {
-	var tags []id.ID
-	err := rows.Scan(&p.standing, &p.version, &t.ID, &t.ShortID, &t.AccountID, &t.Date, &t.AuthorizedDate, &t.Datetime,
-		&t.Amount, &t.Currency, &t.Name, &t.MerchantName,
-		&t.CategoryPrimary, &t.CategoryDetailed, &t.CategoryID, &t.CategorySource, &t.CounterpartyID,
-		&t.CounterpartyName, &tags,
-		&t.Pending, &t.PaymentChannel, &t.CommentCount, &t.LinkedTransactionID, &t.Excluded, &t.DeletedAt, &t.CreatedAt,
-		&t.UpdatedAt)
-	p.tags = append(p.tags, tags...)
+	places := []any{&p.standing, &p.version}
+	for _, c := range storedColumns {
+		places = append(places, c.place(p, t))
+	}
+	err := rows.Scan(places...)
+	p.tags = append(p.tags, p.scanned...)
 	return err
 }
 

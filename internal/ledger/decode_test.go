@@ -36,7 +36,7 @@ func TestDecodeAsTheDriver(t *testing.T) {
 		where id = $1`, list.Transactions[0].ID); err != nil {
 		t.Fatal(err)
 	}
-	const sql = `select true, ` + transactionColumns +
+	sql := `select true, ` + transactionColumns +
 		` from transaction t join descriptor d on d.id = t.descriptor_id order by t.id`
 	read := func(args ...any) []Transaction {
 		rows, err := db.Query(ctx, sql, args...)

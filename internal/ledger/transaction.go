@@ -2,6 +2,7 @@ package ledger
 
 import (
 	"context"
+	"fmt"
 
 	"coffer/internal/bank/all"
 	"coffer/internal/id"
@@ -48,16 +49,6 @@ type Transaction struct {
 	UpdatedAt           pg.Time         `json:"updated_at"`
 }
 
-// transactionColumns come in the order of decode. The names of accounts, categories and tags are
-// not among them; their version is.
-const transactionColumns = `
-	(select version from naming), t.id, t.short_id, t.account_id,
-	t.date, t.authorized_date, t.datetime, t.amount, t.currency, d.name, nullif(d.merchant_name, ''), t.category_primary, t.category_detailed,
-	t.category_id, t.category_source, t.counterparty_id, (select p.name from counterparty p where p.id = t.counterparty_id),
-	array(select tt.tag_id from transaction_tag tt where tt.transaction_id = t.id and tt.present),
-	t.pending, t.payment_channel, (select count(*) from comment o where o.transaction_id = t.id and o.deleted_at is null),
-	t.linked_id, t.excluded, t.deleted_at, t.created_at, t.updated_at`
-
 // A TransactionRef names a transaction.
 type TransactionRef struct {
 	TransactionID string `json:"transaction_id" minLength:"1" doc:"The transaction's UUID or short id"`
@@ -66,16 +57,13 @@ type TransactionRef struct {
 // Transaction returns one transaction, deleted or not.
 func (b *Books) Transaction(ctx context.Context, q pg.Querier, in TransactionRef) (Transaction, error) {
 	// Two statements, because PostgreSQL would plan "one or the other" again for every call.
-	const byID = `select true, ` + transactionColumns +
-		` from transaction t join descriptor d on d.id = t.descriptor_id where t.id = $1`
-	const byShort = `select true, ` + transactionColumns +
-		` from transaction t join descriptor d on d.id = t.descriptor_id where t.short_id = $1`
+	const one = `select true, %s from transaction t join descriptor d on d.id = t.descriptor_id where %s = $1`
 	var rows pgx.Rows
 	u, err := id.Parse(in.TransactionID)
 	if err == nil {
-		rows, err = q.Query(ctx, byID, u)
+		rows, err = q.Query(ctx, fmt.Sprintf(one, transactionColumns, "t.id"), u)
 	} else {
-		rows, err = q.Query(ctx, byShort, in.TransactionID)
+		rows, err = q.Query(ctx, fmt.Sprintf(one, transactionColumns, "t.short_id"), in.TransactionID)
 	}
 	if err != nil {
 		return Transaction{}, err

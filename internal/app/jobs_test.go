@@ -193,7 +193,6 @@ func TestLongWorkAnswersAndWaits(t *testing.T) {
 // The document shows both answers, and what a tool and a route call the wait.
 func TestLongWorkInTheDocument(t *testing.T) {
 	t.Parallel()
-	concurrent(t)
 	o := startOp(&world{App: &app.App{Jobs: job.New(nil, nil)}})
 	text := rest.Document([]*op.Op{o}, nil, app.Groups).YAML()
 	for _, want := range []string{`"200":`, `"202":`, `name: "wait"`} {

@@ -186,7 +186,6 @@ func (l *killLoad) killAlong(ctx context.Context, t *testing.T, s *apptest.Serve
 // get the same answer.
 func TestKillCreatesOnce(t *testing.T) {
 	t.Parallel()
-	concurrent(t)
 	database := pgtest.URL(t)
 	direct := newHammerServer(t, database) // makes the key, and looks at the database afterwards
 	key, _ := hammerKey(t, direct.App, "kill")

@@ -452,7 +452,6 @@ func TestStrangersNeverGetIn(t *testing.T) {
 
 func TestLastUseIsWrittenOnceAMinute(t *testing.T) {
 	t.Parallel()
-	concurrent(t)
 	w := newWorld(t)
 	used := func() *pg.Time {
 		at, err := pg.Value[*pg.Time](t.Context(), w.DB, `select last_used_at from token where name = 'me'`)

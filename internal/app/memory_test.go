@@ -119,7 +119,6 @@ func (h *heavyHouse) beside(t *testing.T, work func()) time.Duration {
 // are sent again, the server's memory stays bounded, and other callers do not notice.
 func TestLargeFilesAtOnce(t *testing.T) {
 	t.Parallel()
-	concurrent(t)
 	previews := 4
 	if os.Getenv("COFFER_TEST_LONG") != "" {
 		previews = 20

@@ -119,16 +119,14 @@ func (u ID) String() string {
 
 // Append appends the UUID's text to b.
 func (u ID) Append(b []byte) []byte {
-	for i, c := range u {
-		if i == 4 || i == 6 || i == 8 || i == 10 {
-			b = append(b, '-')
-		}
-		b = append(b, hexDigits[c>>4], hexDigits[c&15])
-	}
-	return b
+	text := [36]byte{8: '-', 13: '-', 18: '-', 23: '-'}
+	hex.Encode(text[:8], u[:4])
+	hex.Encode(text[9:13], u[4:6])
+	hex.Encode(text[14:18], u[6:8])
+	hex.Encode(text[19:23], u[8:10])
+	hex.Encode(text[24:], u[10:])
+	return append(b, text[:]...)
 }
-
-const hexDigits = "0123456789abcdef"
 
 // MarshalText implements encoding.TextMarshaler.
 func (u ID) MarshalText() ([]byte, error) { return u.Append(nil), nil }

@@ -23,8 +23,8 @@ type desk struct {
 func newDesk(t *testing.T) *desk {
 	t.Helper()
 	db := pgtest.New(t)
-	d := &desk{t, db, New(db), journal.New(db)}
-	d.j.Join(d.reg.Subjects()...)
+	d := &desk{t, db, New(db), nil}
+	d.j = journal.New(journal.Config{DB: db, Subjects: d.reg.Subjects()})
 	return d
 }
 

@@ -21,8 +21,7 @@ func (w *world) as(t *testing.T, kind string) *world {
 }
 
 func (w *world) journal() *journal.Journal {
-	j := journal.New(w.db)
-	j.Join(append(w.books.Subjects(), w.links.Subjects()...)...)
+	j := journal.New(journal.Config{DB: w.db, Subjects: append(w.books.Subjects(), w.links.Subjects()...)})
 	return j
 }
 

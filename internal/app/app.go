@@ -119,7 +119,7 @@ func BuildWith(ctx context.Context, c Config, o pg.Options, log *slog.Logger) (*
 		db.Close()
 		return nil, err
 	}
-	a := parts(db, log)
+	a := parts(wires{db, log, ring, c, environment})
 	desk.Auth, desk.Log, a.Desk = a.Auth, log, desk
 	if c.OIDCIssuer != "" {
 		desk.Issuer = &signin.Issuer{
@@ -133,11 +133,6 @@ func BuildWith(ctx context.Context, c Config, o pg.Options, log *slog.Logger) (*
 		a.Auth.LoginsPerMinute = c.LoginsPerMinute
 	}
 	a.Config, a.Ring, a.Log, a.Metrics = c, ring, log, prometheus.NewRegistry()
-	a.Setting.Connect(environment)
-	a.Feed.Connect(ring, a.Setting)
-	a.Hooks.Keep(ring)
-	a.Archive.Publish(c.address())
-	a.LinkSessions.Connect(ring, c.pagesAt(), c.PublicURL)
 	a.Runner = &op.Runner{
 		DB: db, Log: log, Observe: observer(a.Metrics, db), Words: op.WordsOf(a.Ops()),
 		Candidates: candidates(),
@@ -147,9 +142,19 @@ func BuildWith(ctx context.Context, c Config, o pg.Options, log *slog.Logger) (*
 	return a, nil
 }
 
+// wires is what the parts need from outside. Without it they have only a menu.
+type wires struct {
+	db      *pg.DB
+	log     *slog.Logger
+	ring    *seal.Ring
+	config  Config
+	setting setting.Config
+}
+
 // parts are the packages of the domain, each handed what it needs.
-func parts(db *pg.DB, log *slog.Logger) *App {
-	a := &App{DB: db, Auth: auth.New(db), Jobs: job.New(db, log), Journal: journal.New(db)}
+func parts(w wires) *App {
+	db := w.db
+	a := &App{DB: db, Auth: auth.New(db), Jobs: job.New(db, w.log)}
 	a.system, a.ops = &system{app: a}, sync.OnceValue(a.menu)
 	// whatever else points at categories joins here
 	a.Filing = filing.New(ledger.CategoryUser{}, counterparty.CategoryUser{}, rulebook.CategoryUser{})
@@ -160,19 +165,30 @@ func parts(db *pg.DB, log *slog.Logger) *App {
 	a.Rules = rulebook.New(db, a.Filing, a.Books, a.Jobs)
 	a.Links = accountlink.New(db, a.Books, a.Jobs)
 	a.Books.Tell(a.Links)
-	a.Setting = setting.New(db)
+	w.setting.DB = db
+	a.Setting = setting.New(w.setting)
 	a.Reports = report.New()
 	a.Overviews = overview.New(a.Totals)
 	a.References = reference.New(a.Filing)
-	a.Feed = feed.New(db, a.Auth, a.Accounts, a.Books, a.Rules, a.Jobs)
-	a.Feed.Then(a.Links.AfterSync)
-	a.LinkSessions = linksession.New(db, a.Feed)
+	a.Feed = feed.New(feed.Config{
+		DB: db, Auth: a.Auth, Accounts: a.Accounts, Books: a.Books, Rules: a.Rules, Jobs: a.Jobs, Ring: w.ring,
+		Providers: a.Setting,
+		Then:      []func(context.Context, *job.Run) error{a.Links.AfterSync},
+	})
+	a.LinkSessions = linksession.New(linksession.Config{
+		DB: db, Feed: a.Feed, Ring: w.ring, Pages: w.config.pagesAt(), Webhooks: w.config.PublicURL,
+	})
 	a.Statements = statement.New(db, a.Feed, a.Accounts, a.Books, a.Rules, a.Jobs)
 	a.Members = member.New(a.Auth, a.Feed, a.Accounts)
-	a.Hooks = webhook.New(db, a.Feed, a.LinkSessions, a.Jobs, log)
-	a.Archive = archive.New(db, a.Jobs, a.Auth, a.Feed, a.Links, Version)
-	a.Journal.Join(slices.Concat(a.Filing.Subjects(), a.Books.Subjects(), a.Accounts.Subjects(), a.Others.Subjects(),
-		a.Rules.Subjects(), a.Links.Subjects(), a.Reports.Subjects())...)
+	a.Hooks = webhook.New(webhook.Config{
+		DB: db, Feed: a.Feed, Sessions: a.LinkSessions, Jobs: a.Jobs, Ring: w.ring, Log: w.log,
+	})
+	a.Archive = archive.New(archive.Config{
+		DB: db, Jobs: a.Jobs, Auth: a.Auth, Feed: a.Feed, Links: a.Links, Version: Version,
+		Address: w.config.address(),
+	})
+	a.Journal = journal.New(journal.Config{DB: db, Subjects: slices.Concat(a.Filing.Subjects(), a.Books.Subjects(),
+		a.Accounts.Subjects(), a.Others.Subjects(), a.Rules.Subjects(), a.Links.Subjects(), a.Reports.Subjects())})
 	a.Undo = journal.NewUndo(a.Journal, a.Jobs)
 	a.Jobs.Add(a.kinds()...)
 	return a
@@ -226,7 +242,7 @@ var Groups = map[string]string{
 }
 
 // idle is the service without a database, of which only the menu is used.
-var idle = sync.OnceValue(func() *App { return parts(nil, nil) })
+var idle = sync.OnceValue(func() *App { return parts(wires{}) })
 
 // papers are the documents of the menu.
 var papers = sync.OnceValues(func() (rest.Papers, error) {

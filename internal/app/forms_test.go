@@ -14,8 +14,6 @@ import (
 	"coffer/internal/account"
 	"coffer/internal/app"
 	"coffer/internal/auth"
-	"coffer/internal/bank"
-	"coffer/internal/bank/all"
 	"coffer/internal/errs"
 	"coffer/internal/feed"
 	"coffer/internal/id"
@@ -25,7 +23,6 @@ import (
 	"coffer/internal/op"
 	"coffer/internal/pg"
 	"coffer/internal/seal"
-	"coffer/internal/setting"
 	"coffer/internal/text"
 )
 
@@ -254,21 +251,12 @@ type formBook struct {
 
 func newFormBook(t *testing.T, rows int) *formBook {
 	t.Helper()
-	b := &formBook{toolWorld: newToolWorld(t, nil)}
-	ring, err := seal.NewRing(testRing)
-	if err != nil {
-		t.Fatal(err)
-	}
-	// starting to link through Teller asks nobody
-	providers, err := all.Configured(map[string]bank.Values{"teller": {
-		"application_id": "app_1",
-		"environment":    "sandbox",
-	}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	b.Setting.Connect(setting.Environment{Ring: ring, Providers: providers})
-	b.Feed.Connect(ring, b.Setting)
+	b := &formBook{toolWorld: newToolWorld(t, nil, func(c *app.Config) {
+		c.EncryptionKey = seal.NewSecret(testRing)
+		// starting to link through Teller asks nobody
+		c.Providers = app.Providers{"teller": {"application_id": "app_1", "environment": "sandbox"}}
+	})}
+	var err error
 	b.Jobs.Add(countKind(nil))
 	b.enqueue(t, countWork{}, job.Options{})
 	b.ops = b.Ops() // making them takes longer than a call

@@ -15,13 +15,10 @@ import (
 
 	"coffer/internal/app"
 	"coffer/internal/app/apptest"
-	"coffer/internal/bank"
-	"coffer/internal/bank/all"
 	"coffer/internal/op"
 	"coffer/internal/pg"
 	"coffer/internal/pg/pgtest"
 	"coffer/internal/seal"
-	"coffer/internal/setting"
 )
 
 var hexColor = regexp.MustCompile(`^#[0-9a-f]{6}$`)
@@ -97,13 +94,10 @@ func TestReadOnlyReadsEverythingElse(t *testing.T) {
 // nothing.
 func TestBootstrapNamesProviders(t *testing.T) {
 	t.Parallel()
-	w := newWorldOn(t, pgtest.URL(t), app.Config{EncryptionKey: seal.NewSecret(testRing)})
-	fields := map[string]bank.Values{"teller": {"application_id": "app_1", "environment": "sandbox"}}
-	providers, err := all.Configured(fields)
-	if err != nil {
-		t.Fatal(err)
-	}
-	w.Setting.Connect(setting.Environment{Fields: fields, Providers: providers})
+	w := newWorldOn(t, pgtest.URL(t), app.Config{
+		EncryptionKey: seal.NewSecret(testRing),
+		Providers:     app.Providers{"teller": {"application_id": "app_1", "environment": "sandbox"}},
+	})
 	ask := func() string { return w.send(t, exchange{method: "GET", path: "/api/v1/headless/bootstrap"}).body }
 	if got := ask(); got != `{"setup_required":false}` {
 		t.Errorf("once it is set up: %s", got)

@@ -39,12 +39,15 @@ type toolWorld struct {
 	log    *logBook
 }
 
-func newToolWorld(t *testing.T, extend func(*mcp.Server)) *toolWorld {
+func newToolWorld(t *testing.T, extend func(*mcp.Server), changes ...func(*app.Config)) *toolWorld {
 	t.Helper()
 	w := &toolWorld{log: &logBook{}}
 	config := app.Config{
 		DatabaseURL: seal.NewSecret(pgtest.URL(t)), DatabaseMaxConns: 8, RatePerMinute: 60_000_000,
 		RateBurst: 1_000_000, AuthFailures: 1_000_000,
+	}
+	for _, change := range changes {
+		change(&config)
 	}
 	a, err := app.Build(t.Context(), config, slog.New(slog.NewJSONHandler(w.log,
 		&slog.HandlerOptions{Level: slog.LevelDebug})))

@@ -57,8 +57,8 @@ func oneOf(values []string) string {
 }
 
 // environment is what the server was started with, as far as settings go.
-func (c Config) environment(ring *seal.Ring) (setting.Environment, error) {
-	e := setting.Environment{Ring: ring, PublicURL: c.PublicURL, Fields: map[string]bank.Values{}}
+func (c Config) environment(ring *seal.Ring) (setting.Config, error) {
+	e := setting.Config{Ring: ring, PublicURL: c.PublicURL, Fields: map[string]bank.Values{}}
 	for _, s := range all.Specs {
 		values := bank.Values{}
 		for _, f := range s.Fields {

@@ -29,14 +29,24 @@ type Archive struct {
 	eraseMost int64 // a test has less
 }
 
-// New returns an Archive of the household.
-func New(db *pg.DB, jobs *job.Jobs, a *auth.Auth, f *feed.Feed, l *accountlink.Links, version string) *Archive {
-	return &Archive{db: db, jobs: jobs, auth: a, feed: f, links: l, version: version, eraseMost: eraseMost}
+// A Config is what an Archive is made of.
+type Config struct {
+	DB      *pg.DB
+	Jobs    *job.Jobs
+	Auth    *auth.Auth
+	Feed    *feed.Feed
+	Links   *accountlink.Links
+	Version string // of this program, for manifests
+	Address string // the public address of the server; without one the links of exports are paths
 }
 
-// Publish sets the public address of the server; without one the links of exports are paths. It is
-// called while the service is being built, never later.
-func (a *Archive) Publish(base string) { a.base = base }
+// New returns an Archive of the household.
+func New(c Config) *Archive {
+	return &Archive{
+		db: c.DB, jobs: c.Jobs, auth: c.Auth, feed: c.Feed, links: c.Links, version: c.Version, base: c.Address,
+		eraseMost: eraseMost,
+	}
+}
 
 // Ops is archive's menu.
 func (a *Archive) Ops() []*op.Op {

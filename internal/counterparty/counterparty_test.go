@@ -33,8 +33,10 @@ func newShop(t *testing.T) *shop {
 	db := pgtest.New(t)
 	files := filing.New(ledger.CategoryUser{}, CategoryUser{})
 	books := ledger.New(db, files)
-	s := &shop{Counterparties: New(files, books), db: db, t: t, journal: journal.New(db), account: id.New()}
-	s.journal.Join(slices.Concat(files.Subjects(), books.Subjects(), s.Subjects())...)
+	s := &shop{Counterparties: New(files, books), db: db, t: t, account: id.New()}
+	s.journal = journal.New(journal.Config{
+		DB: db, Subjects: slices.Concat(files.Subjects(), books.Subjects(), s.Subjects()),
+	})
 	s.person = op.WithActor(t.Context(), op.Actor{Type: op.User, ID: id.New(), Name: "Robin"})
 	s.agent = op.WithActor(t.Context(), op.Actor{Type: op.Agent, ID: id.New(), Name: "Clerk"})
 	s.exec(`insert into account (id, short_id, provider, provider_id, name, type, currency)

@@ -36,22 +36,27 @@ type Providers interface {
 	Provider(ctx context.Context, name string) (bank.Provider, error)
 }
 
-// New returns a Feed for these members, accounts, books and rules.
-func New(db *pg.DB, a *auth.Auth, accounts *account.Register, books *ledger.Books, rules *rulebook.Rulebook,
-	jobs *job.Jobs,
-) *Feed {
-	return &Feed{db: db, auth: a, accounts: accounts, books: books, rules: rules, jobs: jobs}
+// A Config is what a Feed is made of.
+type Config struct {
+	DB        *pg.DB
+	Auth      *auth.Auth
+	Accounts  *account.Register
+	Books     *ledger.Books
+	Rules     *rulebook.Rulebook
+	Jobs      *job.Jobs
+	Ring      *seal.Ring // opens credentials; nil without an encryption key
+	Providers Providers
+	// Then runs after the last page of a sync or an import, in its job. If a step fails, the sync
+	// still succeeds, and the work is left for the next sync.
+	Then []func(context.Context, *job.Run) error
 }
 
-// Connect gives the feed the key that opens credentials, and the source of providers. It is called
-// while the service is being built, never later.
-func (f *Feed) Connect(ring *seal.Ring, providers Providers) { f.ring, f.providers = ring, providers }
-
-// Then sets what runs after the last page of a sync or an import, in its job. If it fails, the sync
-// still succeeds, and the work is left for the next sync. It is called while the service is being
-// built, never later.
-func (f *Feed) Then(steps ...func(context.Context, *job.Run) error) {
-	f.then = append(f.then, steps...)
+// New returns a Feed.
+func New(c Config) *Feed {
+	return &Feed{
+		db: c.DB, auth: c.Auth, accounts: c.Accounts, books: c.Books, rules: c.Rules, jobs: c.Jobs, ring: c.Ring,
+		providers: c.Providers, then: c.Then,
+	}
 }
 
 // Follow takes the steps that follow a sync or an import.

@@ -49,8 +49,10 @@ func (o only) Provider(context.Context, string) (bank.Provider, error) { return 
 func feedOn(db *pg.DB, ring *seal.Ring, p bank.Provider) *Feed {
 	files := filing.New(ledger.CategoryUser{}, rulebook.CategoryUser{})
 	books, jobs := ledger.New(db, files), job.New(db, nil)
-	f := New(db, auth.New(db), account.New(db), books, rulebook.New(db, files, books, jobs), jobs)
-	f.Connect(ring, only{p})
+	f := New(Config{
+		DB: db, Auth: auth.New(db), Accounts: account.New(db), Books: books,
+		Rules: rulebook.New(db, files, books, jobs), Jobs: jobs, Ring: ring, Providers: only{p},
+	})
 	jobs.Add(f.Kinds()...)
 	return f
 }

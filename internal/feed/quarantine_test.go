@@ -44,7 +44,7 @@ func TestQuarantineIsReadAgain(t *testing.T) {
 	t.Parallel()
 	b := newBranch(t, 10)
 	l := &lenient{bankBook: b.bank, reason: bank.BadAmount, row: charge("bad-1", "12.30", "LATE COFFEE")}
-	b.Connect(b.ring, only{l})
+	b.providers = only{l}
 	bad := func(provider string) bank.Bad {
 		return bank.Bad{
 			ProviderID: provider, AccountID: "acc-1", Reason: bank.BadAmount,

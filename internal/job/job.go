@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"slices"
 	"sync"
 	"time"
 
@@ -110,8 +111,10 @@ func (j *Jobs) Add(kinds ...Kind) {
 			k.Timeout = defaultTime
 		}
 		j.kinds[k.Name] = k
+		j.mu.Lock()
 		l := &j.lanes[count(k.Prompt)]
-		l.kinds = append(l.kinds, k.Name)
+		l.kinds = append(slices.Clone(l.kinds), k.Name)
+		j.mu.Unlock()
 	}
 }
 

@@ -98,14 +98,19 @@ type Journal struct {
 	subjects map[string]Subject
 }
 
-// New returns a Journal. Every owner of records that can be reverted joins it as a Subject.
-func New(db *pg.DB) *Journal { return &Journal{db: db, subjects: map[string]Subject{}} }
+// A Config is what a Journal is made of.
+type Config struct {
+	DB       *pg.DB
+	Subjects []Subject // every owner of records that can be reverted
+}
 
-// Join adds owners. It is called while the service is being built, never later.
-func (j *Journal) Join(subjects ...Subject) {
-	for _, s := range subjects {
+// New returns a Journal.
+func New(c Config) *Journal {
+	j := &Journal{db: c.DB, subjects: map[string]Subject{}}
+	for _, s := range c.Subjects {
 		j.subjects[s.Kind()] = s
 	}
+	return j
 }
 
 // A Note describes a change besides its entries.

@@ -24,9 +24,10 @@ type shelf struct {
 func newShelf(t *testing.T, more ...Subject) *shelf {
 	t.Helper()
 	db := pgtest.New(t)
-	s := &shelf{New(db), db, op.WithActor(t.Context(), op.Actor{Type: op.User, Name: "Robin"})}
-	s.Join(append(more, tags)...)
-	return s
+	return &shelf{
+		New(Config{DB: db, Subjects: append(more, tags)}), db,
+		op.WithActor(t.Context(), op.Actor{Type: op.User, Name: "Robin"}),
+	}
 }
 
 func (s *shelf) in(t *testing.T, do func(tx pg.Tx) error) {

@@ -19,7 +19,7 @@ func TestSessionsEndOnTime(t *testing.T) {
 	clock.Fallback = time.Hour
 	ctx, stop := context.WithCancel(context.WithoutCancel(t.Context()))
 	ended := make(chan struct{})
-	go func() { defer close(ended); clock.Run(ctx, New(db, nil).Chores()...) }()
+	go func() { defer close(ended); clock.Run(ctx, New(Config{DB: db}).Chores()...) }()
 	t.Cleanup(func() { stop(); <-ended })
 	comes := func(what, sql string) {
 		for deadline := time.Now().Add(time.Minute); ; time.Sleep(10 * time.Millisecond) {

@@ -36,14 +36,21 @@ type Sessions struct {
 	webhooks string     // where providers reach the server; "" for nowhere
 }
 
-// New returns the Sessions that link banks to that feed.
-func New(db *pg.DB, f *feed.Feed) *Sessions { return &Sessions{db: db, feed: f} }
+// A Config is what Sessions are made of.
+type Config struct {
+	DB       *pg.DB
+	Feed     *feed.Feed // to which they link banks
+	Ring     *seal.Ring // opens their secrets; nil without an encryption key
+	Pages    string     // the address of the pages
+	Webhooks string     // the address at which providers reach the server; "" for none
+}
 
-// Connect gives the sessions the key that opens their secrets, and the public address of pages and
-// webhooks. It is called while the service is being built, never later.
-func (l *Sessions) Connect(ring *seal.Ring, pages, webhooks string) {
-	l.ring = ring
-	l.pages, l.webhooks = strings.TrimSuffix(pages, "/"), strings.TrimSuffix(webhooks, "/")
+// New returns the Sessions that link banks to a feed.
+func New(c Config) *Sessions {
+	return &Sessions{
+		db: c.DB, feed: c.Feed, ring: c.Ring,
+		pages: strings.TrimSuffix(c.Pages, "/"), webhooks: strings.TrimSuffix(c.Webhooks, "/"),
+	}
 }
 
 // StartLink is the input of StartLink.

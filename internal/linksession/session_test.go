@@ -49,10 +49,10 @@ func TestSessionIsTheCallers(t *testing.T) {
 		t.Fatal(err)
 	}
 	members, l := auth.New(db), &lobby{}
-	f := feed.New(db, members, account.New(db), ledger.New(db, filing.New(ledger.CategoryUser{})), nil, nil)
-	f.Connect(ring, only{l})
-	sessions := New(db, f)
-	sessions.Connect(ring, "https://coffer.example/", "")
+	sessions := New(Config{DB: db, Ring: ring, Pages: "https://coffer.example/", Feed: feed.New(feed.Config{
+		DB: db, Auth: members, Accounts: account.New(db), Books: ledger.New(db, filing.New(ledger.CategoryUser{})),
+		Ring: ring, Providers: only{l},
+	})})
 	var robin auth.User
 	err = db.InTx(t.Context(), func(tx pg.Tx) (err error) {
 		robin, err = members.CreateUser(t.Context(), tx, auth.CreateUser{Name: "Robin", Role: "member"})

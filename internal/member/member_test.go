@@ -21,7 +21,7 @@ func TestDeleteUser(t *testing.T) {
 	a := auth.New(db)
 	books := ledger.New(db, filing.New(ledger.CategoryUser{}))
 	accounts := account.New(db)
-	m := New(a, feed.New(db, a, accounts, books, nil, nil), accounts)
+	m := New(a, feed.New(feed.Config{DB: db, Auth: a, Accounts: accounts, Books: books}), accounts)
 	make1 := func(name, role string) auth.User {
 		var u auth.User
 		if err := db.InTx(t.Context(), func(tx pg.Tx) (err error) {

@@ -28,8 +28,8 @@ type shelf struct {
 func newShelf(t *testing.T) *shelf {
 	t.Helper()
 	db := pgtest.New(t)
-	s := &shelf{t, New(), db, journal.New(db)}
-	s.j.Join(s.Subjects()...)
+	s := &shelf{t, New(), db, nil}
+	s.j = journal.New(journal.Config{DB: db, Subjects: s.Subjects()})
 	return s
 }
 

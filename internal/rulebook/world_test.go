@@ -56,12 +56,13 @@ type world struct {
 func parts(db *pg.DB, log *slog.Logger) *world {
 	w := &world{
 		db: db, filing: filing.New(ledger.CategoryUser{}, counterparty.CategoryUser{}, rulebook.CategoryUser{}),
-		journal: journal.New(db), jobs: job.New(db, log),
+		jobs: job.New(db, log),
 	}
 	w.books = ledger.New(db, w.filing)
 	w.others = counterparty.New(w.filing, w.books)
 	w.rules = rulebook.New(db, w.filing, w.books, w.jobs)
-	w.journal.Join(slices.Concat(w.filing.Subjects(), w.books.Subjects(), w.others.Subjects(), w.rules.Subjects())...)
+	w.journal = journal.New(journal.Config{DB: db, Subjects: slices.Concat(w.filing.Subjects(), w.books.Subjects(),
+		w.others.Subjects(), w.rules.Subjects())})
 	w.jobs.Add(w.rules.Kinds()...)
 	return w
 }

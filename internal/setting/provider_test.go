@@ -14,7 +14,7 @@ import (
 func TestTrialOfAnotherVersion(t *testing.T) {
 	t.Parallel()
 	db := pgtest.New(t)
-	s := New(db)
+	s := New(Config{DB: db})
 	store := func(provider string, version int64) (Tested, error) {
 		var out Tested
 		err := db.InTx(t.Context(), func(tx pg.Tx) (err error) {

@@ -30,24 +30,21 @@ type Settings struct {
 	made map[string]made // providers built from the stored configuration
 }
 
-// New returns the Settings for the database.
-func New(db *pg.DB) *Settings {
-	return &Settings{db: db, env: func(string) bank.Values { return nil }, made: map[string]made{}}
-}
-
-// An Environment is the configuration that the server was started with.
-type Environment struct {
-	Ring      *seal.Ring
+// A Config is what Settings are made of: the database, and what the server was started with.
+type Config struct {
+	DB        *pg.DB
+	Ring      *seal.Ring             // nil without an encryption key
 	Fields    map[string]bank.Values // by the provider's name
 	Providers []bank.Provider        // those that Fields configure
 	PublicURL string
 }
 
-// Connect sets the configuration that the server was started with. It is called while the service
-// is being built, never later.
-func (s *Settings) Connect(e Environment) {
-	s.ring, s.inherit, s.public = e.Ring, e.Providers, e.PublicURL
-	s.env = func(provider string) bank.Values { return e.Fields[provider] }
+// New returns the Settings of a household.
+func New(c Config) *Settings {
+	return &Settings{
+		db: c.DB, ring: c.Ring, inherit: c.Providers, public: c.PublicURL,
+		env: func(provider string) bank.Values { return c.Fields[provider] }, made: map[string]made{},
+	}
 }
 
 // Ops returns the package's ops. None of them is a tool, because agents must not change their own

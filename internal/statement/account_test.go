@@ -18,8 +18,9 @@ import (
 func TestImportedAccountGoes(t *testing.T) {
 	t.Parallel()
 	b := newBranch(t)
-	j := journal.New(b.db)
-	j.Join(append(b.books.Subjects(), b.Statements.accounts.Subjects()...)...)
+	j := journal.New(journal.Config{
+		DB: b.db, Subjects: append(b.books.Subjects(), b.Statements.accounts.Subjects()...),
+	})
 	canonical := func() string {
 		t.Helper()
 		c, err := ledgertest.Canonical(t.Context(), b.db, nil, "")

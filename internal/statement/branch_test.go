@@ -26,7 +26,9 @@ func newBranch(t *testing.T) *branch {
 	books, jobs := ledger.New(db, files), job.New(db, nil)
 	rules := rulebook.New(db, files, books, jobs)
 	accounts := account.New(db)
-	f := feed.New(db, auth.New(db), accounts, books, rules, jobs)
+	f := feed.New(feed.Config{
+		DB: db, Auth: auth.New(db), Accounts: accounts, Books: books, Rules: rules, Jobs: jobs,
+	})
 	b := &branch{New(db, f, accounts, books, rules, jobs)}
 	jobs.Add(b.Kinds()...)
 	ctx, stop := context.WithCancel(context.WithoutCancel(t.Context()))

@@ -118,8 +118,9 @@ func TestConcurrentImportsMakeOneAccount(t *testing.T) {
 func TestImportAfterRevert(t *testing.T) {
 	t.Parallel()
 	b := newBranch(t)
-	j := journal.New(b.db)
-	j.Join(append(b.books.Subjects(), b.Statements.accounts.Subjects()...)...)
+	j := journal.New(journal.Config{
+		DB: b.db, Subjects: append(b.books.Subjects(), b.Statements.accounts.Subjects()...),
+	})
 	revert := func(change *id.ID) {
 		t.Helper()
 		err := b.db.InTx(t.Context(), func(tx pg.Tx) error {

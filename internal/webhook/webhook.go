@@ -39,17 +39,23 @@ type Webhooks struct {
 	ring     *seal.Ring // nil without an encryption key; then no provider is configured either
 }
 
-// New returns a Webhooks for the connections of the feed and the sessions that link them.
-func New(db *pg.DB, f *feed.Feed, s *linksession.Sessions, jobs *job.Jobs, log *slog.Logger) *Webhooks {
-	if log == nil {
-		log = slog.New(slog.DiscardHandler)
-	}
-	return &Webhooks{db: db, feed: f, sessions: s, jobs: jobs, log: log}
+// A Config is what a Webhooks is made of.
+type Config struct {
+	DB       *pg.DB
+	Feed     *feed.Feed            // whose connections events are about
+	Sessions *linksession.Sessions // that events end
+	Jobs     *job.Jobs
+	Ring     *seal.Ring   // seals confidential identifiers in events; nil without an encryption key
+	Log      *slog.Logger // nil for none
 }
 
-// Keep sets the key that seals confidential identifiers in events. It is called while the service
-// is being built, never later.
-func (w *Webhooks) Keep(ring *seal.Ring) { w.ring = ring }
+// New returns a Webhooks.
+func New(c Config) *Webhooks {
+	if c.Log == nil {
+		c.Log = slog.New(slog.DiscardHandler)
+	}
+	return &Webhooks{db: c.DB, feed: c.Feed, sessions: c.Sessions, jobs: c.Jobs, ring: c.Ring, log: c.Log}
+}
 
 // Receive handles the address of a provider's events. It responds with 200 if the event is stored,
 // now or earlier; any other status makes the provider send it again.

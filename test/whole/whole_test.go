@@ -66,12 +66,13 @@ func newHouse(t *testing.T) *house {
 	t.Cleanup(db.Close)
 	h := &house{
 		db: db, filing: filing.New(ledger.CategoryUser{}, counterparty.CategoryUser{}, rulebook.CategoryUser{}),
-		journal: journal.New(db), jobs: job.New(db, slog.New(slog.DiscardHandler)),
+		jobs: job.New(db, slog.New(slog.DiscardHandler)),
 	}
 	h.books = ledger.New(db, h.filing)
 	h.others = counterparty.New(h.filing, h.books)
 	h.rules = rulebook.New(db, h.filing, h.books, h.jobs)
-	h.journal.Join(slices.Concat(h.filing.Subjects(), h.books.Subjects(), h.others.Subjects(), h.rules.Subjects())...)
+	h.journal = journal.New(journal.Config{DB: db, Subjects: slices.Concat(h.filing.Subjects(), h.books.Subjects(),
+		h.others.Subjects(), h.rules.Subjects())})
 	h.undos = journal.NewUndo(h.journal, h.jobs)
 	h.jobs.Add(append(h.rules.Kinds(), h.undos.Kinds()...)...)
 	err = db.InTx(t.Context(), func(tx pg.Tx) error {

@@ -67,7 +67,6 @@ var only = map[string][]string{
 // also names what is seen beyond the levels.
 var also = map[string][]string{
 	"app": {"archive"}, // app hands archive's commands to cli
-
 }
 
 // never names what the levels would allow and must not be.

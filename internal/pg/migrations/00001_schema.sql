@@ -14,6 +14,16 @@ create extension if not exists pg_trgm;
 
 -- ==== pg: the database itself ====
 
+-- Servers sleep until their next timed work is due (package due). Triggers with this function wake
+-- them when a row brings that time forward; the argument is the name of the work.
+-- +goose StatementBegin
+create function wake() returns trigger language plpgsql as $$
+begin
+	perform pg_notify('coffer', tg_argv[0]); -- once in a transaction for each name
+	return null;
+end $$;
+-- +goose StatementEnd
+
 -- One row about this installation.
 create table instance (
 	id         boolean primary key default true check (id),
@@ -245,8 +255,7 @@ create table model_setting (
 
 -- ==== job: long work ====
 
--- A job: what was asked, by whom, how far it is and its result. River's tables are in the schema
--- river and are migrated by River itself. A row there only says that this one is due.
+-- A job: what was asked, by whom, how far it is and its result. The table is also the queue.
 create table job (
 	id               uuid primary key,
 	short_id         text not null constraint job_short_id unique,
@@ -272,8 +281,6 @@ create table job (
 	failures         integer not null default 0, -- failed runs since the last progress
 	losses           integer not null default 0, -- workers that vanished since the last progress
 	run_at           timestamptz not null default now(), -- not before
-	dispatch         bigint, -- the one River job that may start it; any other is stale
-	dispatched_at    timestamptz,
 	lease_owner      text,
 	-- The fence: it grows whenever the lease changes hands, so a former holder cannot write any more.
 	lease_number     bigint not null default 0,
@@ -290,7 +297,8 @@ create index job_running on job (renewed_at) where state = 'running'; -- expired
 create index job_queued on job (run_at) where state = 'queued'; -- due jobs
 create index job_finished on job (finished_at) where finished_at is not null; -- the sweep of old jobs
 
-create schema river;
+create trigger job_wakes after insert or update of state on job
+	for each row when (new.state = 'queued') execute function wake('job');
 
 
 -- ==== filing: categories and tags ====
@@ -379,6 +387,8 @@ create table connection (
 create index connection_member on connection (member_id); -- does a member own connections; transactions of a member
 create unique index connection_provider_id on connection (provider, provider_id) where provider_id is not null; -- from a webhook to its connection
 create index connection_due on connection (next_sync_at) where status in ('active', 'error') and not paused; -- due syncs
+create trigger connection_wakes after insert or update of next_sync_at, status, paused on connection
+	for each row when (new.next_sync_at is not null and not new.paused) execute function wake('feed.sync');
 
 
 -- ==== account: accounts and balances ====
@@ -757,6 +767,7 @@ create table sync_log (
 	finished_at   timestamptz
 );
 create index sync_log_connection on sync_log (connection_id, id desc); -- the last syncs of a connection
+create index sync_log_running on sync_log (job_id) where status = 'running'; -- logs that their job left open
 create index sync_log_change on sync_log (change_id) where change_id is not null; -- the foreign key's check when a change is erased
 
 -- Rows of a provider that could not be read. They are kept as received, sealed, until someone retries
@@ -815,6 +826,8 @@ create index link_session_open on link_session (look_at) where state = 'pending'
 create index link_session_member on link_session (member_id); -- is a member referred to
 create index link_session_connection on link_session (connection_id); -- is a connection referred to
 create index link_session_expiry on link_session (expires_at); -- the sweep
+create trigger link_session_wakes after insert on link_session
+	for each row execute function wake('linksession');
 
 
 -- ==== webhook: webhook events ====

@@ -3,11 +3,14 @@ package app
 import (
 	"net"
 	"net/http"
+	"net/url"
 
+	"coffer/internal/auth"
 	"coffer/internal/linkpage"
 	"coffer/internal/op"
 	"coffer/internal/page"
 	"coffer/internal/rest"
+	"coffer/internal/web"
 )
 
 // pages are the HTML pages, and the files that they load. They are no part of the API's document.
@@ -16,13 +19,49 @@ func (a *App) pages() []rest.Raw {
 		Sessions: a.LinkSessions, Log: a.Log,
 		Request: func(r *http.Request) string { return rest.RequestID(r.Context()) },
 	}
-	return []rest.Raw{
-		// what a person types into a browser
-		{Route: "GET /{$}", Scope: op.Open, Handler: http.RedirectHandler("/account", http.StatusSeeOther)},
+	return append(a.screens(),
 		file(page.Stylesheet), file(page.Icon), file(linkpage.Script),
-		{Route: "GET /link/{token}", Scope: op.Open, Handler: http.HandlerFunc(link.Show)},
-		{Route: "POST /link/{token}", Scope: op.Open, MaxBody: linkpage.MaxBody, Handler: http.HandlerFunc(link.Act)},
+		rest.Raw{Route: "GET /link/{token}", Scope: op.Open, Handler: http.HandlerFunc(link.Show)},
+		rest.Raw{
+			Route: "POST /link/{token}", Scope: op.Open, MaxBody: linkpage.MaxBody,
+			Handler: http.HandlerFunc(link.Act),
+		},
+	)
+}
+
+// screens are the web app: its page at every path that is a screen, and the files that it loads.
+// There is no catch-all, so that an unknown address stays unknown and nothing of the API is
+// shadowed.
+func (a *App) screens() []rest.Raw {
+	ui, err := web.Load()
+	if err != nil {
+		panic(err) // it is part of the program
 	}
+	var raw []rest.Raw
+	for _, p := range web.Screens() {
+		raw = append(raw, rest.Raw{Route: "GET " + p, Scope: op.Open, Handler: a.members(ui.ServePage)})
+	}
+	for _, p := range ui.Files() {
+		raw = append(raw, rest.Raw{Route: "GET " + p, Scope: op.Open, Handler: http.HandlerFunc(ui.ServeFile)})
+	}
+	return raw
+}
+
+// members serves a page to those who are signed in, and leads everyone else to the sign-in and
+// back. The page holds no data; this only spares people an empty screen.
+func (a *App) members(serve http.HandlerFunc) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		c, err := r.Cookie(auth.SessionCookie)
+		if err == nil {
+			_, err = a.Auth.Session(r.Context(), c.Value)
+		}
+		if err != nil {
+			w.Header().Set("Cache-Control", "no-store")
+			http.Redirect(w, r, "/login?next="+url.QueryEscape(r.URL.RequestURI()), http.StatusSeeOther)
+			return
+		}
+		serve(w, r)
+	})
 }
 
 // file serves something that pages load.

@@ -246,10 +246,10 @@ func TestNextStaysInside(t *testing.T) {
 	t.Parallel()
 	v := settled(t)
 	for next, want := range map[string]string{
-		"/device?user_code=A": "/device?user_code=A", "": "/account", "https://evil.example": "/account",
-		"//evil.example": "/account", "/\\evil.example": "/account",
-		"javascript:alert(1)": "/account", "///evil.example": "/account", "/%09/evil.example": "/%09/evil.example",
-		"http:evil": "/account", "evil": "/account",
+		"/device?user_code=A": "/device?user_code=A", "": "/", "https://evil.example": "/",
+		"//evil.example": "/", "/\\evil.example": "/",
+		"javascript:alert(1)": "/", "///evil.example": "/", "/%09/evil.example": "/%09/evil.example",
+		"http:evil": "/", "evil": "/",
 	} {
 		_, to := v.do(t, "POST", "/login", url.Values{
 			"email": {"robin@example.com"}, "password": {password},

@@ -12,7 +12,7 @@ import (
 // still to come have their place already.
 var levels = [][]string{
 	0:  {"errs", "money", "id", "text", "seal"},
-	1:  {"pg", "rule", "bank", "household", "page"},
+	1:  {"pg", "rule", "bank", "household", "page", "web"},
 	2:  {"op", "due", "ruleview", "banksim", "modelsim"},
 	3:  {"auth", "job"},
 	4:  {"journal"},

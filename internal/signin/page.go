@@ -58,16 +58,18 @@ func (d *Desk) page(f func(http.ResponseWriter, *http.Request) error) func(http.
 	}
 }
 
-// account is where members look after their own.
-const account = "/account"
+const (
+	account = "/account" // where members look after their own
+	home    = "/"        // where signing in leads
+)
 
-// inside is a path of ours to go on to, or the account page: a link must not lead from our sign-in
-// to somewhere else.
+// inside is a path of ours to go on to, or home: a link must not lead from our sign-in to somewhere
+// else.
 func inside(next string) string {
 	u, err := url.Parse(next)
 	if err != nil || u.Scheme != "" || u.Host != "" || u.User != nil || !strings.HasPrefix(u.Path, "/") ||
 		strings.HasPrefix(u.Path, "//") || strings.ContainsAny(next, "\\\r\n\t") {
-		return account
+		return home
 	}
 	return u.RequestURI()
 }

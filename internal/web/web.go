@@ -1,0 +1,179 @@
+// Package web serves the web app: files that are built from web/ and are part of the program. It
+// must not know what a screen shows, who is calling, or what is in the database.
+//
+// The app is built into dist/app, which version control ignores. A program that was built without
+// it serves dist/placeholder.html in its place, so that Go alone builds coffer.
+package web
+
+import (
+	"bytes"
+	"compress/gzip"
+	"crypto/sha256"
+	"embed"
+	"encoding/hex"
+	"errors"
+	"io/fs"
+	"mime"
+	"net/http"
+	"path"
+	"strconv"
+	"strings"
+	"sync"
+)
+
+//go:embed all:dist
+var dist embed.FS
+
+//go:embed routes.txt
+var routes string
+
+// policy lets the app load what coffer serves itself, and nothing else. No text becomes code.
+const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; " +
+	"manifest-src 'self'; form-action 'self'; require-trusted-types-for 'script'; trusted-types 'none'; " +
+	"frame-ancestors 'none'; base-uri 'none'"
+
+// placeholderPolicy is the policy of a page that loads nothing.
+const placeholderPolicy = "default-src 'none'; form-action 'none'; frame-ancestors 'none'; base-uri 'none'"
+
+// A file is one embedded file. It is packed when it is first sent.
+type file struct {
+	kind, etag string
+	plain      []byte
+	packed     func() []byte // nil if packing gains nothing
+}
+
+// An App is the embedded files by their paths.
+type App struct {
+	built bool
+	files map[string]*file // without the page itself
+	page  *file
+}
+
+// Load reads the embedded app, or the placeholder if there is none.
+func Load() (*App, error) { return load(dist) }
+
+func load(from fs.FS) (*App, error) {
+	a := &App{files: map[string]*file{}}
+	app, err := fs.Sub(from, "dist/app")
+	if err != nil {
+		return nil, err
+	}
+	index, err := fs.ReadFile(app, "index.html")
+	if errors.Is(err, fs.ErrNotExist) {
+		page, err := fs.ReadFile(from, "dist/placeholder.html")
+		a.page = newFile("placeholder.html", page)
+		return a, err
+	}
+	if err != nil {
+		return nil, err
+	}
+	a.built, a.page = true, newFile("index.html", index)
+	return a, fs.WalkDir(app, ".", func(name string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || name == "index.html" {
+			return err
+		}
+		content, err := fs.ReadFile(app, name)
+		a.files["/"+name] = newFile(name, content)
+		return err
+	})
+}
+
+// kinds are named here because a machine may have its own ideas.
+var kinds = map[string]string{
+	".html": "text/html; charset=utf-8", ".js": "text/javascript; charset=utf-8",
+	".css": "text/css; charset=utf-8", ".svg": "image/svg+xml",
+}
+
+func newFile(name string, content []byte) *file {
+	kind, ok := kinds[path.Ext(name)]
+	if !ok {
+		kind = mime.TypeByExtension(path.Ext(name))
+	}
+	sum := sha256.Sum256(content)
+	return &file{
+		kind: kind, plain: content, etag: `"` + hex.EncodeToString(sum[:8]) + `"`,
+		packed: sync.OnceValue(func() []byte { return pack(content) }),
+	}
+}
+
+// pack returns the gzip form, or nil if that is hardly shorter.
+func pack(content []byte) []byte {
+	var b bytes.Buffer
+	w, err := gzip.NewWriterLevel(&b, gzip.BestCompression)
+	if err != nil {
+		return nil
+	}
+	_, err = w.Write(content)
+	if errors.Join(err, w.Close()) != nil || b.Len() > len(content)*9/10 {
+		return nil
+	}
+	return b.Bytes()
+}
+
+// Built reports whether the program has the app, and not only its placeholder.
+func (a *App) Built() bool { return a.built }
+
+// Screens returns the paths at which the page is served, as patterns of http.ServeMux. The app's
+// own tests hold the list against its router.
+func Screens() []string { return strings.Fields(routes) }
+
+// Files returns the paths of the files that the page loads.
+func (a *App) Files() []string {
+	paths := make([]string, 0, len(a.files))
+	for p := range a.files {
+		paths = append(paths, p)
+	}
+	return paths
+}
+
+// ServeFile sends one of the Files. A file with a hash in its name may be kept for ever.
+func (a *App) ServeFile(w http.ResponseWriter, r *http.Request) {
+	f, ok := a.files[r.URL.Path]
+	if !ok {
+		http.NotFound(w, r)
+		return
+	}
+	keep := "no-cache"
+	if strings.HasPrefix(r.URL.Path, "/assets/") {
+		keep = "public, max-age=31536000, immutable"
+	}
+	f.serve(w, r, keep)
+}
+
+// ServePage sends the page in which the app runs. The app itself reads the path.
+func (a *App) ServePage(w http.ResponseWriter, r *http.Request) {
+	h := w.Header()
+	h.Set("Content-Security-Policy", policy)
+	if !a.built {
+		h.Set("Content-Security-Policy", placeholderPolicy)
+	}
+	h.Set("Cross-Origin-Opener-Policy", "same-origin")
+	h.Set("Permissions-Policy", "camera=(), microphone=(), geolocation=(), payment=()")
+	a.page.serve(w, r, "no-cache")
+}
+
+func (f *file) serve(w http.ResponseWriter, r *http.Request, keep string) {
+	h := w.Header()
+	h.Set("Content-Type", f.kind)
+	h.Set("Cache-Control", keep)
+	h.Set("Cross-Origin-Resource-Policy", "same-origin")
+	h.Set("Referrer-Policy", "no-referrer")
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("ETag", f.etag)
+	h.Set("Vary", "Accept-Encoding")
+	if r.Header.Get("If-None-Match") == f.etag {
+		w.WriteHeader(http.StatusNotModified)
+		return
+	}
+	content := f.plain
+	if strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") {
+		if packed := f.packed(); packed != nil {
+			h.Set("Content-Encoding", "gzip")
+			content = packed
+		}
+	}
+	h.Set("Content-Length", strconv.Itoa(len(content)))
+	if r.Method != http.MethodHead {
+		_, _ = w.Write(content) // a reader that has gone needs no answer
+	}
+}

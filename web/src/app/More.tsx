@@ -1,0 +1,48 @@
+import { useQuery } from "@tanstack/react-query";
+import { session } from "#/api/session";
+import { theme } from "#/lib/kept";
+import { overlay } from "#/lib/overlay";
+import { Button, Segments } from "#/ui/Button";
+import { Dialog, DialogBody, DialogFoot } from "#/ui/Dialog";
+import css from "./More.module.css";
+
+const themes = [
+  ["system", "As the system"],
+  ["light", "Light"],
+  ["dark", "Dark"],
+] as const;
+
+/** What is about oneself and this browser, and the way to the pages beside the app. */
+export function More() {
+  const { data } = useQuery(session);
+  const look = theme.use();
+  const open = overlay.use() === "more";
+  return (
+    <Dialog open={open} onClose={() => overlay.set(null)} title={data?.user?.name ?? "You"} hint={data?.user?.email}>
+      <DialogBody>
+        <div className={css.line}>
+          <span>Colours</span>
+          <Segments label="Colours" value={look} options={themes} onChange={theme.set} />
+        </div>
+        <ul className={css.links}>
+          <li>
+            <a href="/account">Your account: ways to sign in, sessions, assistants</a>
+          </li>
+          <li>
+            <a href="/docs">The API</a>
+          </li>
+          <li className="desk">
+            <button type="button" onClick={() => overlay.set("keys")}>
+              Keys <kbd>?</kbd>
+            </button>
+          </li>
+        </ul>
+      </DialogBody>
+      <DialogFoot>
+        <Button kind="filled" onClick={() => overlay.set(null)}>
+          Done
+        </Button>
+      </DialogFoot>
+    </Dialog>
+  );
+}

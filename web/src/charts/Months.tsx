@@ -1,0 +1,84 @@
+import { scaleBand, scaleLinear } from "d3-scale";
+import { line } from "d3-shape";
+import { monthAbbr, monthName } from "#/lib/dates";
+import { type Cents, length } from "#/lib/money";
+import css from "./Chart.module.css";
+import { Frame } from "./Frame";
+
+export type MonthSum = { month: string; in: Cents; out: Cents };
+
+const height = 216;
+const box = { top: 8, bottom: 24, left: 48 };
+const narrow = 460; // below this half of the months are drawn
+
+/** Money in above the line and out below it, month by month, with what was left. */
+export function Months(p: {
+  months: MonthSum[];
+  chosen: string;
+  onChoose: (month: string) => void;
+  say: (c: Cents) => string;
+  axis: (c: Cents) => string;
+}) {
+  const rows = p.months.map((m) => [monthName(m.month), p.say(m.in), p.say(m.out), p.say(m.in - m.out)]);
+  return (
+    <Frame
+      words={`Money in and out of ${p.months.length} months, to ${monthName(p.months.at(-1)?.month ?? p.chosen)}.`}
+      table={{ heads: ["Month", "In", "Out", "Left"], rows }}
+    >
+      {(width) => {
+        const shown = width < narrow ? p.months.slice(-7) : p.months;
+        const top = shown.flatMap((m) => [length(m.in), length(m.out)]).reduce((a, b) => Math.max(a, b), 1);
+        const x = scaleBand(shown.map((m) => m.month), [box.left, width]);
+        const y = scaleLinear([-top, top], [height - box.bottom, box.top]).nice(4);
+        const bar = Math.min(18, x.bandwidth() * 0.42);
+        const mid = (m: MonthSum) => (x(m.month) ?? 0) + x.bandwidth() / 2;
+        const left = line<MonthSum>()
+          .x(mid)
+          .y((m) => y(length(m.in - m.out)));
+        return (
+          <svg width={width} height={height} role="group" aria-label="Choose a month">
+            {shown
+              .filter((m) => m.month === p.chosen)
+              .map((m) => (
+                <rect key={m.month} className={css.chosen} x={x(m.month)} y={box.top} width={x.bandwidth()} height={height - box.top} rx="6" />
+              ))}
+            {y.ticks(4).map((t) => (
+              <g key={t} aria-hidden="true">
+                <line className={t ? css.grid : css.zero} x1={box.left} x2={width} y1={y(t)} y2={y(t)} />
+                <text x={box.left - 8} y={y(t)} dy=".35em" textAnchor="end">
+                  {p.axis(BigInt(Math.round(t)) * 100n)}
+                </text>
+              </g>
+            ))}
+            {shown.map((m) => (
+              // biome-ignore lint/a11y/useSemanticElements: SVG has no button
+              <g
+                key={m.month}
+                className={css.mark}
+                role="button"
+                tabIndex={0}
+                aria-pressed={m.month === p.chosen}
+                aria-label={`${monthName(m.month)}: in ${p.say(m.in)}, out ${p.say(m.out)}, left ${p.say(m.in - m.out)}`}
+                onClick={() => p.onChoose(m.month)}
+                onKeyDown={(e) => (e.key === "Enter" || e.key === " ") && (e.preventDefault(), p.onChoose(m.month))}
+              >
+                <rect className={css.wide} x={x(m.month)} y={box.top} width={x.bandwidth()} height={height - box.top} rx="6" opacity={0.5} />
+                <rect className={css.in} x={mid(m) - bar / 2} width={bar} y={y(length(m.in))} height={y(0) - y(length(m.in))} rx="2" />
+                <rect className={css.out} x={mid(m) - bar / 2} width={bar} y={y(0) + 1} height={Math.max(0, y(-length(m.out)) - y(0) - 1)} rx="2" />
+                <text className={m.month === p.chosen ? css.strong : ""} x={mid(m)} y={height - 6} textAnchor="middle" aria-hidden="true">
+                  {monthAbbr(m.month)}
+                </text>
+              </g>
+            ))}
+            <g aria-hidden="true" pointerEvents="none">
+              <path className={css.left} d={left(shown) ?? ""} />
+              {shown.map((m) => (
+                <circle key={m.month} className={css.point} cx={mid(m)} cy={y(length(m.in - m.out))} r="2.5" />
+              ))}
+            </g>
+          </svg>
+        );
+      }}
+    </Frame>
+  );
+}

@@ -1,0 +1,74 @@
+import { keepPreviousData, useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import { useState } from "react";
+import { type Entry, entries } from "#/api/changes";
+import { cents } from "#/lib/money";
+import { useCategories } from "#/parts/categories";
+import { Fault } from "#/parts/Fault";
+import { Amount } from "#/ui/Amount";
+import { Button } from "#/ui/Button";
+import { Bones } from "#/ui/Card";
+import { Chip } from "#/ui/Chip";
+import { Icon } from "#/ui/Icon";
+import css from "./ActivityPage.module.css";
+import { fieldOf } from "./days";
+
+const pageful = 20;
+
+/** The fields that a change touched, each before → after. */
+export function Entries({ change }: { change: string }) {
+  const [limit, setLimit] = useState(pageful);
+  const { data, error, refetch } = useQuery({ ...entries(change, limit), placeholderData: keepPreviousData });
+  if (error) return <Fault error={error} what="The fields" retry={() => void refetch()} />;
+  if (!data) return <Bones rows={4} />;
+  return (
+    <>
+      <ul>
+        {data.entries.map((e) => (
+          <Line key={`${e.id} ${e.field} ${e.after}`} entry={e} />
+        ))}
+      </ul>
+      {data.has_more && (
+        <div className={css.foot}>
+          <Button kind="quiet" onClick={() => setLimit(Math.min(limit * 5, 500))}>
+            Show more
+          </Button>
+        </div>
+      )}
+    </>
+  );
+}
+
+function Line({ entry: e }: { entry: Entry }) {
+  const { look, name } = useCategories();
+  const filed = e.field === "category";
+  const chip = (v: string | null, old: boolean) =>
+    filed ? (
+      <Chip name={v ? name(v) : null} tone={look(v).tone} old={old && v !== null} />
+    ) : v === null ? (
+      <span className="faint">none</span>
+    ) : (
+      <Chip name={v} old={old} />
+    );
+  return (
+    <li className={css.entry}>
+      {e.transaction ? (
+        <Link className="cut" to="/transactions" search={{ open: e.short_id }}>
+          <bdi>{e.transaction.name}</bdi>
+        </Link>
+      ) : (
+        <span className="cut">{e.subject.replaceAll("_", " ")}</span>
+      )}
+      <span className="small dim">{fieldOf(e.field)}</span>
+      <span className={css.change}>
+        {chip(e.before, true)}
+        <Icon name="arrow" small />
+        <span className="sr">became</span>
+        {chip(e.after, false)}
+      </span>
+      <span className="num">
+        {e.transaction && <Amount value={cents(e.transaction.amount)} currency={e.transaction.iso_currency_code} />}
+      </span>
+    </li>
+  );
+}

@@ -1,0 +1,77 @@
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { type SubmitEvent, useState } from "react";
+import { comments, history } from "#/api/transactions";
+import { moment } from "#/lib/dates";
+import { useCategories } from "#/parts/categories";
+import { useEdit } from "#/parts/edit";
+import { actorOf } from "#/parts/maker";
+import { Button } from "#/ui/Button";
+import { Seal } from "#/ui/Seal";
+import css from "./Details.module.css";
+import { tell } from "./tell";
+
+/** What people and agents wrote about a payment. */
+export function Said({ id, writes }: { id: string; writes: boolean }) {
+  const client = useQueryClient();
+  const { data } = useQuery(comments(id));
+  const edit = useEdit();
+  const [text, setText] = useState("");
+  const submit = (e: SubmitEvent<HTMLFormElement>) => {
+    e.preventDefault();
+    if (!text.trim()) return;
+    edit.mutate(
+      { operations: [{ transaction_id: id, comment: text.trim() }], said: "Comment added" },
+      { onSuccess: () => void client.invalidateQueries({ queryKey: comments(id).queryKey }) },
+    );
+    setText("");
+  };
+  if (!writes && !data?.comments.length) return null;
+  return (
+    <section>
+      <h2>Said about it</h2>
+      <ul className={css.said}>
+        {data?.comments.map((c) => (
+          <li key={c.id}>
+            <Seal maker={actorOf({ actor_type: c.author_type, actor_name: c.author_name })} large />
+            <p>
+              <bdi>{c.content}</bdi> <span className="small faint">{moment(c.created_at)}</span>
+            </p>
+          </li>
+        ))}
+      </ul>
+      {writes && (
+        <form className={css.write} onSubmit={submit}>
+          <input aria-label="Write a comment" placeholder="Write a comment" value={text} onChange={(e) => setText(e.target.value)} />
+          <Button type="submit" disabled={!text.trim()}>
+            Add
+          </Button>
+        </form>
+      )}
+    </section>
+  );
+}
+
+/** Everything that happened to a payment, newest first. */
+export function Past({ id }: { id: string }) {
+  const { data } = useQuery(history(id));
+  const { name } = useCategories();
+  const told = (data?.annotations ?? []).toReversed().filter((a) => a.kind !== "rule");
+  if (!told.length) return null;
+  return (
+    <section>
+      <h2>History</h2>
+      <ul className={css.past}>
+        {told.map((a) => (
+          <li key={a.id}>
+            <Seal maker={a.rule_id ? { kind: "rule" } : actorOf(a)} />
+            <span>
+              {tell(a, name)}
+              {a.note && <span className="dim"> · “{a.note}”</span>}
+            </span>
+            <span className="small faint">{moment(a.created_at)}</span>
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}

@@ -1,0 +1,34 @@
+import { useEffect, useEffectEvent } from "react";
+
+/** What single keys do; a sequence is written "g t". */
+export type Keys = Record<string, (e: KeyboardEvent) => void>;
+
+const typing = (t: EventTarget | null) =>
+  t instanceof HTMLElement &&
+  (/^(INPUT|TEXTAREA|SELECT)$/.test(t.tagName) ||
+    t.isContentEditable ||
+    t.closest("[role=dialog],[role=listbox],[role=menu]") !== null);
+
+/** Keys act where nobody types, and never with Ctrl, Alt or Meta. */
+export function useKeys(keys: Keys) {
+  const act = useEffectEvent((e: KeyboardEvent, chord: string) => {
+    const f = keys[chord] ?? keys[e.key];
+    if (!f) return false;
+    e.preventDefault();
+    f(e);
+    return true;
+  });
+  useEffect(() => {
+    let before = "";
+    let at = 0;
+    const listen = (e: KeyboardEvent) => {
+      if (e.defaultPrevented || e.isComposing || e.ctrlKey || e.metaKey || e.altKey || typing(e.target)) return;
+      if (e.key === "Enter" && e.target instanceof Element && e.target.closest("a, button")) return;
+      const chord = before && e.timeStamp - at < 900 ? `${before} ${e.key}` : e.key;
+      before = act(e, chord) ? "" : e.key;
+      at = e.timeStamp;
+    };
+    addEventListener("keydown", listen);
+    return () => removeEventListener("keydown", listen);
+  }, []);
+}

@@ -1,0 +1,36 @@
+import { expect, it } from "vitest";
+import { add, cents, money, parts, rounded, sum, text } from "./money";
+
+it("reads what the API sends, exactly", () => {
+  expect(cents(0.1) + cents(0.2)).toBe(30n);
+  expect(cents(9_999_999_999.99)).toBe(999_999_999_999n);
+  expect(cents(-0.05)).toBe(-5n);
+  expect(cents("12.50")).toBe(1250n);
+  expect(cents(7)).toBe(700n);
+  expect(() => cents(1e21)).toThrow();
+  expect(() => cents(0.001)).toThrow();
+});
+
+it("writes what it read", () => {
+  for (const s of ["0.00", "-0.01", "12.50", "9999999999.99"]) expect(text(cents(s))).toBe(s);
+});
+
+it("adds by currency and never across", () => {
+  const rows = [
+    { amount: 0.1, iso_currency_code: "EUR" },
+    { amount: 0.2, iso_currency_code: "EUR" },
+    { amount: 5, iso_currency_code: "SEK" },
+  ];
+  expect([...add(sum(rows), "SEK", 1n)]).toEqual([
+    ["EUR", 30n],
+    ["SEK", 501n],
+  ]);
+});
+
+it("shows a currency as people write it", () => {
+  expect(money(-123456n, "EUR")).toBe("−€1,234.56");
+  expect(money(500n, "JPY")).toBe("¥5");
+  expect(rounded(123456n, "EUR")).toBe("€1,235");
+  expect(parts(123456n, "EUR")).toEqual(["€1,234", ".56"]);
+  expect(money(100n, "??")).toBe("1.00");
+});

@@ -1,0 +1,24 @@
+import { useQuery } from "@tanstack/react-query";
+import { useMemo } from "react";
+import { bySlug, categories } from "#/api/categories";
+import { type Look, lookOf } from "#/lib/tones";
+import type { Choice } from "#/ui/Picker";
+
+/** The categories as screens need them: to pick from, and to look up. */
+export function useCategories() {
+  const { data } = useQuery(categories);
+  return useMemo(() => {
+    const by = bySlug(data);
+    const look = (slug: string | null | undefined): Look => lookOf(slug, slug ? by.get(slug)?.parent_slug : null);
+    const name = (slug: string) => by.get(slug)?.display_name ?? slug.replaceAll("_", " ");
+    const choices: Choice[] = (data ?? [])
+      .filter((c) => !c.hidden)
+      .map((c) => ({
+        value: c.slug,
+        label: c.display_name,
+        hint: c.parent_slug ? c.group : undefined,
+        look: look(c.slug),
+      }));
+    return { choices, look, name, kind: (slug: string) => by.get(slug)?.kind, parent: (s: string) => by.get(s)?.parent_slug };
+  }, [data]);
+}

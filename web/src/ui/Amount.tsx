@@ -1,0 +1,56 @@
+import { amounts } from "#/lib/kept";
+import { abs, type Cents, money, parts } from "#/lib/money";
+import css from "./Amount.module.css";
+
+const dots = "••••";
+
+/** The amount of a payment: money out is plain, money in has a plus and is green. */
+export function Amount({ value, currency, quiet }: { value: Cents; currency: string; quiet?: boolean }) {
+  if (amounts.use() === "hidden") return <Hidden />;
+  const incoming = value < 0n;
+  return (
+    <span className={`${css.amount} ${incoming ? css.in : ""} ${quiet ? css.quiet : ""}`}>
+      <span className="sr">{incoming ? "money in " : "money out "}</span>
+      {incoming ? "+" : ""}
+      {money(abs(value), currency)}
+    </span>
+  );
+}
+
+/** A balance or a sum, with its sign. */
+export function Sum({ value, currency }: { value: Cents; currency: string }) {
+  return amounts.use() === "hidden" ? <Hidden /> : <span className={css.amount}>{money(value, currency)}</span>;
+}
+
+/** A large figure, whose small change is set smaller. */
+export function Figure(p: { value: Cents; currency: string; size: "large" | "middle" | "small" }) {
+  const hidden = amounts.use() === "hidden";
+  const [whole, rest] = parts(p.value, p.currency);
+  return (
+    <span className={`${css.figure} ${css[p.size]}`}>
+      {hidden ? (
+        <Hidden />
+      ) : (
+        <>
+          {whole}
+          <span className={css.rest}>{rest}</span>
+        </>
+      )}
+    </span>
+  );
+}
+
+function Hidden() {
+  return (
+    <span className={css.amount}>
+      <span aria-hidden="true">{dots}</span>
+      <span className="sr">hidden</span>
+    </span>
+  );
+}
+
+/** For words in a chart: what is shown in place of an amount when amounts are hidden. */
+export function useMoney(): (value: Cents, currency: string) => string {
+  const hidden = amounts.use() === "hidden";
+  return (value, currency) => (hidden ? dots : money(value, currency));
+}

@@ -1,0 +1,49 @@
+import type { ReactNode } from "react";
+import css from "./Card.module.css";
+
+/** A hairline around one question; `flush` lets rows reach its edges. */
+export function Card(p: { title?: ReactNode; aside?: ReactNode; foot?: ReactNode; flush?: boolean; children: ReactNode }) {
+  return (
+    <section className={css.card}>
+      {p.title && (
+        <header className={css.head}>
+          <h2>{p.title}</h2>
+          {p.aside && <span className={css.aside}>{p.aside}</span>}
+        </header>
+      )}
+      <div className={p.flush ? css.flush : css.body}>{p.children}</div>
+      {p.foot && <footer className={css.foot}>{p.foot}</footer>}
+    </section>
+  );
+}
+
+/** What is so, what comes next, and one thing to do. */
+export function Empty(p: { title: string; children?: ReactNode; action?: ReactNode }) {
+  return (
+    <div className={css.empty}>
+      <svg className={css.art} viewBox="0 0 96 72" aria-hidden="true">
+        <path className={css.a4} d="M8 64h80" />
+        <rect className={css.a1} x="20" y="26" width="56" height="38" rx="6" />
+        <path className={css.a2} d="M20 40V32c0-9 8-16 18-16h20c10 0 18 7 18 16v8z" />
+        <rect className={css.a3} x="42" y="34" width="12" height="15" rx="3" />
+        <path className={css.a4} d="M14 14l4 4M82 14l-4 4M48 4v5" />
+      </svg>
+      <h2>{p.title}</h2>
+      {p.children && <p>{p.children}</p>}
+      {p.action}
+    </div>
+  );
+}
+
+/** Stands in for what is still loading, in its final size. */
+export function Bones({ rows = 1, tall }: { rows?: number; tall?: boolean }) {
+  return (
+    <div className={css.bones} aria-busy="true">
+      <span className="sr">Loading</span>
+      {Array.from({ length: rows }, (_, i) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: they are all alike
+        <span key={i} className={tall ? css.tall : css.bone} />
+      ))}
+    </div>
+  );
+}

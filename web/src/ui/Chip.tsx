@@ -1,0 +1,42 @@
+import type { ReactNode } from "react";
+import type { Tone } from "#/lib/tones";
+import css from "./Chip.module.css";
+import { Icon } from "./Icon";
+import type { IconName } from "./icons";
+import { type Maker, Seal } from "./Seal";
+
+/** A category with who put it there. Without one it is outlined, because it wants a person. */
+export function Chip(p: { name: string | null; maker?: Maker | null; held?: boolean; tone?: Tone; old?: boolean }) {
+  if (p.name === null) return <span className={`${css.chip} ${css.none}`}>No category</span>;
+  return (
+    <span className={`${css.chip} ${p.old ? css.old : ""} ${p.tone === undefined ? "" : `c${p.tone}`}`}>
+      {p.maker ? <Seal maker={p.maker} /> : p.tone !== undefined && <span className={css.dot} />}
+      <span className="cut">{p.name}</span>
+      {p.held && (
+        <>
+          <Icon name="lock" small />
+          <span className="sr">held</span>
+        </>
+      )}
+    </span>
+  );
+}
+
+/** A category's picture on a breath of its colour, for the eye that runs down a list. */
+export function Tile({ tone, icon, large }: { tone: Tone; icon: IconName; large?: boolean }) {
+  return (
+    <span className={`${css.tile} ${large ? css.large : ""} c${tone}`}>
+      <Icon name={icon} small={!large} />
+    </span>
+  );
+}
+
+export type Mood = "plain" | "pending" | "held" | "warn" | "bad" | "in" | "act";
+
+export function Badge({ mood = "plain", children }: { mood?: Mood; children: ReactNode }) {
+  return <span className={`${css.badge} ${css[`is-${mood}`] ?? ""}`}>{children}</span>;
+}
+
+export function Tag({ slug }: { slug: string }) {
+  return <span className={css.tag}>{slug}</span>;
+}

@@ -1,0 +1,32 @@
+import { Dialog as Base } from "@base-ui/react/dialog";
+import type { ReactNode } from "react";
+import css from "./Dialog.module.css";
+
+/** A question over the page, and a sheet from below on a phone. Its title is the deed. */
+export function Dialog(p: {
+  open: boolean;
+  onClose: () => void;
+  title: string;
+  hint?: ReactNode;
+  wide?: boolean;
+  children: ReactNode;
+}) {
+  return (
+    <Base.Root open={p.open} onOpenChange={(open) => !open && p.onClose()}>
+      <Base.Portal>
+        <Base.Backdrop className={css.scrim} />
+        <Base.Popup className={`${css.dialog} ${p.wide ? css.wide : ""}`}>
+          <span className={css.grabber} />
+          <header className={css.head}>
+            <Base.Title className={css.title}>{p.title}</Base.Title>
+            {p.hint && <Base.Description className="dim">{p.hint}</Base.Description>}
+          </header>
+          {p.children}
+        </Base.Popup>
+      </Base.Portal>
+    </Base.Root>
+  );
+}
+
+export const DialogBody = ({ children }: { children: ReactNode }) => <div className={css.body}>{children}</div>;
+export const DialogFoot = ({ children }: { children: ReactNode }) => <footer className={css.foot}>{children}</footer>;

@@ -1,0 +1,44 @@
+import css from "./Seal.module.css";
+
+/** Who put a value there. Each has a shape of its own, so that no colour is needed to tell them. */
+export type Maker = { kind: "bank" | "rule" | "agent" | "person"; name?: string };
+
+const said = { bank: "By the bank", rule: "By a rule", agent: "By an agent", person: "By a person" } as const;
+
+export function Seal({ maker, large }: { maker: Maker; large?: boolean }) {
+  const label = maker.name ? `By ${maker.name}` : said[maker.kind];
+  return (
+    <span className={`${css.seal} ${css[maker.kind]} ${large ? css.large : ""}`} role="img" aria-label={label} title={label}>
+      <svg viewBox="0 0 16 16" aria-hidden="true">
+        {maker.kind === "bank" && (
+          <>
+            <rect className={css.bg} x="1.5" y="1.5" width="13" height="13" rx="2" />
+            <path className={css.fg} d="M4.5 7 8 4.700 11.500 7M5.200 9.200v2M8 9.200v2M10.800 9.200v2" />
+          </>
+        )}
+        {maker.kind === "rule" && (
+          <>
+            <rect className={css.bg} x="3.100" y="3.100" width="9.800" height="9.800" rx="1.500" transform="rotate(45 8 8)" />
+            <path className={css.fg} d="M6.500 5.500v5M6.500 8h2a1.500 1.500 0 0 0 1.500-1.500V6" />
+          </>
+        )}
+        {maker.kind === "agent" && (
+          <>
+            <path className={css.bg} d="M8 .8l6.200 3.600v7.200L8 15.200 1.800 11.600V4.400z" />
+            <path className={css.fg} d="M8 4.500 9 7l2.500 1L9 9 8 11.500 7 9 4.500 8 7 7z" />
+          </>
+        )}
+        {maker.kind === "person" && (
+          <>
+            <circle className={css.bg} cx="8" cy="8" r="6.700" />
+            {maker.name ? (
+              <text x="8" y="11.200">{[...maker.name][0]?.toUpperCase()}</text>
+            ) : (
+              <path className={css.fg} d="M6.300 6.300a1.700 1.700 0 1 0 3.400 0 1.700 1.700 0 1 0-3.400 0M4.800 11.500c.4-1.600 1.600-2.300 3.200-2.300s2.800.7 3.200 2.300" />
+            )}
+          </>
+        )}
+      </svg>
+    </span>
+  );
+}

@@ -1,0 +1,57 @@
+import { useEffect, useState, useSyncExternalStore } from "react";
+import { Icon } from "./Icon";
+import css from "./Toasts.module.css";
+import { type Toast, toasts } from "./toasts";
+
+const life = 6000;
+
+export function Toasts() {
+  const list = useSyncExternalStore(toasts.listen, toasts.get);
+  return (
+    <section className={css.toasts} aria-label="News" aria-live="polite">
+      {list.map((t) => (
+        <Line key={t.id} toast={t} />
+      ))}
+    </section>
+  );
+}
+
+function Line({ toast }: { toast: Toast }) {
+  const [stays, stay] = useState(false);
+  useEffect(() => {
+    if (stays) return;
+    const t = setTimeout(() => toasts.drop(toast.id), life);
+    return () => clearTimeout(t);
+  }, [stays, toast.id]);
+  return (
+    // biome-ignore lint/a11y/noStaticElementInteractions: a toast that is looked at does not go
+    <div
+      className={css.toast}
+      onMouseEnter={() => stay(true)}
+      onMouseLeave={() => stay(false)}
+      onFocus={() => stay(true)}
+      onBlur={() => stay(false)}
+    >
+      <Icon name={toast.bad ? "warn" : "check"} />
+      <span className="grow">
+        {toast.text}
+        {toast.times > 1 && ` (${toast.times} times)`}
+        {toast.note && <small>{toast.note}</small>}
+      </span>
+      {toast.undo && (
+        <button
+          type="button"
+          onClick={() => {
+            toasts.drop(toast.id);
+            toast.undo?.();
+          }}
+        >
+          Undo
+        </button>
+      )}
+      <button type="button" aria-label="Close" onClick={() => toasts.drop(toast.id)}>
+        <Icon name="x" small />
+      </button>
+    </div>
+  );
+}

@@ -1,0 +1,27 @@
+/** What was just done, said once, with a way back. At most three; equal ones are joined. */
+export type Toast = { id: number; text: string; note?: string; bad?: boolean; undo?: () => void; times: number };
+
+const most = 3;
+let list: readonly Toast[] = [];
+let next = 1;
+const listeners = new Set<() => void>();
+
+function set(to: readonly Toast[]) {
+  list = to;
+  for (const f of listeners) f();
+}
+
+export const toasts = {
+  get: () => list,
+  listen(f: () => void) {
+    listeners.add(f);
+    return () => void listeners.delete(f);
+  },
+  drop: (id: number) => set(list.filter((t) => t.id !== id)),
+  clear: () => set([]),
+  say(toast: Omit<Toast, "id" | "times">) {
+    const same = list.find((t) => t.text === toast.text && t.note === toast.note && !t.undo && !toast.undo);
+    if (same) set(list.map((t) => (t === same ? { ...t, times: t.times + 1 } : t)));
+    else set([...list, { ...toast, id: next++, times: 1 }].slice(-most));
+  },
+};

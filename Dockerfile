@@ -5,6 +5,15 @@
 #   docker build --build-arg VERSION="$(git describe --tags --always)" --build-arg COMMIT="$(git rev-parse HEAD)" -t coffer .
 
 ARG GO_VERSION=1.26.8
+ARG NODE_VERSION=24
+
+# The web app: the same files whichever Node builds them.
+FROM node:${NODE_VERSION}-bookworm-slim AS web
+WORKDIR /src/web
+COPY web/package.json web/package-lock.json web/.npmrc ./
+RUN npm ci
+COPY web ./
+RUN npm run build
 
 FROM golang:${GO_VERSION}-bookworm AS build
 WORKDIR /src
@@ -12,9 +21,10 @@ WORKDIR /src
 COPY go.mod go.sum ./
 RUN go mod download && go mod verify
 COPY . .
+COPY --from=web /src/internal/web/dist/app internal/web/dist/app
 ARG VERSION=dev
 ARG COMMIT=unknown
-RUN make build OUT=/out/coffer VERSION="$VERSION" COMMIT="$COMMIT" \
+RUN make build WEB=0 OUT=/out/coffer VERSION="$VERSION" COMMIT="$COMMIT" \
  && cp /etc/ssl/certs/ca-certificates.crt "$(go env GOROOT)/lib/time/zoneinfo.zip" /out/
 
 FROM scratch

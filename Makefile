@@ -35,7 +35,12 @@ BUILD := $(GO) go build \
 	-ldflags "-s -w -buildid= -X coffer/internal/app.Version=$(VERSION) -X coffer/internal/app.Commit=$(COMMIT)"
 
 TOOLS := $(patsubst tools/%/go.mod,.bin/%,$(wildcard tools/*/go.mod))
-NODE  := $(patsubst %/package.json,%/node_modules/.package-lock.json,$(wildcard test/*/package.json))
+NODE  := $(patsubst %/package.json,%/node_modules/.package-lock.json,$(wildcard test/*/package.json) web/package.json)
+
+# The web app is built where npm is; WEB=0 leaves it out, and the program then says so on its page.
+# Its tools run on the Node that the browser tests bring, where that is installed.
+WEB ?= $(if $(shell command -v npm),1,0)
+WEBNODE := PATH="$(firstword $(wildcard $(CURDIR)/test/browser/node_modules/node-linux-*/bin)):$$PATH"
 
 # Go files that people write: not those that npm packages bring, nor test data.
 GOFILES = find . -name '*.go' -not -path '*/node_modules/*' -not -path '*/testdata/*' -not -path './.bin/*' -print0
@@ -142,8 +147,16 @@ vuln: .bin/govulncheck ## known vulnerabilities in what the binary calls (asks t
 ##@ Work
 
 .PHONY: build
-build: ## the binary, reproducibly, as .bin/coffer (OUT=)
+build: $(if $(filter 1,$(WEB)),web) ## the binary with the web app, reproducibly, as .bin/coffer (OUT=, WEB=0 without the app)
 	$(BUILD) -o $(OUT) ./cmd/coffer
+
+.PHONY: web
+web: web/node_modules/.package-lock.json ## the web app into internal/web/dist/app, which the binary embeds
+	cd web && $(WEBNODE) npm run -s build -- --logLevel warn
+
+.PHONY: web-check
+web-check: web/node_modules/.package-lock.json ## types, lint and unit tests of the web app
+	cd web && $(WEBNODE) npm run -s types && $(WEBNODE) npm run -s lint && $(WEBNODE) npm test -s
 
 .PHONY: run
 run: db build .env ## the server on 127.0.0.1:8080, with a database of its own
@@ -169,8 +182,9 @@ api: ## write the contract (api/ and the commands' help) from the code; needs no
 	go test ./internal/app -run '^(TestGoldens|TestAccessGolden)$$' -update
 
 .PHONY: update
-update: ## write the golden files anew; review the diff
+update: web/codegen/node_modules/.package-lock.json ## write the golden files anew, and the types that the web app has of the API; review the diff
 	go test ./internal/app -run "Golden|Stories" -update
+	cd web/codegen && npm run -s types
 
 .PHONY: bench
 bench: ## run the measuring programs but soak, which has a target (BENCH=./bench/name for one)
@@ -186,7 +200,7 @@ node: $(NODE) ## install the npm packages that tests use
 
 .PHONY: clean
 clean: ## remove what was built or installed (not .env, not the database)
-	rm -rf .bin test/*/node_modules
+	rm -rf .bin test/*/node_modules web/node_modules web/codegen/node_modules internal/web/dist/app
 
 .PHONY: help
 help: ## this list
@@ -200,4 +214,12 @@ help: ## this list
 # npm writes this file last; its age says whether the lock file was changed since.
 test/%/node_modules/.package-lock.json: test/%/package.json test/%/package-lock.json
 	cd test/$* && npm ci --no-audit --no-fund
+	@touch $@
+
+web/node_modules/.package-lock.json: web/package.json web/package-lock.json
+	cd web && npm ci --no-audit --no-fund
+	@touch $@
+
+web/codegen/node_modules/.package-lock.json: web/codegen/package.json web/codegen/package-lock.json
+	cd web/codegen && npm ci --no-audit --no-fund
 	@touch $@

@@ -8,8 +8,7 @@ export const categories = queryOptions({
   queryKey: ["categories"],
   queryFn: ({ signal }) => answer(api.GET("/api/v1/categories", { signal })),
   staleTime: fresh.long,
-  select: (tree): Category[] =>
-    tree.flatMap((n) => [n, ...n.children].map((c) => ({ ...c, group: n.display_name }))),
+  select: (tree): Category[] => tree.flatMap((n) => [n, ...n.children].map((c) => ({ ...c, group: n.display_name }))),
 });
 
 export const bySlug = (all: Category[] | undefined) => new Map((all ?? []).map((c) => [c.slug, c]));

@@ -38,7 +38,13 @@ const sheet: [string, [string, string][]][] = [
 export function KeysSheet() {
   const open = overlay.use() === "keys";
   return (
-    <Dialog open={open} onClose={() => overlay.set(null)} title="Keys" hint="They work wherever you are not typing." wide>
+    <Dialog
+      open={open}
+      onClose={() => overlay.set(null)}
+      title="Keys"
+      hint="They work wherever you are not typing."
+      wide
+    >
       <DialogBody>
         <div className={css.sheet}>
           {sheet.map(([name, keys]) => (

@@ -26,6 +26,11 @@ export function More() {
         </div>
         <ul className={css.links}>
           <li>
+            <button type="button" onClick={() => overlay.set("palette")}>
+              Search or go to <kbd>Ctrl K</kbd>
+            </button>
+          </li>
+          <li>
             <a href="/account">Your account: ways to sign in, sessions, assistants</a>
           </li>
           <li>

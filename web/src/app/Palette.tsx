@@ -57,26 +57,38 @@ function Ways() {
     return [
       ...screens
         .filter((s) => words === "" || fits(s.name))
-        .map((s): Way => ({ id: s.to, name: s.name, hint: "Screen", icon: s.icon, go: () => void go({ to: s.to, search: {} }) })),
+        .map(
+          (s): Way => ({
+            id: s.to,
+            name: s.name,
+            hint: "Screen",
+            icon: s.icon,
+            go: () => void go({ to: s.to, search: {} }),
+          }),
+        ),
       ...search,
       ...(all.data ?? [])
         .filter((a) => fits(accountName(a)))
-        .map((a): Way => ({
-          id: a.id,
-          name: accountName(a),
-          hint: "Account",
-          icon: "bank",
-          go: () => void go({ to: "/transactions", search: { account: a.short_id } }),
-        })),
+        .map(
+          (a): Way => ({
+            id: a.id,
+            name: accountName(a),
+            hint: "Account",
+            icon: "bank",
+            go: () => void go({ to: "/transactions", search: { account: a.short_id } }),
+          }),
+        ),
       ...choices
         .filter((c) => fits(c.label))
-        .map((c): Way => ({
-          id: c.value,
-          name: c.label,
-          hint: "Category",
-          icon: c.look?.icon ?? "tag",
-          go: () => void go({ to: "/transactions", search: { category: c.value } }),
-        })),
+        .map(
+          (c): Way => ({
+            id: c.value,
+            name: c.label,
+            hint: "Category",
+            icon: c.look?.icon ?? "tag",
+            go: () => void go({ to: "/transactions", search: { category: c.value } }),
+          }),
+        ),
     ].slice(0, most);
   }, [typed, all.data, choices, go]);
   const take = (w: Way | undefined) => {

@@ -2,10 +2,10 @@ import { useQuery } from "@tanstack/react-query";
 import { type SubmitEvent, useState } from "react";
 import { session, signIn } from "#/api/session";
 import { sentence } from "#/parts/edit";
+import { proof } from "#/parts/proof";
 import { Button } from "#/ui/Button";
 import { Dialog, DialogBody, DialogFoot } from "#/ui/Dialog";
 import { Field } from "#/ui/Field";
-import { proof } from "#/parts/proof";
 
 /** Asks who is there before something that could lock others out, and then does it. */
 export function Proof() {
@@ -33,7 +33,15 @@ export function Proof() {
     >
       <form onSubmit={submit}>
         <DialogBody>
-          {email && <Field label={`Password of ${email}`} name="password" type="password" autoComplete="current-password" fault={fault} />}
+          {email && (
+            <Field
+              label={`Password of ${email}`}
+              name="password"
+              type="password"
+              autoComplete="current-password"
+              fault={fault}
+            />
+          )}
           <a className="link" href={`/login?again=1&next=${back}`}>
             Use a passkey or another way
           </a>

@@ -26,7 +26,15 @@ export function Frame(p: { words: string; table: Table; children: (width: number
           <tbody>
             {p.table.rows.map((r) => (
               <tr key={r[0]}>
-                {r.map((c, i) => (i ? <td key={p.table.heads[i]}>{c}</td> : <th key={p.table.heads[0]} scope="row">{c}</th>))}
+                {r.map((c, i) =>
+                  i ? (
+                    <td key={p.table.heads[i]}>{c}</td>
+                  ) : (
+                    <th key={p.table.heads[0]} scope="row">
+                      {c}
+                    </th>
+                  ),
+                )}
               </tr>
             ))}
           </tbody>

@@ -28,7 +28,10 @@ export function Months(p: {
       {(width) => {
         const shown = width < narrow ? p.months.slice(-7) : p.months;
         const top = shown.flatMap((m) => [length(m.in), length(m.out)]).reduce((a, b) => Math.max(a, b), 1);
-        const x = scaleBand(shown.map((m) => m.month), [box.left, width]);
+        const x = scaleBand(
+          shown.map((m) => m.month),
+          [box.left, width],
+        );
         const y = scaleLinear([-top, top], [height - box.bottom, box.top]).nice(4);
         const bar = Math.min(18, x.bandwidth() * 0.42);
         const mid = (m: MonthSum) => (x(m.month) ?? 0) + x.bandwidth() / 2;
@@ -40,7 +43,15 @@ export function Months(p: {
             {shown
               .filter((m) => m.month === p.chosen)
               .map((m) => (
-                <rect key={m.month} className={css.chosen} x={x(m.month)} y={box.top} width={x.bandwidth()} height={height - box.top} rx="6" />
+                <rect
+                  key={m.month}
+                  className={css.chosen}
+                  x={x(m.month)}
+                  y={box.top}
+                  width={x.bandwidth()}
+                  height={height - box.top}
+                  rx="6"
+                />
               ))}
             {y.ticks(4).map((t) => (
               <g key={t} aria-hidden="true">
@@ -51,7 +62,6 @@ export function Months(p: {
               </g>
             ))}
             {shown.map((m) => (
-              // biome-ignore lint/a11y/useSemanticElements: SVG has no button
               <g
                 key={m.month}
                 className={css.mark}
@@ -60,18 +70,52 @@ export function Months(p: {
                 aria-pressed={m.month === p.chosen}
                 aria-label={`${monthName(m.month)}: in ${p.say(m.in)}, out ${p.say(m.out)}, left ${p.say(m.in - m.out)}`}
                 onClick={() => p.onChoose(m.month)}
-                onKeyDown={(e) => (e.key === "Enter" || e.key === " ") && (e.preventDefault(), p.onChoose(m.month))}
+                onKeyDown={(e) => {
+                  if (e.key !== "Enter" && e.key !== " ") return;
+                  e.preventDefault();
+                  p.onChoose(m.month);
+                }}
               >
-                <rect className={css.wide} x={x(m.month)} y={box.top} width={x.bandwidth()} height={height - box.top} rx="6" opacity={0.5} />
-                <rect className={css.in} x={mid(m) - bar / 2} width={bar} y={y(length(m.in))} height={y(0) - y(length(m.in))} rx="2" />
-                <rect className={css.out} x={mid(m) - bar / 2} width={bar} y={y(0) + 1} height={Math.max(0, y(-length(m.out)) - y(0) - 1)} rx="2" />
-                <text className={m.month === p.chosen ? css.strong : ""} x={mid(m)} y={height - 6} textAnchor="middle" aria-hidden="true">
-                  {monthAbbr(m.month)}
-                </text>
+                <rect
+                  className={css.wide}
+                  x={x(m.month)}
+                  y={box.top}
+                  width={x.bandwidth()}
+                  height={height - box.top}
+                  rx="6"
+                  opacity={0.5}
+                />
+                <rect
+                  className={css.in}
+                  x={mid(m) - bar / 2}
+                  width={bar}
+                  y={y(length(m.in))}
+                  height={y(0) - y(length(m.in))}
+                  rx="2"
+                />
+                <rect
+                  className={css.out}
+                  x={mid(m) - bar / 2}
+                  width={bar}
+                  y={y(0) + 1}
+                  height={Math.max(0, y(-length(m.out)) - y(0) - 1)}
+                  rx="2"
+                />
               </g>
             ))}
             <g aria-hidden="true" pointerEvents="none">
               <path className={css.left} d={left(shown) ?? ""} />
+              {shown.map((m) => (
+                <text
+                  key={m.month}
+                  className={m.month === p.chosen ? css.strong : ""}
+                  x={mid(m)}
+                  y={height - 6}
+                  textAnchor="middle"
+                >
+                  {monthAbbr(m.month)}
+                </text>
+              ))}
               {shown.map((m) => (
                 <circle key={m.month} className={css.point} cx={mid(m)} cy={y(length(m.in - m.out))} r="2.5" />
               ))}

@@ -4,7 +4,7 @@ import css from "./Chart.module.css";
 import { Frame } from "./Frame";
 import { type FlowNode, layout, type Stream } from "./flow";
 
-const labels = 150;
+const labels = 164;
 const cut = (s: string) => (s.length > 21 ? `${s.slice(0, 20)}…` : s);
 
 /** Where money came from and went to. Every ribbon leads to its transactions. */
@@ -13,6 +13,7 @@ export function Sankey(p: {
   targets: Stream[];
   hub: string;
   say: (c: Cents) => string;
+  brief: (c: Cents) => string;
   onOpen: (s: Stream) => void;
 }) {
   const height = Math.max(260, 40 + Math.max(p.sources.length, p.targets.length) * 34);
@@ -20,7 +21,10 @@ export function Sankey(p: {
   const rows = [...p.sources.map((s) => ["from", s] as const), ...p.targets.map((s) => ["to", s] as const)];
   return (
     <Frame
-      words={`${p.hub}. ${p.targets.slice(0, 3).map((t) => `${t.name} ${p.say(t.amount)}`).join(", ")}.`}
+      words={`${p.hub}. ${p.targets
+        .slice(0, 3)
+        .map((t) => `${t.name} ${p.say(t.amount)}`)
+        .join(", ")}.`}
       table={{ heads: ["What", "Amount"], rows: rows.map(([way, s]) => [`${way} ${s.name}`, p.say(s.amount)]) }}
     >
       {(width) => {
@@ -54,7 +58,7 @@ export function Sankey(p: {
             })}
             <g aria-hidden="true" pointerEvents="none">
               {nodes.map((n) => (
-                <Place key={n.id} node={n} hub={p.hub} say={p.say} />
+                <Place key={n.id} node={n} hub={p.hub} say={p.brief} />
               ))}
             </g>
           </svg>
@@ -70,7 +74,14 @@ function Place({ node: n, hub, say }: { node: FlowNode; hub: string; say: (c: Ce
   const tone = n.stream?.tone;
   return (
     <g className={tone === undefined ? "" : `c${tone}`}>
-      <rect className={n.side === "hub" ? css.hub : css.node} x={x0} y={y0} width={x1 - x0} height={Math.max(2, y1 - y0)} rx="2" />
+      <rect
+        className={n.side === "hub" ? css.hub : css.node}
+        x={x0}
+        y={y0}
+        width={x1 - x0}
+        height={Math.max(2, y1 - y0)}
+        rx="2"
+      />
       {n.side === "hub" && (
         <text className={css.strong} x={(x0 + x1) / 2} y={y0 - 8} textAnchor="middle">
           {hub}

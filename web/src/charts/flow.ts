@@ -1,4 +1,4 @@
-import { sankey, type SankeyLink, type SankeyNode } from "d3-sankey";
+import { type SankeyLink, type SankeyNode, sankey } from "d3-sankey";
 import { type Cents, length } from "#/lib/money";
 import type { Tone } from "#/lib/tones";
 
@@ -25,7 +25,8 @@ export function fold(streams: Stream[], most: number): Stream[] {
 export function balance(sources: Stream[], targets: Stream[]): { sources: Stream[]; targets: Stream[] } {
   const over = sum(sources) - sum(targets);
   if (over > 0n) return { sources, targets: [...targets, { id: "left", name: "Left over", amount: over }] };
-  if (over < 0n) return { sources: [...sources, { id: "drawn", name: "From savings", amount: -over, tone: 0 }], targets };
+  if (over < 0n)
+    return { sources: [...sources, { id: "drawn", name: "From savings", amount: -over, tone: 0 }], targets };
   return { sources, targets };
 }
 

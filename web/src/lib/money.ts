@@ -55,6 +55,24 @@ export const money = (n: Cents, currency: string): string => minus(format(curren
 /** Without the small change, where the figure beside it says it all. */
 export const rounded = (n: Cents, currency: string): string => minus(format(currency, true).format(text(n)));
 
+const short = new Map<string, Intl.NumberFormat>();
+
+/** For the axis of a chart: "€10K". */
+export function compact(n: Cents, currency: string): string {
+  let f = short.get(currency);
+  if (!f) {
+    f = new Intl.NumberFormat("en", {
+      style: "currency",
+      currency,
+      notation: "compact",
+      maximumFractionDigits: 1,
+      minimumFractionDigits: 0,
+    });
+    short.set(currency, f);
+  }
+  return minus(f.format(text(n)));
+}
+
 /** The figure and its small change apart, because the latter is set smaller. */
 export function parts(n: Cents, currency: string): [string, string] {
   const all = format(currency, false).formatToParts(text(n));

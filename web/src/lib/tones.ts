@@ -3,8 +3,26 @@ export type Tone = 0 | 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 9 | 10 | 11 | 12;
 
 export type Look = { tone: Tone; icon: LookIcon };
 export type LookIcon =
-  | "coin" | "home" | "bolt" | "fork" | "cart" | "train" | "bag" | "child" | "heart" | "spark"
-  | "play" | "plane" | "shield" | "bank" | "file" | "gift" | "phone" | "book" | "swap" | "question";
+  | "coin"
+  | "home"
+  | "bolt"
+  | "fork"
+  | "cart"
+  | "train"
+  | "bag"
+  | "child"
+  | "heart"
+  | "spark"
+  | "play"
+  | "plane"
+  | "shield"
+  | "bank"
+  | "file"
+  | "gift"
+  | "phone"
+  | "book"
+  | "swap"
+  | "question";
 
 const primaries: Record<string, Look> = {
   income: { tone: 5, icon: "coin" },

@@ -1,8 +1,8 @@
 import { ApiError } from "#/api/client";
 import { Button } from "#/ui/Button";
 import { Icon } from "#/ui/Icon";
-import css from "./Fault.module.css";
 import { sentence } from "./edit";
+import css from "./Fault.module.css";
 
 /** What could not be done, what did not happen to the data, and what to do. */
 export function Fault({ error, what, retry }: { error: unknown; what: string; retry: () => void }) {
@@ -17,7 +17,12 @@ export function Fault({ error, what, retry }: { error: unknown; what: string; re
         {details && <p className="small faint mono">{details}</p>}
       </div>
       {details && (
-        <Button kind="quiet" icon="copy" aria-label="Copy details" onClick={() => void navigator.clipboard.writeText(details)} />
+        <Button
+          kind="quiet"
+          icon="copy"
+          aria-label="Copy details"
+          onClick={() => void navigator.clipboard.writeText(details)}
+        />
       )}
       <Button onClick={retry}>Try again</Button>
     </div>

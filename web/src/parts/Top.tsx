@@ -21,7 +21,7 @@ export function Top({ title, sub, children }: { title: string; sub?: ReactNode; 
             Search or go to
           </Button>
         </span>
-        <span className="phone">
+        <span className={children ? css.never : "phone"}>
           <Button kind="quiet" icon="search" aria-label="Search or go to" onClick={() => overlay.set("palette")} />
         </span>
         <Button

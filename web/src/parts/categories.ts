@@ -19,6 +19,12 @@ export function useCategories() {
         hint: c.parent_slug ? c.group : undefined,
         look: look(c.slug),
       }));
-    return { choices, look, name, kind: (slug: string) => by.get(slug)?.kind, parent: (s: string) => by.get(s)?.parent_slug };
+    return {
+      choices,
+      look,
+      name,
+      kind: (slug: string) => by.get(slug)?.kind,
+      parent: (s: string) => by.get(s)?.parent_slug,
+    };
   }, [data]);
 }

@@ -1,6 +1,6 @@
 import { type QueryClient, useMutation, useQueryClient } from "@tanstack/react-query";
-import { ApiError } from "#/api/client";
 import { revert } from "#/api/changes";
+import { ApiError } from "#/api/client";
 import { most, type Operation, type Row, update } from "#/api/transactions";
 import { toasts } from "#/ui/toasts";
 
@@ -89,4 +89,4 @@ export function sorry(e: unknown) {
   });
 }
 
-export const sentence = (s: string) => s.charAt(0).toUpperCase() + s.slice(1).replace(/\.$/, "") + ".";
+export const sentence = (s: string) => `${s.charAt(0).toUpperCase()}${s.slice(1).replace(/\.$/, "")}.`;

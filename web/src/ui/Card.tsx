@@ -2,7 +2,13 @@ import type { ReactNode } from "react";
 import css from "./Card.module.css";
 
 /** A hairline around one question; `flush` lets rows reach its edges. */
-export function Card(p: { title?: ReactNode; aside?: ReactNode; foot?: ReactNode; flush?: boolean; children: ReactNode }) {
+export function Card(p: {
+  title?: ReactNode;
+  aside?: ReactNode;
+  foot?: ReactNode;
+  flush?: boolean;
+  children: ReactNode;
+}) {
   return (
     <section className={css.card}>
       {p.title && (

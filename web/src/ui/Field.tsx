@@ -3,7 +3,12 @@ import css from "./Field.module.css";
 import { Icon } from "./Icon";
 
 /** A labelled field; what is wrong with it stands below, in words. */
-export function Field({ label, fault, hint, ...rest }: { label: string; fault?: string; hint?: string } & ComponentProps<"input">) {
+export function Field({
+  label,
+  fault,
+  hint,
+  ...rest
+}: { label: string; fault?: string; hint?: string } & ComponentProps<"input">) {
   const id = useId();
   const below = fault || hint;
   return (

@@ -8,7 +8,12 @@ const said = { bank: "By the bank", rule: "By a rule", agent: "By an agent", per
 export function Seal({ maker, large }: { maker: Maker; large?: boolean }) {
   const label = maker.name ? `By ${maker.name}` : said[maker.kind];
   return (
-    <span className={`${css.seal} ${css[maker.kind]} ${large ? css.large : ""}`} role="img" aria-label={label} title={label}>
+    <span
+      className={`${css.seal} ${css[maker.kind]} ${large ? css.large : ""}`}
+      role="img"
+      aria-label={label}
+      title={label}
+    >
       <svg viewBox="0 0 16 16" aria-hidden="true">
         {maker.kind === "bank" && (
           <>
@@ -18,7 +23,15 @@ export function Seal({ maker, large }: { maker: Maker; large?: boolean }) {
         )}
         {maker.kind === "rule" && (
           <>
-            <rect className={css.bg} x="3.100" y="3.100" width="9.800" height="9.800" rx="1.500" transform="rotate(45 8 8)" />
+            <rect
+              className={css.bg}
+              x="3.100"
+              y="3.100"
+              width="9.800"
+              height="9.800"
+              rx="1.500"
+              transform="rotate(45 8 8)"
+            />
             <path className={css.fg} d="M6.500 5.500v5M6.500 8h2a1.500 1.500 0 0 0 1.500-1.500V6" />
           </>
         )}
@@ -32,9 +45,14 @@ export function Seal({ maker, large }: { maker: Maker; large?: boolean }) {
           <>
             <circle className={css.bg} cx="8" cy="8" r="6.700" />
             {maker.name ? (
-              <text x="8" y="11.200">{[...maker.name][0]?.toUpperCase()}</text>
+              <text x="8" y="11.200">
+                {[...maker.name][0]?.toUpperCase()}
+              </text>
             ) : (
-              <path className={css.fg} d="M6.300 6.300a1.700 1.700 0 1 0 3.400 0 1.700 1.700 0 1 0-3.400 0M4.800 11.500c.4-1.600 1.600-2.300 3.200-2.300s2.800.7 3.200 2.300" />
+              <path
+                className={css.fg}
+                d="M6.300 6.300a1.700 1.700 0 1 0 3.400 0 1.700 1.700 0 1 0-3.400 0M4.800 11.500c.4-1.600 1.600-2.300 3.200-2.300s2.800.7 3.200 2.300"
+              />
             )}
           </>
         )}

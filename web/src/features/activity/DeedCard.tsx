@@ -68,7 +68,11 @@ export function DeedCard({ deed, writes }: { deed: Deed; writes: boolean }) {
             </Button>
           )}
           {writes && undone && undoneBy && (
-            <Button disabled={busy} aria-label={`Do again: ${c.summary}`} onClick={() => void undo(client, [undoneBy.id])}>
+            <Button
+              disabled={busy}
+              aria-label={`Do again: ${c.summary}`}
+              onClick={() => void undo(client, [undoneBy.id])}
+            >
               Redo
             </Button>
           )}
@@ -78,12 +82,19 @@ export function DeedCard({ deed, writes }: { deed: Deed; writes: boolean }) {
         <div className={css.strip}>
           <strong>Take this back?</strong>
           <p>
-            {trial.back.toLocaleString("en")} of {(trial.back + trial.stay).toLocaleString("en")} fields go back to what they were.
-            {trial.stay > 0 && ` ${trial.stay.toLocaleString("en")} stay, because they were changed since or a person holds them.`}
+            {trial.back.toLocaleString("en")} of {(trial.back + trial.stay).toLocaleString("en")} fields go back to what
+            they were.
+            {trial.stay > 0 &&
+              ` ${trial.stay.toLocaleString("en")} stay, because they were changed since or a person holds them.`}
           </p>
           <svg className={css.bar} aria-hidden="true">
             <rect className={css.stay} width="100%" height="8" rx="4" />
-            <rect className={css.back} width={`${(100 * trial.back) / Math.max(1, trial.back + trial.stay)}%`} height="8" rx="4" />
+            <rect
+              className={css.back}
+              width={`${(100 * trial.back) / Math.max(1, trial.back + trial.stay)}%`}
+              height="8"
+              rx="4"
+            />
           </svg>
           <div className="row wrap">
             <Button kind="filled" disabled={busy || trial.back === 0} onClick={() => void takeBack()}>

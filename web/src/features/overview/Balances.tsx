@@ -39,7 +39,10 @@ export function Balances({ overview: o }: { overview: Overview }) {
             {a.balance_current === null ? (
               <span className="dim">unknown</span>
             ) : (
-              <Sum value={owed(a.type) ? -cents(a.balance_current) : cents(a.balance_current)} currency={a.iso_currency_code} />
+              <Sum
+                value={owed(a.type) ? -cents(a.balance_current) : cents(a.balance_current)}
+                currency={a.iso_currency_code}
+              />
             )}
           </li>
         ))}

@@ -10,6 +10,8 @@ import { Bones, Card } from "#/ui/Card";
 import { Seal } from "#/ui/Seal";
 import css from "./OverviewPage.module.css";
 
+const few = 50; // what touched more is looked at before it is taken back
+
 /** The last things that were done, by anyone, each with its way back. */
 export function Lately() {
   const client = useQueryClient();
@@ -40,7 +42,12 @@ export function Lately() {
                 {c.actor_name} · {moment(c.created_at)}
               </span>
             </span>
-            {may && (
+            {may && c.entries > few && (
+              <Link className="link" to="/activity" search={{}}>
+                See what
+              </Link>
+            )}
+            {may && c.entries <= few && (
               <Button icon="undo" aria-label={`Undo: ${c.summary}`} onClick={() => void undo(client, [c.id])}>
                 Undo
               </Button>

@@ -7,13 +7,20 @@ import { Icon } from "#/ui/Icon";
 import type { IconName } from "#/ui/icons";
 import css from "./OverviewPage.module.css";
 
-const stands = { error: "cannot be read", pending_reauth: "wants you to sign in again", disconnected: "is no longer linked" } as const;
+const stands = {
+  error: "cannot be read",
+  pending_reauth: "wants you to sign in again",
+  disconnected: "is no longer linked",
+} as const;
 
 /** What waits for a person, each one step away; below it how fresh the rest is. */
 export function Needs({ overview: o }: { overview: Overview }) {
   const broken = o.connections.filter((c) => c.status !== "active");
   const fine = o.connections.filter((c) => c.status === "active");
-  const newest = fine.map((c) => c.latest_date ?? "").sort().at(-1);
+  const newest = fine
+    .map((c) => c.latest_date ?? "")
+    .sort()
+    .at(-1);
   const count = broken.length + (o.review.count > 0 ? 1 : 0);
   return (
     <Card
@@ -31,7 +38,12 @@ export function Needs({ overview: o }: { overview: Overview }) {
     >
       <ul className={css.needs}>
         {broken.map((c) => (
-          <Need key={c.id} icon="warn" warn title={`${c.institution_name ?? "A bank"} ${stands[c.status as keyof typeof stands]}`}>
+          <Need
+            key={c.id}
+            icon="warn"
+            warn
+            title={`${c.institution_name ?? "A bank"} ${stands[c.status as keyof typeof stands]}`}
+          >
             {c.latest_date ? `Nothing new since ${dayShort(c.latest_date, o.today)}` : "Nothing was read yet"}
           </Need>
         ))}
@@ -58,7 +70,13 @@ export function Needs({ overview: o }: { overview: Overview }) {
   );
 }
 
-type NeedProps = { icon: IconName; warn?: boolean; title: string; children: ReactNode; link?: (inside: ReactNode) => ReactNode };
+type NeedProps = {
+  icon: IconName;
+  warn?: boolean;
+  title: string;
+  children: ReactNode;
+  link?: (inside: ReactNode) => ReactNode;
+};
 
 function Need({ icon, warn, title, children, link }: NeedProps) {
   const inside = (

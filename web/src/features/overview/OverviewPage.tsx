@@ -3,10 +3,10 @@ import { useNavigate, useSearch } from "@tanstack/react-router";
 import { overview } from "#/api/overview";
 import { summary } from "#/api/transactions";
 import { Months } from "#/charts/Months";
-import { firstDay, lastDay, monthName, monthOf, shift } from "#/lib/dates";
-import { useKeys } from "#/lib/keys";
-import { rounded } from "#/lib/money";
+import { firstDay, lastDay, monthAbbr, monthName, monthOf, shift } from "#/lib/dates";
 import { amounts } from "#/lib/kept";
+import { useKeys } from "#/lib/keys";
+import { compact } from "#/lib/money";
 import { Fault } from "#/parts/Fault";
 import { Top } from "#/parts/Top";
 import { useMoney } from "#/ui/Amount";
@@ -30,11 +30,18 @@ export function OverviewPage() {
   const month = asked ?? (today ? monthOf(today) : undefined);
   const newest = today ? monthOf(today) : month;
   const months = useQuery({
-    ...summary({ group_by: ["month"], start_date: firstDay(shift(newest ?? "2000-01", -12)), end_date: lastDay(newest ?? "2000-01") }),
+    ...summary({
+      group_by: ["month"],
+      start_date: firstDay(shift(newest ?? "2000-01", -12)),
+      end_date: lastDay(newest ?? "2000-01"),
+    }),
     enabled: newest !== undefined,
   });
   const choose = (m: string) => void go({ search: { month: m === newest ? undefined : m }, resetScroll: false });
-  useKeys({ "[": () => month && choose(shift(month, -1)), "]": () => month && month !== newest && choose(shift(month, 1)) });
+  useKeys({
+    "[": () => month && choose(shift(month, -1)),
+    "]": () => month && month !== newest && choose(shift(month, 1)),
+  });
   const currency = mainCurrency(months.data?.groups ?? []);
 
   return (
@@ -42,8 +49,19 @@ export function OverviewPage() {
       <Top title="Overview">
         {month && (
           <div className={css.period}>
-            <Button kind="quiet" icon="back" aria-label="The month before" title="The month before ([)" onClick={() => choose(shift(month, -1))} />
-            <span aria-live="polite">{monthName(month)}</span>
+            <Button
+              kind="quiet"
+              icon="back"
+              aria-label="The month before"
+              title="The month before ([)"
+              onClick={() => choose(shift(month, -1))}
+            />
+            <span aria-live="polite">
+              <span className="desk">{monthName(month)}</span>
+              <span className="phone">
+                {monthAbbr(month)} {month.slice(0, 4)}
+              </span>
+            </span>
             <Button
               kind="quiet"
               icon="chev"
@@ -60,12 +78,12 @@ export function OverviewPage() {
         {months.error && <Fault error={months.error} what="The months" retry={() => void months.refetch()} />}
         {!error && (!data || !months.data) && !months.error && (
           <>
-            <div className={css.k8}>
+            <div className={css.wide}>
               <Card>
                 <Bones tall />
               </Card>
             </div>
-            <div className={css.k4}>
+            <div className={css.narrow}>
               <Card>
                 <Bones rows={4} />
               </Card>
@@ -73,35 +91,30 @@ export function OverviewPage() {
           </>
         )}
         {data && months.data && !currency && (
-          <div className={css.k12}>
+          <div className={css.all}>
             <Card>
               <Empty title="Your books are empty, and only yours">
-                Everything that you bring in stays on this machine. Link a bank or import a statement from the command line: coffer
-                connection --help.
+                Everything that you bring in stays on this machine. Link a bank or import a statement from the command
+                line: coffer connection --help.
               </Empty>
             </Card>
           </div>
         )}
         {data && months.data && currency && month && (
           <>
-            <div className={css.k8}>
-              <ThisMonth month={month} today={data.today} currency={currency} months={months.data.groups} />
-            </div>
-            <div className={css.k4}>
-              <Needs overview={data} />
-            </div>
-            <div className={`${css.k8} ${css.desk}`}>
-              <WentTo month={month} currency={currency} />
-            </div>
-            <div className={css.k4}>
-              <Against month={month} today={data.today} currency={currency} />
-            </div>
-            <div className={css.k8}>
+            <div className={css.wide}>
+              <div className={css.first}>
+                <ThisMonth month={month} today={data.today} currency={currency} months={months.data.groups} />
+              </div>
+              <div className={css.desk}>
+                <WentTo month={month} currency={currency} />
+              </div>
               <Card
                 title="Thirteen months"
                 aside={
                   <span className={css.legend}>
-                    <i className={css.in} /> in, above <i className={css.out} /> out, below <i className={css.left} /> left
+                    <i className={css.in} /> in, above <i className={css.out} /> out, below <i className={css.left} />{" "}
+                    left
                   </span>
                 }
               >
@@ -110,15 +123,19 @@ export function OverviewPage() {
                   chosen={month}
                   onChoose={choose}
                   say={(c) => money(c, currency)}
-                  axis={(c) => (hidden ? "" : rounded(c, currency))}
+                  axis={(c) => (hidden ? "" : compact(c, currency))}
                 />
               </Card>
-            </div>
-            <div className={css.k4}>
-              <Balances overview={data} />
-            </div>
-            <div className={css.k12}>
               <Lately />
+            </div>
+            <div className={css.narrow}>
+              <div className={css.second}>
+                <Needs overview={data} />
+              </div>
+              <div className={css.third}>
+                <Against month={month} today={data.today} currency={currency} />
+              </div>
+              <Balances overview={data} />
             </div>
           </>
         )}

@@ -4,7 +4,7 @@ import { type Group, summary } from "#/api/transactions";
 import { Pace } from "#/charts/Pace";
 import { daysIn, firstDay, lastDay, monthOf, monthWord, shift } from "#/lib/dates";
 import { amounts } from "#/lib/kept";
-import { abs, rounded } from "#/lib/money";
+import { abs, compact } from "#/lib/money";
 import { Figure, useMoney } from "#/ui/Amount";
 import { Bones, Card } from "#/ui/Card";
 import { Icon } from "#/ui/Icon";
@@ -26,7 +26,10 @@ export function ThisMonth(p: { month: string; today: string; currency: string; m
   const rows = { from: firstDay(p.month), to: lastDay(p.month) };
   const net = (main?.in ?? 0n) - (main?.out ?? 0n);
   return (
-    <Card title={running ? "This month" : monthWord(p.month)} aside={running ? `Day ${day} of ${daysIn(p.month)}` : undefined}>
+    <Card
+      title={running ? "This month" : monthWord(p.month)}
+      aside={running ? `Day ${day} of ${daysIn(p.month)}` : undefined}
+    >
       <div className={css.figures}>
         <div className={css.big}>
           <span className={css.label}>{running ? "Left so far" : "Left"}</span>
@@ -61,7 +64,7 @@ export function ThisMonth(p: { month: string; today: string; currency: string; m
           now={{ name: monthWord(p.month), sums: now }}
           before={{ name: monthWord(before), sums: then.slice(0, daysIn(before)) }}
           say={(c) => money(c, p.currency)}
-          axis={(c) => (hidden ? "" : rounded(c, p.currency))}
+          axis={(c) => (hidden ? "" : compact(c, p.currency))}
         />
       ) : (
         <Bones tall />

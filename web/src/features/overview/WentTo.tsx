@@ -4,7 +4,8 @@ import { type Group, summary } from "#/api/transactions";
 import { balance, fold, type Stream } from "#/charts/flow";
 import { Sankey } from "#/charts/Sankey";
 import { firstDay, lastDay, monthOf, monthWord, shift } from "#/lib/dates";
-import { abs, cents, length } from "#/lib/money";
+import { amounts } from "#/lib/kept";
+import { abs, type Cents, cents, length, rounded } from "#/lib/money";
 import { useCategories } from "#/parts/categories";
 import { Sum, useMoney } from "#/ui/Amount";
 import { Bones, Card, Empty } from "#/ui/Card";
@@ -19,6 +20,8 @@ const useMonth = (month: string, end = lastDay(month)) =>
 export function WentTo({ month, currency }: { month: string; currency: string }) {
   const go = useNavigate();
   const money = useMoney();
+  const hidden = amounts.use() === "hidden";
+  const brief = (c: Cents) => (hidden ? "••••" : rounded(c, currency));
   const { data } = useMonth(month);
   const { look, name, parent } = useCategories();
   const groups = (data?.groups ?? []).filter((g) => g.iso_currency_code === currency);
@@ -26,8 +29,18 @@ export function WentTo({ month, currency }: { month: string; currency: string })
   const paid: Stream[] = groups
     .map((g) => ({ g, net: cents(g.money_in) - cents(g.money_out) }))
     .filter((x) => x.net > 0n)
-    .map(({ g, net }) => ({ id: slugOf(g), name: slugOf(g) ? name(slugOf(g)) : "No category", amount: net, slug: slugOf(g) }));
-  const went: Stream[] = spent(groups.filter((g) => g.money_out > g.money_in), [], currency, (s) => parent(s) ?? s).map((s) => ({
+    .map(({ g, net }) => ({
+      id: slugOf(g),
+      name: slugOf(g) ? name(slugOf(g)) : "No category",
+      amount: net,
+      slug: slugOf(g),
+    }));
+  const went: Stream[] = spent(
+    groups.filter((g) => g.money_out > g.money_in),
+    [],
+    currency,
+    (s) => parent(s) ?? s,
+  ).map((s) => ({
     id: s.slug,
     name: s.slug ? name(s.slug) : "No category",
     amount: s.now,
@@ -39,14 +52,25 @@ export function WentTo({ month, currency }: { month: string; currency: string })
   const open = (s: Stream) =>
     void go({
       to: "/transactions",
-      search: { from: firstDay(month), to: lastDay(month), ...(s.slug ? { category: s.slug } : { uncategorized: true }) },
+      search: {
+        from: firstDay(month),
+        to: lastDay(month),
+        ...(s.slug ? { category: s.slug } : { uncategorized: true }),
+      },
     });
   return (
     <Card title="Where it went" aside="Choose a ribbon to see its transactions">
       {!data && <Bones tall />}
       {data && total === 0n && <Empty title="Nothing yet">No money has moved in {monthWord(month)}.</Empty>}
       {data && total > 0n && (
-        <Sankey sources={sources} targets={targets} hub={`In ${money(total, currency)}`} say={(c) => money(c, currency)} onOpen={open} />
+        <Sankey
+          sources={sources}
+          targets={targets}
+          hub={`In ${brief(total)}`}
+          say={(c) => money(c, currency)}
+          brief={brief}
+          onOpen={open}
+        />
       )}
     </Card>
   );

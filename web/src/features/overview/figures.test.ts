@@ -1,7 +1,13 @@
 import { expect, it } from "vitest";
 import { mainCurrency, pace, spent, sumsOf, thirteen } from "./figures";
 
-const g = (keys: Record<string, string>, money_in: number, money_out: number, iso_currency_code = "EUR", count = 1) => ({
+const g = (
+  keys: Record<string, string>,
+  money_in: number,
+  money_out: number,
+  iso_currency_code = "EUR",
+  count = 1,
+) => ({
   keys,
   iso_currency_code,
   money_in,
@@ -25,7 +31,11 @@ it("has thirteen months, also empty ones", () => {
 });
 
 it("adds day by day, and never another currency", () => {
-  const days = [g({ day: "2026-11-01" }, 0, 0.1), g({ day: "2026-11-03" }, 0, 0.2), g({ day: "2026-11-03" }, 0, 99, "USD")];
+  const days = [
+    g({ day: "2026-11-01" }, 0, 0.1),
+    g({ day: "2026-11-03" }, 0, 0.2),
+    g({ day: "2026-11-03" }, 0, 99, "USD"),
+  ];
   expect(pace(days, "2026-11", "EUR", 4)).toEqual([10n, 10n, 30n, 30n]);
 });
 

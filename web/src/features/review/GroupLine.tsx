@@ -41,7 +41,13 @@ export function GroupLine({ group: g, current, writes, onChoose, onAgree, onFile
         </button>
         <div className={css.suggested}>
           {writes ? (
-            <button type="button" className={css.chip} data-chip title="File elsewhere (C)" onClick={(e) => onFile(e.currentTarget)}>
+            <button
+              type="button"
+              className={css.chip}
+              data-chip
+              title="File elsewhere (C)"
+              onClick={(e) => onFile(e.currentTarget)}
+            >
               <Chip name={g.category?.name ?? null} maker={makerOf(g.category?.source)} />
             </button>
           ) : (
@@ -60,11 +66,21 @@ export function GroupLine({ group: g, current, writes, onChoose, onAgree, onFile
         {writes && (
           <div className={css.act}>
             {g.category ? (
-              <Button kind={current ? "filled" : "plain"} icon="check" keyed={current ? "A" : undefined} onClick={onAgree}>
+              <Button
+                kind={current ? "filled" : "plain"}
+                icon="check"
+                keyed={current ? "A" : undefined}
+                onClick={onAgree}
+              >
                 Agree
               </Button>
             ) : (
-              <Button kind={current ? "filled" : "plain"} icon="tag" keyed={current ? "C" : undefined} onClick={(e) => onFile(e.currentTarget)}>
+              <Button
+                kind={current ? "filled" : "plain"}
+                icon="tag"
+                keyed={current ? "C" : undefined}
+                onClick={(e) => onFile(e.currentTarget)}
+              >
                 File under
               </Button>
             )}

@@ -37,7 +37,10 @@ export function ReviewPage() {
   const groups = useMemo(() => groupsOf(rows).filter((g) => !later.has(g.key)), [rows, later]);
   const sure = groups.filter((g) => g.sure);
   const look = groups.filter((g) => !g.sure);
-  const at = Math.max(0, groups.findIndex((g) => g.key === chosen));
+  const at = Math.max(
+    0,
+    groups.findIndex((g) => g.key === chosen),
+  );
   const current = groups[at];
 
   const goTo = (g: Group | undefined) => {
@@ -100,11 +103,15 @@ export function ReviewPage() {
         <header className={css.head}>
           <h2>{title}</h2>
           <span className="small dim">
-            {which.length} {which.length === 1 ? "payee" : "payees"}, {which.reduce((n, g) => n + g.rows.length, 0)} payments
+            {which.length} {which.length === 1 ? "payee" : "payees"}, {which.reduce((n, g) => n + g.rows.length, 0)}{" "}
+            payments
           </span>
           {all && may && (
             <span className="end">
-              <Button icon="check" onClick={() => close(which, `Agreed to ${which.reduce((n, g) => n + g.rows.length, 0)} payments`)}>
+              <Button
+                icon="check"
+                onClick={() => close(which, `Agreed to ${which.reduce((n, g) => n + g.rows.length, 0)} payments`)}
+              >
                 Agree to all {which.reduce((n, g) => n + g.rows.length, 0)}
               </Button>
             </span>
@@ -128,7 +135,10 @@ export function ReviewPage() {
 
   return (
     <>
-      <Top title="Review" sub={total !== undefined && total > 0 ? `${total.toLocaleString("en")} to review` : undefined} />
+      <Top
+        title="Review"
+        sub={total !== undefined && total > 0 ? `${total.toLocaleString("en")} to review` : undefined}
+      />
       <div className={css.page}>
         <div ref={body}>
           {list.error && <Fault error={list.error} what="The inbox" retry={() => void list.refetch()} />}
@@ -139,7 +149,9 @@ export function ReviewPage() {
                 title={later.size ? "The rest is left for later" : "Nothing to review"}
                 action={later.size > 0 && <Button onClick={() => setLater(new Set())}>Show what I left</Button>}
               >
-                {later.size ? "It stays in the inbox." : "New payments come here with the next sync of a bank or the next import."}
+                {later.size
+                  ? "It stays in the inbox."
+                  : "New payments come here with the next sync of a bank or the next import."}
               </Empty>
             )}
             {part("Sure", sure, true)}

@@ -33,7 +33,10 @@ export function Side({ group: g }: { group: Group | undefined }) {
             <dt>Filed under</dt>
             <dd>
               {[...new Set(g.rows.map((r) => r.category_display_name ?? "No category"))]
-                .map((name) => `${name} ${g.rows.filter((r) => (r.category_display_name ?? "No category") === name).length}`)
+                .map(
+                  (name) =>
+                    `${name} ${g.rows.filter((r) => (r.category_display_name ?? "No category") === name).length}`,
+                )
                 .join(", ")}
             </dd>
           </dl>

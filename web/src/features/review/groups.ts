@@ -43,7 +43,8 @@ function group(key: string, rows: Row[]): Group {
   const filed = new Map<string, { row: Row; of: number }>();
   for (const r of rows) {
     names.set(payee(r), (names.get(payee(r)) ?? 0) + 1);
-    if (r.category) filed.set(r.category, { row: filed.get(r.category)?.row ?? r, of: (filed.get(r.category)?.of ?? 0) + 1 });
+    if (r.category)
+      filed.set(r.category, { row: filed.get(r.category)?.row ?? r, of: (filed.get(r.category)?.of ?? 0) + 1 });
   }
   const [name] = [...names].sort((a, b) => b[1] - a[1])[0] as [string, number];
   const best = [...filed].sort((a, b) => b[1].of - a[1].of)[0];
@@ -66,7 +67,12 @@ function group(key: string, rows: Row[]): Group {
   };
 }
 
-const says: Record<string, string> = { provider: "The bank says so", rule: "A rule says so", agent: "An agent says so", user: "A person says so" };
+const says: Record<string, string> = {
+  provider: "The bank says so",
+  rule: "A rule says so",
+  agent: "An agent says so",
+  user: "A person says so",
+};
 
 /** Who suggests the category, in words. */
 export function reasonOf(g: Group): string {

@@ -30,6 +30,7 @@ export function Details({ id, writes, onClose, onStep }: Props) {
     <aside className={css.panel} aria-label="One payment">
       <header className={css.head}>
         <div className="row">
+          {t?.tags.includes("needs-review") && <Badge mood="act">to review</Badge>}
           {t?.pending && <Badge mood="pending">pending</Badge>}
           {t?.excluded && <Badge>not counted</Badge>}
           <span className="end row">
@@ -68,11 +69,13 @@ export function Details({ id, writes, onClose, onStep }: Props) {
                   {t.category ? "Change" : "File under…"}
                 </Button>
               )}
-              {t.tags.map((tag) => (
-                <Link key={tag} className={css.tag} to="/transactions" search={{ tag }}>
-                  <Tag slug={tag} />
-                </Link>
-              ))}
+              {t.tags
+                .filter((tag) => tag !== "needs-review")
+                .map((tag) => (
+                  <Link key={tag} className={css.tag} to="/transactions" search={{ tag }}>
+                    <Tag slug={tag} />
+                  </Link>
+                ))}
             </div>
           </>
         )}
@@ -124,7 +127,8 @@ export function Details({ id, writes, onClose, onStep }: Props) {
         onClose={() => pick(false)}
         onPick={(c) => {
           pick(false);
-          if (t) edit.mutate({ operations: [{ transaction_id: t.id, category: c.value }], said: `Filed under ${c.label}` });
+          if (t)
+            edit.mutate({ operations: [{ transaction_id: t.id, category: c.value }], said: `Filed under ${c.label}` });
         }}
       />
     </aside>

@@ -24,7 +24,10 @@ export function FilterBar({ search }: { search: TransactionsSearch }) {
   useEffect(() => setTyped(search.search ?? ""), [search.search]);
   useEffect(() => {
     if (typed === (search.search ?? "")) return;
-    const t = setTimeout(() => void go({ search: (s) => ({ ...s, search: typed || undefined }), replace: true }), patience);
+    const t = setTimeout(
+      () => void go({ search: (s) => ({ ...s, search: typed || undefined }), replace: true }),
+      patience,
+    );
     return () => clearTimeout(t);
   }, [typed, search.search, go]);
   useKeys({ "/": () => field.current?.focus() });
@@ -33,45 +36,51 @@ export function FilterBar({ search }: { search: TransactionsSearch }) {
   return (
     <div className={css.filters}>
       <Search label="Search names" keyed="/" ref={field} value={typed} onChange={(e) => setTyped(e.target.value)} />
-      <PickerButton
-        label="Category"
-        choices={choices}
-        value={search.category}
-        onPick={(c) => set({ category: c.value })}
-        onClear={() => set({ category: undefined })}
-      >
-        Category
-      </PickerButton>
-      <PickerButton
-        label="Account"
-        choices={(all.data ?? []).map((a) => ({ value: a.short_id, label: accountName(a), hint: a.iso_currency_code }))}
-        value={search.account}
-        onPick={(c) => set({ account: c.value })}
-        onClear={() => set({ account: undefined })}
-      >
-        Account
-      </PickerButton>
-      <Toggle on={search.uncategorized === true} onChange={(on) => set({ uncategorized: on || undefined })}>
-        No category
-      </Toggle>
-      <Toggle on={search.direction === "in"} onChange={(on) => set({ direction: on ? "in" : undefined })}>
-        Money in
-      </Toggle>
-      {days && (
-        <Toggle on onChange={() => set({ from: undefined, to: undefined })}>
-          {days}
+      <div className={css.chips}>
+        <PickerButton
+          label="Category"
+          choices={choices}
+          value={search.category}
+          onPick={(c) => set({ category: c.value })}
+          onClear={() => set({ category: undefined })}
+        >
+          Category
+        </PickerButton>
+        <PickerButton
+          label="Account"
+          choices={(all.data ?? []).map((a) => ({
+            value: a.short_id,
+            label: accountName(a),
+            hint: a.iso_currency_code,
+          }))}
+          value={search.account}
+          onPick={(c) => set({ account: c.value })}
+          onClear={() => set({ account: undefined })}
+        >
+          Account
+        </PickerButton>
+        <Toggle on={search.uncategorized === true} onChange={(on) => set({ uncategorized: on || undefined })}>
+          No category
         </Toggle>
-      )}
-      {search.tag && (
-        <Toggle on onChange={() => set({ tag: undefined })}>
-          #{search.tag}
+        <Toggle on={search.direction === "in"} onChange={(on) => set({ direction: on ? "in" : undefined })}>
+          Money in
         </Toggle>
-      )}
-      {Object.values(narrowing).some((v) => v !== undefined) && (
-        <Button kind="quiet" onClick={() => void go({ search: { open: search.open }, replace: true })}>
-          Show all
-        </Button>
-      )}
+        {days && (
+          <Toggle on onChange={() => set({ from: undefined, to: undefined })}>
+            {days}
+          </Toggle>
+        )}
+        {search.tag && (
+          <Toggle on onChange={() => set({ tag: undefined })}>
+            #{search.tag}
+          </Toggle>
+        )}
+        {Object.values(narrowing).some((v) => v !== undefined) && (
+          <Button kind="quiet" onClick={() => void go({ search: { open: search.open }, replace: true })}>
+            Show all
+          </Button>
+        )}
+      </div>
     </div>
   );
 }

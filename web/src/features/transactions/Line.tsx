@@ -15,12 +15,14 @@ export function MonthLine({ month, top }: { month: Month; top: number }) {
   const money = useMoney();
   return (
     <div className={css.month} style={{ transform: `translateY(${top}px)` }} role="row">
-      <h2 role="rowheader">{monthName(month.month)}</h2>
+      <span className={css.title} role="rowheader">
+        {monthName(month.month)}
+      </span>
       <span className={css.sums} role="cell">
         <span>{month.rows.toLocaleString("en")} payments</span>
         {month.sums.slice(0, 2).map((s) => (
           <span key={s.currency}>
-            {s.in > 0n && <span>in {money(s.in, s.currency)} </span>}
+            {s.in > 0n && <span className={css.in}>in {money(s.in, s.currency)}</span>}
             {s.out > 0n && <span>out {money(s.out, s.currency)}</span>}
           </span>
         ))}
@@ -65,7 +67,14 @@ export const Line = memo(function Line(p: LineProps) {
     >
       <span className={css.check} role="cell">
         {p.writes && (
-          <input type="checkbox" checked={p.chosen} aria-label={`Choose ${name}`} onChange={() => p.onChoose(row.id)} />
+          <label>
+            <input
+              type="checkbox"
+              checked={p.chosen}
+              aria-label={`Choose ${name}`}
+              onChange={() => p.onChoose(row.id)}
+            />
+          </label>
         )}
       </span>
       <span className={`${css.day} ${p.newDay ? "" : css.same}`} role="cell">

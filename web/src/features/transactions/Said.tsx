@@ -41,7 +41,12 @@ export function Said({ id, writes }: { id: string; writes: boolean }) {
       </ul>
       {writes && (
         <form className={css.write} onSubmit={submit}>
-          <input aria-label="Write a comment" placeholder="Write a comment" value={text} onChange={(e) => setText(e.target.value)} />
+          <input
+            aria-label="Write a comment"
+            placeholder="Write a comment"
+            value={text}
+            onChange={(e) => setText(e.target.value)}
+          />
           <Button type="submit" disabled={!text.trim()}>
             Add
           </Button>

@@ -42,7 +42,8 @@ export function TransactionsPage() {
     virtual.scrollToIndex(to, { align: "auto" });
     if (open) show(row(to)?.short_id);
   };
-  const toggle = (id: string) => choose((s) => (s.has(id) ? new Set([...s].filter((x) => x !== id)) : new Set([...s, id])));
+  const toggle = (id: string) =>
+    choose((s) => (s.has(id) ? new Set([...s].filter((x) => x !== id)) : new Set([...s, id])));
   const file = (c: Choice) => {
     const here = row(current)?.id;
     const ids = chosen.size ? [...chosen] : here ? [here] : [];

@@ -31,7 +31,7 @@ export function Why({ of }: { of: Transaction }) {
             <li key={`${l.value} ${l.at}`}>
               <Seal maker={l.maker} large />
               <span className={i === 0 ? css.now : ""}>
-                {i === 0 ? (l.value ? name(l.value) : "No category") : <s>{l.value ? name(l.value) : "No category"}</s>}
+                {i === 0 ? l.value ? name(l.value) : "No category" : <s>{l.value ? name(l.value) : "No category"}</s>}
               </span>
               {l.held ? (
                 <Badge mood="held">

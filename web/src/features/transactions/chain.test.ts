@@ -2,8 +2,27 @@ import { expect, it } from "vitest";
 import { chain } from "./chain";
 
 const field = (f: object) =>
-  ({ field: "category", value: null, held: false, source: null, rule_name: null, note: null, set_at: null, change_id: null, ...f }) as never;
-const set = (a: object) => ({ kind: "category", actor_type: "user", actor_name: "Maja", rule_id: null, rule_name: null, note: null, ...a }) as never;
+  ({
+    field: "category",
+    value: null,
+    held: false,
+    source: null,
+    rule_name: null,
+    note: null,
+    set_at: null,
+    change_id: null,
+    ...f,
+  }) as never;
+const set = (a: object) =>
+  ({
+    kind: "category",
+    actor_type: "user",
+    actor_name: "Maja",
+    rule_id: null,
+    rule_name: null,
+    note: null,
+    ...a,
+  }) as never;
 
 it("says that the bank says so", () => {
   const [only, ...rest] = chain(field({ value: "shopping", source: "provider" }), [], "shopping");

@@ -8,7 +8,12 @@ export type Link = { value: string | null; maker: Maker; reason: string; at: str
 type Field = Schemas["ExplainedField"];
 type Annotation = Schemas["Annotation"];
 
-const by: Record<Maker["kind"], string> = { bank: "The bank says so", rule: "A rule", agent: "An agent", person: "A person" };
+const by: Record<Maker["kind"], string> = {
+  bank: "The bank says so",
+  rule: "A rule",
+  agent: "An agent",
+  person: "A person",
+};
 
 function reason(maker: Maker, rule: string | null, note: string | null): string {
   const who = rule ? `Rule “${rule}”` : (maker.name ?? by[maker.kind]);
@@ -25,10 +30,22 @@ export function chain(now: Field, history: Annotation[], bank: string | null): L
   for (const a of set) {
     if (a.after === now.value && a.change_id === now.change_id) continue;
     const actor: Maker = a.rule_id ? { kind: "rule" } : actorOf(a);
-    links.push({ value: a.after, maker: actor, reason: reason(actor, a.rule_name, a.note), at: a.created_at, held: false });
+    links.push({
+      value: a.after,
+      maker: actor,
+      reason: reason(actor, a.rule_name, a.note),
+      at: a.created_at,
+      held: false,
+    });
   }
   const first = set.at(-1)?.before ?? bank;
   if (first && links.at(-1)?.maker.kind !== "bank")
-    links.push({ value: first, maker: { kind: "bank" }, reason: "The bank, with the payment itself", at: null, held: false });
+    links.push({
+      value: first,
+      maker: { kind: "bank" },
+      reason: "The bank, with the payment itself",
+      at: null,
+      held: false,
+    });
   return links;
 }

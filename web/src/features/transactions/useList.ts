@@ -55,7 +55,9 @@ export function useList(filters: Filters, canvas: RefObject<HTMLElement | null>)
   const last = monthAt(line, shown.at(-1)?.index ?? 0)?.month;
   const wanted = useMemo(
     () =>
-      line.months.filter((m) => first && last && m.month <= first && m.month >= last).map((m) => daysOf(filters, m.month)),
+      line.months
+        .filter((m) => first && last && m.month <= first && m.month >= last)
+        .map((m) => daysOf(filters, m.month)),
     [line, first, last, filters],
   );
   const settled = useSettled(wanted, 90);

@@ -1,0 +1,190 @@
+import { type ReactNode, useState } from "react";
+import { Months } from "#/charts/Months";
+import { Pace } from "#/charts/Pace";
+import { Sankey } from "#/charts/Sankey";
+import { shift } from "#/lib/dates";
+import { theme } from "#/lib/kept";
+import { compact, money, rounded } from "#/lib/money";
+import type { Tone } from "#/lib/tones";
+import { Fault } from "#/parts/Fault";
+import { Amount, Figure, Sum } from "#/ui/Amount";
+import { Button, Segments } from "#/ui/Button";
+import { Bones, Card, Empty } from "#/ui/Card";
+import { Badge, Chip, type Mood, Tag, Tile } from "#/ui/Chip";
+import { Dialog, DialogBody, DialogFoot } from "#/ui/Dialog";
+import { Field, Search } from "#/ui/Field";
+import { type IconName, icons } from "#/ui/icons";
+import { PickerButton, Toggle } from "#/ui/Picker";
+import { Seal } from "#/ui/Seal";
+import { Toasts } from "#/ui/Toasts";
+import { toasts } from "#/ui/toasts";
+import css from "./Sheet.module.css";
+
+const tones = Array.from({ length: 13 }, (_, i) => i as Tone);
+const moods: Mood[] = ["plain", "pending", "held", "warn", "bad", "in", "act"];
+const long = "Vermieter Grundstücksgesellschaft Lindenhof mit beschränkter Haftung";
+const say = (c: bigint) => money(c, "EUR");
+
+/** Every component in every state, for those who build screens. It is part of no release. */
+export function Sheet() {
+  const [open, setOpen] = useState(false);
+  const [on, setOn] = useState(true);
+  const [picked, pick] = useState<string>();
+  const look = theme.use();
+  return (
+    <main className={css.sheet}>
+      <h1>Components</h1>
+      <Segments
+        label="Colours"
+        value={look}
+        options={[
+          ["system", "System"],
+          ["light", "Light"],
+          ["dark", "Dark"],
+        ]}
+        onChange={theme.set}
+      />
+      <Part name="Buttons">
+        <Button kind="filled" icon="check" keyed="A">
+          Agree to all 31
+        </Button>
+        <Button icon="undo">Undo</Button>
+        <Button kind="quiet">Keep</Button>
+        <Button kind="fault">Remove</Button>
+        <Button disabled>Cannot</Button>
+        <Button kind="quiet" icon="x" aria-label="Close" />
+      </Part>
+      <Part name="Chips, tiles, seals, badges">
+        {(["bank", "rule", "agent", "person"] as const).map((kind) => (
+          <Chip
+            key={kind}
+            name={kind}
+            maker={{ kind, name: kind === "person" ? "Maja" : undefined }}
+            held={kind === "person"}
+          />
+        ))}
+        <Chip name={null} />
+        <Chip name="Shopping" tone={6} old />
+        <Chip name={long} tone={3} />
+        {tones.map((t) => (
+          <Tile key={t} tone={t} icon="cart" large />
+        ))}
+        <Seal maker={{ kind: "person" }} large />
+        {moods.map((m) => (
+          <Badge key={m} mood={m}>
+            {m}
+          </Badge>
+        ))}
+        <Tag slug="reimbursable" />
+      </Part>
+      <Part name="Amounts">
+        <Figure value={258893n} currency="EUR" size="large" />
+        <Figure value={-120400n} currency="SEK" size="middle" />
+        <Figure value={5000n} currency="JPY" size="small" />
+        <Amount value={24890n} currency="EUR" />
+        <Amount value={-5995n} currency="EUR" />
+        <Amount value={980n} currency="EUR" quiet />
+        <Sum value={-14832217n} currency="EUR" />
+      </Part>
+      <Part name="Fields and filters">
+        <Search label="Search names" keyed="/" />
+        <Field label="Name" hint="As others see it" />
+        <Field label="Password" type="password" fault="Write the password that you sign in with." />
+        <Toggle on={on} onChange={setOn}>
+          Money in
+        </Toggle>
+        <PickerButton
+          label="Category"
+          choices={tones.map((t) => ({ value: String(t), label: `Colour ${t}`, look: { tone: t, icon: "cart" } }))}
+          value={picked}
+          onPick={(c) => pick(c.value)}
+          onClear={() => pick(undefined)}
+        >
+          Category
+        </PickerButton>
+      </Part>
+      <Part name="Dialogs and toasts">
+        <Button onClick={() => setOpen(true)}>Open a dialog</Button>
+        <Button onClick={() => toasts.say({ text: "Filed 12 under Groceries", undo: () => {} })}>Say it</Button>
+        <Button onClick={() => toasts.say({ text: "The server did not answer.", bad: true, note: "Request 4f2a" })}>
+          Say what is wrong
+        </Button>
+      </Part>
+      <Dialog
+        open={open}
+        onClose={() => setOpen(false)}
+        title="Take back 31 changes"
+        hint="Three stay, because a person holds them."
+      >
+        <DialogBody>They go back to what they were this morning.</DialogBody>
+        <DialogFoot>
+          <Button kind="quiet" onClick={() => setOpen(false)}>
+            Cancel
+          </Button>
+          <Button kind="filled" onClick={() => setOpen(false)}>
+            Take back 31
+          </Button>
+        </DialogFoot>
+      </Dialog>
+      <div className={css.cards}>
+        <Card title="Loading">
+          <Bones rows={3} />
+        </Card>
+        <Card title="Empty">
+          <Empty title="Nothing to review" action={<Button>See all</Button>}>
+            The next payments come with the next sync.
+          </Empty>
+        </Card>
+        <Card title="A fault">
+          <Fault error={new Error("gone")} what="The list" retry={() => {}} />
+        </Card>
+        <Card title="A card" aside="beside" foot="Below">
+          Inside
+        </Card>
+      </div>
+      <Card title="Charts">
+        <Pace
+          now={{ name: "November", sums: Array.from({ length: 15 }, (_, i) => BigInt(i * 17000)) }}
+          before={{ name: "October", sums: Array.from({ length: 31 }, (_, i) => BigInt(i * 14000)) }}
+          say={say}
+          axis={(c) => compact(c, "EUR")}
+        />
+        <Months
+          months={Array.from({ length: 13 }, (_, i) => ({
+            month: shift("2026-11", i - 12),
+            in: 500000n,
+            out: BigInt(400000 + i * 20000),
+          }))}
+          chosen="2026-11"
+          onChoose={() => {}}
+          say={say}
+          axis={(c) => compact(c, "EUR")}
+        />
+        <Sankey
+          sources={[{ id: "pay", name: "Salary", amount: 342000n, slug: "pay" }]}
+          targets={[
+            { id: "rent", name: "Rent", amount: 148000n, tone: 7, slug: "rent" },
+            { id: "left", name: "Left over", amount: 194000n },
+          ]}
+          hub="In €3,420"
+          say={say}
+          brief={(c) => rounded(c, "EUR")}
+          onOpen={() => {}}
+        />
+      </Card>
+      <Part name="Icons">
+        {(Object.keys(icons) as IconName[]).map((n) => (
+          <Button key={n} kind="quiet" icon={n} aria-label={n} title={n} />
+        ))}
+      </Part>
+      <Toasts />
+    </main>
+  );
+}
+
+const Part = ({ name, children }: { name: string; children: ReactNode }) => (
+  <section className={css.part}>
+    <h2>{name}</h2>
+    <div>{children}</div>
+  </section>
+);

@@ -29,7 +29,7 @@ const allowed = (from: string[], to: string[]) => {
 it("imports go down, and no feature imports a feature", () => {
   const bad: string[] = [];
   for (const [path, text] of Object.entries(files))
-      for (const to of imports(path, text)) if (!allowed(place(path), to)) bad.push(`${path} imports ${to.join("/")}`);
+    for (const to of imports(path, text)) if (!allowed(place(path), to)) bad.push(`${path} imports ${to.join("/")}`);
   expect(bad).toEqual([]);
 });
 

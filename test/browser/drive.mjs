@@ -1,5 +1,6 @@
 // Drives one Chromium for the tests beside it: a line of JSON in is a step, a line of JSON out is what the page was like after it.
 // It knows no page of coffer's; what it holds against every page is in faults().
+import { readFileSync } from "node:fs";
 import { createInterface } from "node:readline";
 import { chromium } from "playwright-core";
 
@@ -7,18 +8,20 @@ const patience = 60_000; // the machine may be busy
 const sizes = {
   phone: { viewport: { width: 360, height: 740 }, hasTouch: true, isMobile: true, colorScheme: "dark" },
   desktop: { viewport: { width: 1280, height: 800 }, colorScheme: "light" },
+  "phone light": { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true, colorScheme: "light" },
+  "desktop dark": { viewport: { width: 1440, height: 900 }, colorScheme: "dark" },
 };
 
 const browser = await chromium.launch({
   executablePath: process.argv[2],
   args: ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync"],
 });
-let page, origins, heard, answered;
+let page, origins, heard, answered, strict;
 
 // open begins with an empty profile: no cookies, nothing kept.
-async function open({ size, allow }) {
+async function open({ size, allow, name }) {
   await page?.context().close();
-  [origins, heard, answered] = [allow, [], new Map()];
+  [origins, heard, answered, strict] = [allow, [], new Map(), name === "strict"]; // strict: no word on the console
   const context = await browser.newContext(sizes[size]);
   context.setDefaultTimeout(patience);
   page = await context.newPage();
@@ -31,7 +34,7 @@ async function open({ size, allow }) {
   context.on("weberror", (e) => heard.push("a script failed: " + e.error().message));
   context.on("console", (m) => {
     const own = m.text().startsWith("Failed to load resource: the server responded") && answered.has(m.location().url); // an error page, whose status is looked at
-    if (["error", "warning"].includes(m.type()) && !own) heard.push(`console ${m.type()}: ${m.text()} (${m.location().url})`);
+    if ((strict || ["error", "warning"].includes(m.type())) && !own) heard.push(`console ${m.type()}: ${m.text()} (${m.location().url})`);
   });
   page.on("crash", () => heard.push("the page crashed"));
 }
@@ -63,6 +66,24 @@ const steps = {
   },
   fill: ({ name, value }) => page.getByLabel(name).fill(value),
   enter: () => page.keyboard.press("Enter"),
+  key: ({ name }) => page.keyboard.press(name),
+  // Until nothing is asked for any more and nothing moves.
+  idle: async () => {
+    await page.waitForLoadState("networkidle");
+    await page.waitForTimeout(400);
+  },
+  // Adds a fault of that kind, to see that it is found.
+  plant: ({ name }) =>
+    page.evaluate((kind) => {
+      const e = document.createElement(kind === "policy" ? "style" : kind === "small" ? "button" : "div");
+      e.textContent = kind === "policy" ? "b{}" : "planted";
+      if (kind === "overflow") e.style.width = "3000px";
+      if (kind === "small") Object.assign(e.style, { width: "20px", height: "10px", padding: 0, fontSize: "8px" });
+      if (kind === "axe") e.setAttribute("aria-checked", "nonsense");
+      if (kind === "console") console.info("planted");
+      document.body.append(e);
+    }, name),
+  axe, targets,
   see: ({ text, frame }) => inside(frame).getByText(text).filter({ visible: true }).first().waitFor(),
   shot: ({ file }) => page.screenshot({ path: file, fullPage: true }),
   look: () => {},
@@ -80,14 +101,14 @@ function faults() {
   if (document.querySelectorAll("h1").length !== 1) out.push("not one h1");
   if (root.scrollWidth > root.clientWidth) out.push(`wider than the window: ${root.scrollWidth} of ${root.clientWidth}`);
   for (const e of document.querySelectorAll("button, .button, input, select, textarea, summary")) {
-    if (!shown(e) || e.closest("nav")) continue;
+    if (!shown(e) || e.closest("nav, [aria-hidden=true]")) continue;
     const box = e.getBoundingClientRect();
     const field = e.matches("input, select, textarea");
     const small = e.matches("[type=radio], [type=checkbox]") ? e.closest("label")?.getBoundingClientRect() ?? box : box;
     if (small.height < 24) out.push(`too small for a finger: ${called(e)}, ${Math.round(small.height)} px`);
     if (field && !e.labels?.length && !e.ariaLabel) out.push("no label: " + called(e));
-    if (field && parseFloat(getComputedStyle(e).fontSize) < 16) out.push("a phone would zoom into it: " + called(e));
-    if (!field && !e.innerText.trim()) out.push("says nothing: " + called(e));
+    if (field && innerWidth < 768 && parseFloat(getComputedStyle(e).fontSize) < 16) out.push("a phone would zoom into it: " + called(e));
+    if (!field && !e.innerText.trim() && !e.ariaLabel) out.push("says nothing: " + called(e));
   }
   const rgb = (s) => (s.match(/[\d.]+/g) ?? []).map(Number);
   const light = (c) => c.slice(0, 3).map((v) => v / 255).map((v) => (v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4)).reduce((sum, v, i) => sum + v * [0.2126, 0.7152, 0.0722][i], 0);
@@ -109,6 +130,36 @@ function faults() {
     if (ratio < (large ? 3 : 4.5)) faint.add(`hard to read (${ratio.toFixed(1)}:1): ${e.localName}.${e.className}`);
   }
   return [...out, ...faint];
+}
+
+// axe holds the page against its rules, in a world of its own, because the page's policy lets no other script in.
+async function axe({ file }) {
+  const session = await page.context().newCDPSession(page);
+  const { frameTree } = await session.send("Page.getFrameTree");
+  const { executionContextId: contextId } = await session.send("Page.createIsolatedWorld", { frameId: frameTree.frame.id });
+  await session.send("Runtime.evaluate", { expression: readFileSync(file, "utf8"), contextId });
+  const expression = `axe.run().then((r) => JSON.stringify(r.violations.map((v) => v.id + ": " + v.nodes.slice(0, 3).map((n) => n.html.slice(0, 120)).join(" | "))))`;
+  const { result } = await session.send("Runtime.evaluate", { expression, contextId, awaitPromise: true, returnByValue: true });
+  heard.push(...JSON.parse(result.value).map((v) => "axe: " + v));
+  await session.detach();
+}
+
+// targets are what is pressed: 24 pixels at least, 44 high on a phone. Words inside a sentence and marks of a chart are not measured.
+async function targets() {
+  const small = await page.evaluate(() => {
+    const least = matchMedia("(max-width: 47.99rem)").matches ? 44 : 24;
+    const out = [];
+    for (const e of document.querySelectorAll("a, button, input, select, textarea, summary")) {
+      if (!e.checkVisibility() || e.closest("svg, p, [aria-hidden=true]") || e.closest("[inert]")) continue;
+      let box = (e.closest("label") ?? e).getBoundingClientRect();
+      if (getComputedStyle(e, "::after").position === "absolute") box = e.offsetParent.getBoundingClientRect();
+      const covered = box.bottom <= 0 || getComputedStyle(e).pointerEvents === "none";
+      if (!covered && (box.height < least - 0.5 || box.width < 23.5))
+        out.push(`a target of ${Math.round(box.width)} × ${Math.round(box.height)}, less than ${least}: <${e.localName}> ${(e.innerText || e.ariaLabel || "").slice(0, 40)}`);
+    }
+    return out;
+  });
+  heard.push(...small);
 }
 
 async function look() {

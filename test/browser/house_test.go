@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -20,6 +21,7 @@ import (
 	"coffer/internal/pg/pgtest"
 	"coffer/internal/seal"
 	"coffer/internal/signin/signintest"
+	"coffer/internal/web"
 )
 
 // A house is the whole service with two banks and an identity provider, as `coffer serve` runs it,
@@ -64,8 +66,10 @@ func newHouse(t *testing.T) *house {
 	if err != nil {
 		t.Fatal(err)
 	}
+	screens := web.Screens() // the app's are looked at by a test of their own
 	for _, r := range h.Raw() {
 		if method, path, _ := strings.Cut(r.Route, " "); method == http.MethodGet && r.Name == "" &&
+			!slices.Contains(screens, path) && !strings.HasPrefix(path, "/assets/") && path != "/icon.svg" &&
 			!strings.HasPrefix(path, "/static/") && !strings.HasPrefix(path, "/.well-known/") {
 			h.seen[r.Route] = false
 			h.pages.Handle(r.Route, http.NotFoundHandler())

@@ -54,7 +54,7 @@ func documents(b *browser, h *house) {
 	t := b.t
 	b.open(t, h)
 	b.visit(t, "/docs", http.StatusOK, "coffer")
-	b.visit(t, "/", http.StatusOK, "Password") // what a person types leads to their account, and that to the sign-in
+	b.visit(t, "/", http.StatusOK, "Password") // what a person types leads to the sign-in
 	b.visit(t, "/no/such/page", http.StatusNotFound, "Page not found")
 	b.visit(t, "/link/no-such-token", http.StatusNotFound, "Page not found")
 	b.visit(t, "/setup/no-such-token", http.StatusNotFound, "Page not found")
@@ -77,6 +77,7 @@ func setUp(b *browser, h *house) {
 	b.fill(t, "New password", "another sentence entirely")
 	b.click(t, "Change password", "Your account")
 	b.click(t, "Sign out", "E-mail address")
+	b.visit(t, "/login?next=/account", http.StatusOK, "E-mail address")
 	b.fill(t, "E-mail address", email)
 	b.fill(t, "Password", "not the password")
 	if v := b.click(t, "Sign in", "wrong"); v.Status != http.StatusUnauthorized {
@@ -99,10 +100,11 @@ func passkey(b *browser, h *house) {
 	t := b.t
 	b.open(t, h)
 	b.do(t, step{Do: "authenticator"})
-	b.visit(t, "/login", http.StatusOK, "Sign in with a passkey")
+	b.visit(t, "/login?next=/account", http.StatusOK, "Sign in with a passkey")
 	b.signIn(t)
 	b.click(t, "Add a passkey", "You can now sign in with this passkey")
 	b.click(t, "Sign out", "Sign in with a passkey")
+	b.visit(t, "/login?next=/account", http.StatusOK, "Sign in with a passkey")
 	b.click(t, "Sign in with a passkey", "Sessions")
 	b.click(t, "Sign out there", "You were signed out there")
 }
@@ -111,9 +113,9 @@ func elsewhere(b *browser, h *house) {
 	t := b.t
 	b.open(t, h, h.issuer.URL)
 	h.issuer.Set(signintest.Behaviour{Refuses: true})
-	b.visit(t, "/login", http.StatusOK, "Example ID")
+	b.visit(t, "/login?next=/account", http.StatusOK, "Example ID")
 	b.click(t, "Sign in with Example ID", "refused")
-	b.visit(t, "/login", http.StatusOK, "Example ID")
+	b.visit(t, "/login?next=/account", http.StatusOK, "Example ID")
 	b.signIn(t)
 	b.click(t, "Add Example ID", "Sign in with the account")
 	b.click(t, "Continue to Example ID", "refused")
@@ -122,6 +124,7 @@ func elsewhere(b *browser, h *house) {
 	b.click(t, "Add Example ID", "Sign in with the account")
 	b.click(t, "Continue to Example ID", "You can now sign in with this account")
 	b.click(t, "Sign out", "Example ID")
+	b.visit(t, "/login?next=/account", http.StatusOK, "Example ID")
 	b.click(t, "Sign in with Example ID", "Sessions")
 	h.leave(t)
 	b.visit(t, "/account", http.StatusOK, "Sessions")
@@ -170,7 +173,7 @@ func device(b *browser, h *house) {
 func recovery(b *browser, h *house) {
 	t := b.t
 	b.open(t, h)
-	b.visit(t, "/login", http.StatusOK, "Use a recovery code")
+	b.visit(t, "/login?next=/account", http.StatusOK, "Use a recovery code")
 	b.signIn(t)
 	code := regexp.MustCompile(`\w{4}-\w{4}-\w{4}-\w{4}`).FindString(b.click(t, "Create recovery codes",
 		"shown only once").Text)
@@ -200,7 +203,7 @@ func others(b *browser, h *house) {
 			`{"kind":"password","password":"`+password+`"}`)
 		b.open(t, h)
 		b.do(t, step{Do: "authenticator"})
-		b.visit(t, "/login", http.StatusOK, "E-mail address")
+		b.visit(t, "/login?next=/account", http.StatusOK, "E-mail address")
 		b.fill(t, "E-mail address", role+"@example.com")
 		b.fill(t, "Password", password)
 		v := b.click(t, "Sign in", "Sessions")
@@ -351,7 +354,7 @@ func assistants(b *browser, h *house) {
 func trouble(b *browser, h *house) {
 	t := b.t
 	b.open(t, h)
-	b.visit(t, "/login", http.StatusOK, "E-mail address")
+	b.visit(t, "/login?next=/account", http.StatusOK, "E-mail address")
 	for tries := 0; ; tries++ {
 		b.fill(t, "E-mail address", "nobody@example.com")
 		b.fill(t, "Password", "not the password")

@@ -1,5 +1,6 @@
 import { overlay } from "#/lib/overlay";
-import { Dialog, DialogBody } from "#/ui/Dialog";
+import { Button } from "#/ui/Button";
+import { Dialog, DialogBody, DialogFoot } from "#/ui/Dialog";
 import css from "./KeysSheet.module.css";
 import { screens } from "./screens";
 
@@ -66,6 +67,11 @@ export function KeysSheet() {
           ))}
         </div>
       </DialogBody>
+      <DialogFoot>
+        <Button kind="filled" onClick={() => overlay.set(null)}>
+          Done
+        </Button>
+      </DialogFoot>
     </Dialog>
   );
 }

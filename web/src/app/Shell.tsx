@@ -49,7 +49,7 @@ export function Shell() {
         Skip to the content
       </a>
       <nav className={css.side} aria-label="Main">
-        <Link to="/" search={{}} className={css.brand} aria-label={`coffer ${data?.household_name ?? ""}`}>
+        <Link to="/" search={{}} className={css.brand}>
           <Logo />
           <span className={css.word}>
             <b>coffer</b>

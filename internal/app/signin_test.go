@@ -17,6 +17,7 @@ import (
 
 	"coffer/internal/auth"
 	"coffer/internal/pg"
+	"coffer/internal/web"
 )
 
 // A visitor is a browser: it keeps the session's cookie, says where its requests come from, and
@@ -390,5 +391,31 @@ func TestTooManySignInsOnThePage(t *testing.T) {
 	if after, err := strconv.Atoi(last.header.Get("Retry-After")); last.status != http.StatusTooManyRequests ||
 		err != nil || after < 1 || !strings.Contains(last.body, `role="alert"`) {
 		t.Errorf("%d, Retry-After %q: %s", last.status, last.header.Get("Retry-After"), last.body)
+	}
+}
+
+// The web app is for members. It takes no address from anyone else, and an unknown one stays unknown.
+func TestWebApp(t *testing.T) {
+	t.Parallel()
+	v := settled(t)
+	stranger := &visitor{world: v.world}
+	for _, path := range web.Screens() {
+		path = strings.TrimSuffix(path, "{$}")
+		if _, to := stranger.do(t, "GET", path, nil); to != "/login?next="+url.QueryEscape(path) {
+			t.Errorf("%s leads a stranger to %q", path, to)
+		}
+		r, to := v.do(t, "GET", path, nil)
+		if to != "" || r.status != http.StatusOK || !strings.Contains(r.body, "coffer") {
+			t.Errorf("%s answers a member %d %q", path, r.status, to)
+		}
+	}
+	for path, want := range map[string]int{
+		"/nope": http.StatusNotFound, "/transactions/nope": http.StatusNotFound, "/wp-admin.php": http.StatusNotFound,
+		"/api/v1/nope": http.StatusNotFound, "/auth/login": http.StatusMethodNotAllowed,
+		"/assets/gone-1.js": http.StatusNotFound, "/docs": http.StatusOK,
+	} {
+		if r, _ := v.do(t, "GET", path, nil); r.status != want {
+			t.Errorf("%s: %d, not %d", path, r.status, want)
+		}
 	}
 }

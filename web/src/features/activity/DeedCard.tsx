@@ -70,7 +70,7 @@ export function DeedCard({ deed, writes }: { deed: Deed; writes: boolean }) {
           {writes && undone && undoneBy && (
             <Button
               disabled={busy}
-              aria-label={`Do again: ${c.summary}`}
+              aria-label={`Redo: ${c.summary}`}
               onClick={() => void undo(client, [undoneBy.id])}
             >
               Redo

@@ -364,6 +364,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/changes/revert": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Undoes several changes, newest first: those named, or all that somebody made since a time
+         * @description Undoes several changes, newest first: those named, or all that somebody made since a time. Requires a key with scope full_access. Agents call it as the tool `revert_change`.
+         */
+        post: operations["change.undo"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/changes/{change_id}": {
         parameters: {
             query?: never;
@@ -415,7 +435,7 @@ export interface paths {
         put?: never;
         /**
          * Undoes a change: restores every field that nobody has changed since
-         * @description Undoes a change: restores every field that nobody has changed since. Requires a key with scope full_access. Agents call it as the tool `revert_change`.
+         * @description Undoes a change: restores every field that nobody has changed since. Requires a key with scope full_access.
          */
         post: operations["change.revert"];
         delete?: never;
@@ -4836,6 +4856,61 @@ export interface components {
             /** @description Present if rows were left out */
             notes?: components["schemas"]["Note"][];
         };
+        UndoChanges: {
+            /** @description One change: its UUID or short id */
+            change_id?: string;
+            /** @description Several changes, in any order */
+            change_ids?: string[];
+            /** @description All changes that you made since the given time */
+            mine?: boolean;
+            /** @description All changes that the member, key or assistant with this UUID made since the given time */
+            actor_id?: string;
+            /** @description With mine or actor_id: the date or time from which on changes are undone */
+            since?: string;
+            /** @description With mine or actor_id: only changes before this date or time */
+            until?: string;
+            /**
+             * @description With mine or actor_id: only changes of this cause
+             * @enum {string}
+             */
+            cause?: "api" | "tool" | "rule" | "sync" | "import" | "workflow_run" | "revert";
+            /** @description Report what would happen and write nothing */
+            dry_run?: boolean;
+        };
+        Undone: {
+            /** @description Number of changes that are undone */
+            changes: number;
+            /** @description Each change, newest first: the first 200 */
+            results: components["schemas"]["UndoneChange"][];
+            /** @description Number of fields restored */
+            reverted: number;
+            /** @description Fields that were not restored, with the reason: the first 200 */
+            skipped: components["schemas"]["Skipped"][];
+            /** @description Number of fields not restored, by reason */
+            skipped_by_reason: {
+                [key: string]: number;
+            };
+            /**
+             * Format: uuid
+             * @description The job that undoes them, if they are too many for one call
+             */
+            job_id: string | null;
+            dry_run: boolean;
+        };
+        UndoneChange: {
+            /** Format: uuid */
+            change_id: string;
+            summary: string;
+            /**
+             * Format: uuid
+             * @description The change made by the revert; null if there was nothing left to undo, and on a dry run
+             */
+            revert_id: string | null;
+            /** @description Number of fields restored */
+            reverted: number;
+            /** @description Number of fields not restored */
+            skipped: number;
+        };
         UnreadCount: {
             count: number;
         };
@@ -6120,10 +6195,16 @@ export interface operations {
                 actor_id?: string;
                 /** @description Only your own changes */
                 mine?: boolean;
-                /** @description Only changes from this time on */
+                /** @description Only changes from this date or time on */
                 since?: string;
-                /** @description Only changes before this time */
+                /** @description Only changes before this date or time */
                 until?: string;
+                /** @description Only changes to this transaction */
+                transaction_id?: string;
+                /** @description Only changes that this rule made or that were made to it */
+                rule_id?: string;
+                /** @description Leave out reverts and what they undid */
+                hide_reverts?: boolean;
                 /** @description next_cursor of the previous page */
                 cursor?: string;
                 /** @description Page size */
@@ -6147,6 +6228,43 @@ export interface operations {
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    "change.undo": {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Repeating a call with the same key within 24 hours returns the stored response and has no second effect. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["UndoChanges"];
+            };
+        };
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Undone"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["RequestEntityTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
             503: components["responses"]["ServiceUnavailable"];

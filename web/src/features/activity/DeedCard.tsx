@@ -68,11 +68,7 @@ export function DeedCard({ deed, writes }: { deed: Deed; writes: boolean }) {
             </Button>
           )}
           {writes && undone && undoneBy && (
-            <Button
-              disabled={busy}
-              aria-label={`Redo: ${c.summary}`}
-              onClick={() => void undo(client, [undoneBy.id])}
-            >
+            <Button disabled={busy} aria-label={`Redo: ${c.summary}`} onClick={() => void undo(client, [undoneBy.id])}>
               Redo
             </Button>
           )}

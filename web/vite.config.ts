@@ -22,7 +22,6 @@ export default defineConfig({
           groups: [
             { name: "react", test: /node_modules[\\/](react|react-dom|scheduler)[\\/]/ },
             { name: "tanstack", test: /node_modules[\\/]@tanstack[\\/]/ },
-            { name: "base-ui", test: /node_modules[\\/](@base-ui|@floating-ui)[\\/]/ },
           ],
         },
       },

@@ -58,8 +58,8 @@ func (d *Desk) postRecovery(w http.ResponseWriter, r *http.Request) error {
 	if _, err := d.open(w, r, e); err != nil {
 		return err
 	}
-	if p.Next == account {
-		p.Next += "?done=recovery"
+	if p.Next == account || p.Next == home { // the account page says that the code is used up
+		p.Next = account + "?done=recovery"
 	}
 	http.Redirect(w, r, p.Next, http.StatusSeeOther)
 	return nil

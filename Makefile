@@ -40,7 +40,7 @@ NODE  := $(patsubst %/package.json,%/node_modules/.package-lock.json,$(wildcard 
 # The web app is built where npm is; WEB=0 leaves it out, and the program then says so on its page.
 # Its tools run on the Node that the browser tests bring, where that is installed.
 WEB ?= $(if $(shell command -v npm),1,0)
-WEBNODE := PATH="$(firstword $(wildcard $(CURDIR)/test/browser/node_modules/node-linux-*/bin)):$$PATH"
+WEBNODE = PATH="$(addsuffix :,$(firstword $(wildcard $(CURDIR)/test/browser/node_modules/node-linux-*/bin)))$$PATH"
 
 # Go files that people write: not those that npm packages bring, nor test data.
 GOFILES = find . -name '*.go' -not -path '*/node_modules/*' -not -path '*/testdata/*' -not -path './.bin/*' -print0

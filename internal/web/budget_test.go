@@ -25,7 +25,7 @@ func TestBudgets(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !a.Built() {
+	if !a.built {
 		t.Skip("the app is not built; run make web")
 	}
 	script, style, sizes := 0, 0, map[string]int{}

@@ -44,7 +44,7 @@ type file struct {
 
 // An App is the embedded files by their paths.
 type App struct {
-	built bool
+	built bool             // the program has the app, and not only its placeholder
 	files map[string]*file // without the page itself
 	page  *file
 }
@@ -109,9 +109,6 @@ func pack(content []byte) []byte {
 	}
 	return b.Bytes()
 }
-
-// Built reports whether the program has the app, and not only its placeholder.
-func (a *App) Built() bool { return a.built }
 
 // Screens returns the paths at which the page is served, as patterns of http.ServeMux. The app's
 // own tests hold the list against its router.

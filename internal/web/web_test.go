@@ -90,7 +90,7 @@ func TestPage(t *testing.T) {
 func TestPlaceholder(t *testing.T) {
 	t.Parallel()
 	a, err := load(fstest.MapFS{"dist/placeholder.html": {Data: []byte("no app")}})
-	if err != nil || a.Built() || len(a.Files()) > 0 {
+	if err != nil || a.built || len(a.Files()) > 0 {
 		t.Fatal(a, err)
 	}
 	r := get(a.ServePage, "/")

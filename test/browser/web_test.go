@@ -25,7 +25,7 @@ var screens = []struct{ path, text string }{
 }
 
 // TestScreens looks at the web app as a person does who has a year of books and an inbox.
-func TestScreens(t *testing.T) {
+func TestScreens(t *testing.T) { //nolint:tparallel,paralleltest // one house, and one browser at a time
 	t.Parallel()
 	axe := built(t)
 	h := newHouse(t)
@@ -164,7 +164,7 @@ func (h *house) furnish(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := http.PostForm(h.url+"/setup/"+ticket, map[string][]string{ //nolint:noctx // the test ends it
+	r, err := http.PostForm(h.url+"/setup/"+ticket, map[string][]string{
 		"name": {"Robin"}, "email": {email}, "password": {password},
 	})
 	if err != nil {

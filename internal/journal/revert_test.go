@@ -18,7 +18,7 @@ var tags = Definition{Subject: Tag, Table: "tag", Columns: []string{"slug", "dis
 type shelf struct {
 	*Journal
 	db  *pg.DB
-	ctx context.Context
+	ctx context.Context //nolint:containedctx // of one test
 }
 
 func newShelf(t *testing.T, more ...Subject) *shelf {

@@ -121,7 +121,10 @@ func (c Conditions) ShortJSON() ([]byte, error) {
 	var tree any
 	d := json.NewDecoder(bytes.NewReader(printed))
 	d.UseNumber() // amounts stay as they are written
-	if d.Decode(&tree) != nil || !shortLeaves(tree) {
+	if err := d.Decode(&tree); err != nil {
+		return nil, err
+	}
+	if !shortLeaves(tree) {
 		return printed, nil
 	}
 	return json.Marshal(tree)

@@ -25,7 +25,7 @@ var screens = []struct{ path, text string }{
 }
 
 // TestScreens looks at the web app as a person does who has a year of books and an inbox.
-func TestScreens(t *testing.T) { //nolint:tparallel,paralleltest // one house, and one browser at a time
+func TestScreens(t *testing.T) { //nolint:tparallel // one house, and one browser at a time
 	t.Parallel()
 	axe := built(t)
 	h := newHouse(t)
@@ -33,11 +33,11 @@ func TestScreens(t *testing.T) { //nolint:tparallel,paralleltest // one house, a
 	if len(screens) != len(web.Screens()) {
 		t.Errorf("%d screens are looked at, and %v served", len(screens), web.Screens())
 	}
-	for _, size := range []string{"desktop", "phone", "desktop dark", "phone light"} {
+	for _, size := range []string{"desktop", "phone", "desktop dark", "phone light"} { //nolint:paralleltest // as above
 		t.Run(size, func(t *testing.T) { every(t, h, size, axe) })
 	}
-	t.Run("work", func(t *testing.T) { work(t, h, axe) })
-	t.Run("faults are found", func(t *testing.T) { planted(t, h, axe) })
+	t.Run("work", func(t *testing.T) { work(t, h, axe) })                //nolint:paralleltest // as above
+	t.Run("faults are found", func(t *testing.T) { planted(t, h, axe) }) //nolint:paralleltest // as above
 }
 
 // every opens each screen. On each, the browser says nothing on its console, no policy is breached,

@@ -54,7 +54,7 @@ func Start[S any](program string, s S) (*Process, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &Process{Cmd: exec.Command(program)} //nolint:gosec,noctx // a test binary; it ends when it is told or killed
+	p := &Process{Cmd: exec.Command(program)} //nolint:noctx // a test binary; it ends when it is told or killed
 	p.Env, p.Stderr = append(os.Environ(), variable+"="+string(printed)), p
 	if err := p.Start(); err != nil {
 		return nil, err

@@ -192,6 +192,11 @@ bench: ## run the measuring programs but soak, which has a target (BENCH=./bench
 		echo "== $$p"; go run "$$p"; \
 	done
 
+.PHONY: picture
+picture: web ## the README's picture of the web app, of a made-up household in Chromium
+	dir=$$(mktemp -d) && COFFER_TEST_SHOTS=$$dir go test -count=1 ./test/browser -run 'TestScreens/desktop$$' && \
+		cp "$$dir/desktop-01-.png" docs/images/overview.png; rm -rf "$$dir"
+
 .PHONY: tools
 tools: $(TOOLS) ## build the pinned tools into .bin/
 

@@ -183,6 +183,10 @@ func (b *Books) name(ctx context.Context, tx pg.Tx, operations []Operation) (*na
 		}
 		add, remove = append(add, o.TagsToAdd...), append(remove, o.TagsToRemove...)
 	}
+	for _, names := range []*[]string{&categories, &counterparties, &add, &remove} {
+		slices.Sort(*names) // many operations may name the same
+		*names = slices.Compact(*names)
+	}
 	n := &named{}
 	var err error
 	if n.transactions, err = ResolveTransactions(ctx, tx, transactions); err != nil {

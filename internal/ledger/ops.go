@@ -49,6 +49,10 @@ func (b *Books) Ops() []*op.Op {
 				"asks for it.",
 		}, b.UpdateTransactions),
 		op.Writing(op.Spec{
+			Name: "transaction.bulk", Route: "POST /transactions/bulk",
+			Summary: "Changes all transactions that match a filter in the same way, up to 10,000 as one change.",
+		}, b.BulkTransactions),
+		op.Writing(op.Spec{
 			Name: "transaction.tag", Route: "POST /transactions/{transaction_id}/tags", Tool: "add_transaction_tag",
 			Summary: "Adds a tag to a transaction.",
 			Agent: "Adds a tag to a transaction; an unknown slug is registered as a new tag. For several " +

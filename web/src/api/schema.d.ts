@@ -1604,6 +1604,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/transactions/bulk": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Changes all transactions that match a filter in the same way, up to 10,000 as one change
+         * @description Changes all transactions that match a filter in the same way, up to 10,000 as one change. Requires a key with scope full_access.
+         */
+        post: operations["transaction.bulk"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/transactions/count": {
         parameters: {
             query?: never;
@@ -2498,6 +2518,76 @@ export interface components {
             /** @description The configured bank providers */
             providers?: string[];
         };
+        Bulk: {
+            /** @description Number of transactions that are meant */
+            matched: number;
+            changed: number;
+            /** @description They were so already */
+            unchanged: number;
+            /** @description Left unchanged because a person holds the fields */
+            held: number;
+            /** @description Pending transactions that were left out, because their review cannot be closed yet */
+            pending_left: number;
+            /** @description The categories that the matched transactions had before */
+            by_category: components["schemas"]["BulkCategory"][];
+            /** @description On a dry run: the newest five of them */
+            sample: components["schemas"]["BulkTransaction"][];
+            /**
+             * Format: uuid
+             * @description The change to revert to undo this; null if nothing was written
+             */
+            change_id: string | null;
+            dry_run: boolean;
+        };
+        BulkCategory: {
+            /** @description Slug; null: no category */
+            before: string | null;
+            count: number;
+        };
+        /** @description What each of them gets */
+        BulkSet: {
+            /** @description Slug, short id or UUID; null clears it and lets rules set it again */
+            category?: string | null;
+            /** @description Slugs; unknown ones are registered */
+            tags_to_add?: string[];
+            /** @description Slugs; removing needs-review leaves pending transactions out */
+            tags_to_remove?: string[];
+            /** @description null removes it */
+            counterparty_id?: string | null;
+            /** @description Added to each of them */
+            comment?: string;
+            /** @description The reason, shown on the timeline */
+            note?: string;
+        };
+        BulkTransaction: {
+            /** Format: uuid */
+            id: string;
+            short_id: string;
+            /** Format: date */
+            date: string;
+            /**
+             * Format: decimal
+             * @description Positive is money out
+             */
+            amount: number;
+            iso_currency_code: string;
+            /** @description Untrusted: the bank's text */
+            name: string;
+            /** @description Slug */
+            category: string | null;
+        };
+        BulkTransactions: {
+            filter?: components["schemas"]["Filter"];
+            /** @description Which transactions, in place of filter: short ids or UUIDs */
+            transaction_ids?: string[];
+            set: components["schemas"]["BulkSet"];
+            /** @description With filter: matched of the dry run. If another number matches now, nothing is written */
+            expect?: number;
+            /** @description Report what would happen and write nothing */
+            dry_run?: boolean;
+            /** @description Also change fields that a person holds */
+            force?: boolean;
+        };
         Category: {
             /** Format: uuid */
             id: string;
@@ -3260,7 +3350,7 @@ export interface components {
              */
             change_id: string | null;
         };
-        /** @description Only these transactions: the filters of the transaction list */
+        /** @description Which transactions: the filters of the list */
         Filter: {
             /** @description In any of these accounts: short ids or UUIDs */
             account_id?: string[];
@@ -9232,6 +9322,43 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Filed"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["RequestEntityTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    "transaction.bulk": {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Repeating a call with the same key within 24 hours returns the stored response and has no second effect. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["BulkTransactions"];
+            };
+        };
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Bulk"];
                 };
             };
             400: components["responses"]["BadRequest"];

@@ -36,6 +36,10 @@ func (t *Totals) Ops() []*op.Op {
 				"Never add up groups of different currencies or groups by tag: a transaction with two tags is in " +
 				"both groups.",
 		}, t.Summary),
+		op.Reading(op.Spec{
+			Name: "transaction.timeline", Route: "GET /transactions/timeline",
+			Summary: "Counts and totals the transactions of a list by month or day.",
+		}, t.Timeline),
 	}
 }
 

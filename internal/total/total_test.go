@@ -1,6 +1,9 @@
 package total
 
 import (
+	"fmt"
+	"slices"
+	"strings"
 	"testing"
 
 	"coffer/internal/errs"
@@ -11,10 +14,10 @@ import (
 	"coffer/internal/pg/pgtest"
 )
 
-// A summary adds up per currency and group, leaves out what does not count, and includes it on
-// request. The tests of package app compare every pair of groupings with sums over the rows.
-func TestSummary(t *testing.T) {
-	t.Parallel()
+// newTotals returns the totals of five transactions in two months and two currencies, one of them
+// excluded.
+func newTotals(t *testing.T) (*Totals, *pg.DB) {
+	t.Helper()
 	db := pgtest.New(t)
 	account := id.New()
 	if _, err := pg.Exec(t.Context(), db, `insert into account (id, short_id, provider, provider_id, name, type, currency)
@@ -30,7 +33,14 @@ func TestSummary(t *testing.T) {
 			(5, '2026-02-02', 7, 'EUR', true)) v (n, day, amount, currency, excluded)`, account); err != nil {
 		t.Fatal(err)
 	}
-	totals := New(ledger.New(db, filing.New(ledger.CategoryUser{})))
+	return New(ledger.New(db, filing.New(ledger.CategoryUser{}))), db
+}
+
+// A summary adds up per currency and group, leaves out what does not count, and includes it on
+// request. The tests of package app compare every pair of groupings with sums over the rows.
+func TestSummary(t *testing.T) {
+	t.Parallel()
+	totals, db := newTotals(t)
 	for name, c := range map[string]struct {
 		in   SummaryRequest
 		want [][5]string
@@ -66,5 +76,43 @@ func TestSummary(t *testing.T) {
 	_, err := totals.Summary(t.Context(), db, SummaryRequest{GroupBy: []string{"day", "day"}})
 	if !errs.Is(err, errs.ValidationError) {
 		t.Errorf("a grouping twice: %v", err)
+	}
+}
+
+// A timeline counts what the list shows, excluded or not, newest first.
+func TestTimeline(t *testing.T) {
+	t.Parallel()
+	totals, db := newTotals(t)
+	show := func(in TimelineRequest) (out []string) {
+		t.Helper()
+		got, err := totals.Timeline(t.Context(), db, in)
+		if err != nil || got.HasMore {
+			t.Fatal(got, err)
+		}
+		for _, p := range got.Periods {
+			for _, c := range p.Totals {
+				out = append(out, strings.TrimSpace(fmt.Sprintln(p.Period, p.Count, c.Currency, c.MoneyIn, c.MoneyOut, c.Net,
+					c.Count)))
+			}
+		}
+		return out
+	}
+	for by, want := range map[string][]string{
+		"month": {
+			"2026-02 3 EUR 0.00 14.00 -14.00 2", "2026-02 3 USD 0.00 7.00 -7.00 1",
+			"2026-01 2 EUR 100.00 10.50 89.50 2",
+		},
+		"day": {
+			"2026-02-02 1 EUR 0.00 7.00 -7.00 1", "2026-02-01 2 EUR 0.00 7.00 -7.00 1",
+			"2026-02-01 2 USD 0.00 7.00 -7.00 1", "2026-01-31 1 EUR 100.00 0.00 100.00 1",
+			"2026-01-05 1 EUR 0.00 10.50 -10.50 1",
+		},
+	} {
+		if got := show(TimelineRequest{By: by}); !slices.Equal(got, want) {
+			t.Errorf("by %s: %q, want %q", by, got, want)
+		}
+	}
+	if got := show(TimelineRequest{By: "day", Filter: ledger.Filter{Search: new("nowhere")}}); len(got) != 0 {
+		t.Errorf("of nothing: %q", got)
 	}
 }

@@ -1664,6 +1664,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/transactions/timeline": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Counts and totals the transactions of a list by month or day
+         * @description Counts and totals the transactions of a list by month or day.
+         */
+        get: operations["transaction.timeline"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/transactions/update": {
         parameters: {
             query?: never;
@@ -4163,6 +4183,32 @@ export interface components {
              */
             role?: "admin" | "member" | "viewer";
         };
+        Period: {
+            /** @description 2026-11, or 2026-11-15 by day */
+            period: string;
+            count: number;
+            /** @description By currency */
+            totals: components["schemas"]["PeriodTotal"][];
+        };
+        PeriodTotal: {
+            iso_currency_code: string;
+            /**
+             * Format: decimal
+             * @description Money in, as a positive number
+             */
+            money_in: number;
+            /**
+             * Format: decimal
+             * @description Money out, as a positive number
+             */
+            money_out: number;
+            /**
+             * Format: decimal
+             * @description money_in minus money_out
+             */
+            net: number;
+            count: number;
+        };
         Preview: {
             match_count: number;
             /** @description Number of transactions checked */
@@ -4759,6 +4805,11 @@ export interface components {
             message: string;
             /** Format: date-time */
             at: string;
+        };
+        Timeline: {
+            periods: components["schemas"]["Period"][];
+            /** @description There are earlier periods; narrow the dates to see them */
+            has_more: boolean;
         };
         TokenAnswer: {
             /** @description An API key, for X-API-Key; or an access token, for Authorization: Bearer */
@@ -9509,6 +9560,79 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Summary"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    "transaction.timeline": {
+        parameters: {
+            query?: {
+                /** @description In any of these accounts: short ids or UUIDs */
+                account_id?: string[];
+                /** @description Connection id */
+                connection_id?: string;
+                /** @description Owned by this member */
+                user_id?: string;
+                /** @description Slug, short id or UUID; a primary includes its subcategories */
+                category?: string;
+                /** @description true: only transactions without a category; false: only those with one */
+                uncategorized?: boolean;
+                /** @description With every one of these tags */
+                tags?: string[];
+                /** @description With any of these tags */
+                any_tag?: string[];
+                /** @description With none of these tags */
+                exclude_tag?: string[];
+                /** @description Counterparty id */
+                counterparty_id?: string;
+                /** @description Provider */
+                provider?: "plaid" | "teller" | "csv";
+                /** @description From this day on */
+                start_date?: string;
+                /** @description Up to and including this day */
+                end_date?: string;
+                /** @description At least this amount, signed: positive is money out */
+                min_amount?: number;
+                /** @description At most this amount, signed */
+                max_amount?: number;
+                /** @description Only money in or only money out */
+                direction?: "in" | "out";
+                /** @description Iso currency code */
+                iso_currency_code?: string;
+                /** @description Text in the name or merchant name, ignoring case; commas mean or */
+                search?: string;
+                /** @description Text that is not in the name or merchant name */
+                exclude_search?: string;
+                /** @description contains: as a substring; words: every word, in any order; fuzzy: similar text, for typos */
+                search_mode?: "contains" | "words" | "fuzzy";
+                /** @description Pending */
+                pending?: boolean;
+                /** @description true: only deleted transactions */
+                deleted?: "exclude" | "include" | "only";
+                /** @description Changed at or after this time */
+                updated_since?: string;
+                /** @description By */
+                by?: "month" | "day";
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Timeline"];
                 };
             };
             400: components["responses"]["BadRequest"];

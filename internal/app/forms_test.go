@@ -183,6 +183,14 @@ func (p formPlace) args(value any, fill func(formPlace) any) map[string]any {
 		return out
 	}
 	args := build(p.op.In, nil)
+	if p.op.Name == "transaction.bulk" { // what is set on which, which no schema says
+		if p.path[0] != "set" {
+			args["set"] = map[string]any{"comment": "Plain"}
+		} else {
+			args["transaction_ids"] = []any{fill(formPlace{op: p.op, prop: *p.op.In.Prop("transaction_ids")})}
+		}
+		args["dry_run"] = p.path[0] == "filter"
+	}
 	if p.op.Method == http.MethodPatch && len(args) == strings.Count(p.op.Path, "{") { // a PATCH must change something
 		for _, q := range p.op.In.Props {
 			if r, _, looks := (formPlace{op: p.op, prop: q}).ref(); q.In != op.InPath && r.kind == "" && !looks &&

@@ -95,7 +95,7 @@ var examples = map[string][]string{
 	"tag.update":          {`trip:japan-2026 --name "Japan in spring"`},
 	"transaction.bulk": {
 		`--filter '{"search": "rewe"}' --set '{"category": "food_and_drink_groceries"}' --dry-run`,
-		`--filter '{"search": "rewe"}' --set '{"category": "food_and_drink_groceries"}' --expect 47`,
+		`--filter '{"search": "rewe"}' --set '{"category": "food_and_drink_groceries"}' --expect 1`,
 	},
 	"transaction.categorize": {"--transaction-ids k3xK9a2Q,m7Pz2LbR --category-id food_and_drink_groceries"},
 	"transaction.change": {

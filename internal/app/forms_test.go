@@ -51,6 +51,7 @@ var formFields = map[string]formRef{
 	"assign_counterparty.id": {kind: "counterparty"}, "unlink_counterparty_transactions.id": {kind: "counterparty"},
 	"key.id": {kind: "key"}, "job_id": {kind: "job"}, "login_id": {kind: "login"}, "session_id": {kind: "session"},
 	"assistant_id": {kind: "assistant"}, "client_id": {}, "application_id": {},
+	"change_ids": {kind: "change"}, "change.undo.actor_id": {}, "change.list.rule_id": {kind: "rule"},
 	"change.list.actor_id": {}, "report.list.before": {}, "user.id": {kind: "user"}, "user_id": {kind: "user"},
 	"owner_user_id": {kind: "user"}, "reassign_to": {kind: "user", second: true},
 	"tag.slug": {kind: "tag", slug: true}, "tags": {kind: "tag", slug: true}, "any_tag": {kind: "tag", slug: true},
@@ -219,7 +220,7 @@ func formPlain(p op.Prop) any {
 		return json.Number("1.50")
 	case s.Format == "file":
 		return "Date,Name,Amount\n2025-02-03,Bakery,-4.80\n2025-02-14,Salary,1200.00\n"
-	case s.Format == "date":
+	case s.Format == "date", s.Format == "moment":
 		return "2025-02-03"
 	case s.Format == "date-time":
 		return "2099-01-01T00:00:00Z"

@@ -108,7 +108,7 @@ function faults() {
     const small = e.matches("[type=radio], [type=checkbox]") ? e.closest("label")?.getBoundingClientRect() ?? box : box;
     if (small.height < 24) out.push(`too small for a finger: ${called(e)}, ${Math.round(small.height)} px`);
     if (field && !e.labels?.length && !e.ariaLabel) out.push("no label: " + called(e));
-    if (field && innerWidth < 768 && parseFloat(getComputedStyle(e).fontSize) < 16) out.push("a phone would zoom into it: " + called(e));
+    if (field && screen.width < 768 && parseFloat(getComputedStyle(e).fontSize) < 16) out.push("a phone would zoom into it: " + called(e));
     if (!field && !e.innerText.trim() && !e.ariaLabel) out.push("says nothing: " + called(e));
   }
   const rgb = (s) => (s.match(/[\d.]+/g) ?? []).map(Number);

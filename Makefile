@@ -23,6 +23,7 @@ export COFFER_DATABASE_URL ?= postgres://$(PGUSER)@$(PGHOST):$(PGPORT)/coffer
 export COFFER_LISTEN ?= 127.0.0.1:8080
 
 FUZZTIME ?= 30s
+SDK      ?= ./anthropic
 BENCH    ?= ./bench/...
 TRANSACTIONS ?= 10000000
 MINUTES  ?= 60
@@ -48,7 +49,7 @@ GOFILES = find . -name '*.go' -not -path '*/node_modules/*' -not -path '*/testda
 ##@ Checks
 
 .PHONY: check
-check: fmt-check vet lint openapi build test ## all checks (this is what plain `make` does)
+check: fmt-check vet lint openapi build sdk test ## all checks (this is what plain `make` does)
 
 .PHONY: fmt-check
 fmt-check: .bin/gofumpt ## fail if a Go file is not formatted
@@ -60,8 +61,9 @@ vet: ## go vet, and go.mod as `go mod tidy` leaves it
 	go mod tidy -diff
 	$(GO) go vet ./...
 
-# What only tests reach: how they steer the simulated banks, which the sandbox runs too.
-TEST_ONLY := ^internal/banksim/
+# What only tests reach: how they steer the simulated banks and models, which the sandbox runs too,
+# and the gate's answer to a single call.
+TEST_ONLY := ^internal/(banksim|modelsim)/|^internal/workflow/agent/gate.go:.* Route$$
 
 .PHONY: lint
 lint: .bin/golangci-lint .bin/deadcode ## linters and dead code
@@ -85,6 +87,11 @@ contract: ## fail on a breaking change of the OpenAPI document since BASE (defau
 	$(MAKE) --no-print-directory .bin/oasdiff; \
 	git show "$$base:api/openapi.yaml" > "$$old"; \
 	.bin/oasdiff breaking --fail-on ERR "$$old" api/openapi.yaml
+
+# The SDKs are a module of their own. OpenAI's takes minutes to compile, so that one is for long.
+.PHONY: sdk
+sdk: ## Anthropic's Go SDK against the simulated model server (SDK=./... with OpenAI's too)
+	cd test/models && go mod tidy -diff && go test -count=1 $(SDK)
 
 .PHONY: test
 test: $(NODE) ## all tests, with the race detector
@@ -128,6 +135,7 @@ fuzz: ## every fuzz target for FUZZTIME (30s), two at a time
 .PHONY: long
 long: $(NODE) ## the rounds that are too long for every change: full tests, ten million transactions, an hour of soak, then 30 minutes of each fuzz target
 	COFFER_TEST_LONG=1 go test -race -count=1 -shuffle=on -timeout 12h ./...
+	$(MAKE) sdk SDK=./...
 	$(MAKE) scale
 	$(MAKE) soak
 	$(MAKE) fuzz FUZZTIME=30m

@@ -217,6 +217,41 @@ func count(ctx context.Context, w *world, _ int) (asker, error) {
 	}, nil
 }
 
+// flowing is the live grouping of a year by category, which a cash flow is made of.
+func flowing(from, to string) func(context.Context, *world, int) (asker, error) {
+	return asking(`select category_id, currency, coalesce(-sum(amount) filter (where amount < 0), 0),
+		coalesce(sum(amount) filter (where amount > 0), 0), count(*)
+		from transaction where deleted_at is null and not excluded and date >= $1 and date <= $2 group by 1, 2`, from, to)
+}
+
+// comparing is the live grouping of two months in one scan.
+func comparing(before, from, to string) func(context.Context, *world, int) (asker, error) {
+	return asking(`select category_id, currency, sum(amount) filter (where date >= $2), count(*) filter (where date >= $2),
+		sum(amount) filter (where date < $2), count(*) filter (where date < $2)
+		from transaction where deleted_at is null and not excluded and date >= $1 and date <= $3 group by 1, 2`, before,
+		from, to)
+}
+
+// asking runs a query and reads its rows.
+func asking(sql string, args ...any) func(context.Context, *world, int) (asker, error) {
+	return func(context.Context, *world, int) (asker, error) {
+		return func(ctx context.Context, conn *pgx.Conn, _, _ int) error {
+			rows, err := conn.Query(ctx, sql, args...)
+			if err != nil {
+				return err
+			}
+			groups := 0
+			for rows.Next() {
+				groups++
+			}
+			if err = rows.Err(); err == nil && groups == 0 {
+				err = errors.New("no groups")
+			}
+			return err
+		}, nil
+	}
+}
+
 // grouping is the live grouping. It groups by id and names nothing; transfers it leaves out by the
 // groups' category, as its reader would.
 func grouping(from, to string) func(context.Context, *world, int) (asker, error) {

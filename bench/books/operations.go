@@ -18,6 +18,7 @@ const (
 	common                        = "amazon"
 	rare                          = "zahnarzt mehmet"
 	middleDay, yearStart, yearEnd = "2021-06-30", "2024-01-01", "2024-12-31"
+	monthBefore, monthStart       = "2024-11-01", "2024-12-01"
 	batch                         = 50
 )
 
@@ -65,6 +66,17 @@ func operations() []operation {
 		{
 			name: "summary by category and month, 10 years", goal: "≤ 1.2× of the live grouping", most: 1.2,
 			coffer: reading(summary), bare: bareSide(grouping("", "")),
+		},
+		{
+			name: "summary of a month against the month before", goal: "≤ 2× of the live grouping", most: 2,
+			coffer: reading("/api/v1/transactions/summary?group_by=category&start_date=" + monthStart + "&end_date=" +
+				yearEnd + "&compare=previous_period"),
+			bare: bareSide(comparing(monthBefore, monthStart, yearEnd)),
+		},
+		{
+			name: "cash flow of a year", goal: "≤ 1.5× of the live grouping", most: 1.5,
+			coffer: reading("/api/v1/cashflow?start_date=" + yearStart + "&end_date=" + yearEnd),
+			bare:   bareSide(flowing(yearStart, yearEnd)),
 		},
 		{
 			name: "get one", goal: "≥ 60 % of bare net/http + pgx, in requests/s", most: 0.6, rate: true,

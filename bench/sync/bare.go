@@ -128,7 +128,7 @@ func (c cargo) merge(ctx context.Context, db *pg.DB, batch int) (span, error) {
 				_, err := tx.Exec(ctx, `
 					insert into descriptor (name, merchant_name, folded)
 						select distinct on (name, merchant_name) name, merchant_name, folded from incoming
-						on conflict (name, merchant_name) do nothing`)
+						on conflict (name, merchant_name, md5(detail)) do nothing`)
 				if err != nil {
 					return err
 				}

@@ -5,11 +5,10 @@ package account
 
 import (
 	"context"
-	"fmt"
 
 	"coffer/internal/bank/all"
-	"coffer/internal/errs"
 	"coffer/internal/id"
+	"coffer/internal/journal"
 	"coffer/internal/money"
 	"coffer/internal/op"
 	"coffer/internal/pg"
@@ -27,7 +26,7 @@ type Account struct {
 	ID               id.ID           `json:"id" db:"id"`
 	ShortID          string          `json:"short_id,omitempty" db:"short_id" required:"true"`
 	ConnectionID     *id.ID          `json:"connection_id" db:"connection_id"`
-	Provider         all.Name        `json:"provider" db:"provider"`
+	Provider         all.Keeper      `json:"provider" db:"provider"`
 	UserID           *id.ID          `json:"user_id" db:"user_id" doc:"Who owns it: owner_user_id if set, else the connection's member"`
 	UserName         *string         `json:"user_name" db:"user_name"`
 	OwnerUserID      *id.ID          `json:"owner_user_id" db:"owner_id" doc:"Overrides the connection's member"`
@@ -42,8 +41,17 @@ type Account struct {
 	BalanceAvailable *money.Amount   `json:"balance_available" db:"balance_available" doc:"As the bank states it"`
 	BalanceLimit     *money.Amount   `json:"balance_limit" db:"balance_limit" doc:"Of a credit account, as the bank states it"`
 	BalanceAsOf      *pg.Time        `json:"balance_as_of" db:"balance_as_of"`
+	BalanceToday     *money.Amount   `json:"balance_today" db:"balance_today" doc:"What it stands at today: the last balance that was stated, and the posted transactions since; null if nobody stated one"`
+	BalanceDerived   bool            `json:"balance_today_derived" db:"balance_today_derived" doc:"Nobody stated a balance today, so balance_today follows from balance_date"`
+	BalanceDate      *pg.Date        `json:"balance_date" db:"balance_date" doc:"Day of the last stated balance"`
+	BalanceSource    *string         `json:"balance_source" db:"balance_source" enum:"provider,statement,manual" doc:"Who stated it"`
+	BalanceMethod    string          `json:"balance_method" db:"balance_method" enum:"transactions,valuations" doc:"Whether transactions explain its value, or only stated balances do"`
+	InstitutionName  *text.Untrusted `json:"institution_name" db:"institution_name" doc:"The bank: as the household wrote it, else as the provider names it (untrusted)"`
+	ClosedOn         *pg.Date        `json:"closed_on" db:"closed_on" doc:"Its last day; after it the balance is 0"`
+	BooksStatus      string          `json:"books_status" db:"-" enum:"proved,gap,open,none" doc:"Whether its transactions explain its balances, as in its proof"`
 	Hidden           bool            `json:"hidden" db:"hidden" doc:"Left out of totals unless a filter names it"`
-	Held             []string        `json:"held" db:"held" enum:"display_name,hidden,owner" doc:"Fields that a person set: an agent needs force to change them"`
+	ReviewFrom       *pg.Date        `json:"review_from" db:"review_from" doc:"New transactions dated before this day do not wait for review; null: all of them do"`
+	Held             []string        `json:"held" db:"held" enum:"display_name,hidden,owner,name,iso_currency_code,institution_name,type,subtype,balance_method,closed_on" doc:"Fields that a person set: an agent needs force to change them"`
 	CreatedAt        pg.Time         `json:"created_at" db:"created_at"`
 	UpdatedAt        pg.Time         `json:"updated_at" db:"updated_at"`
 }
@@ -52,7 +60,7 @@ type Account struct {
 type ToolAccount struct {
 	ID               id.ID           `json:"id" doc:"Short id"`
 	Name             text.Untrusted  `json:"name" doc:"The household's name for it, else the bank's (untrusted)"`
-	Provider         all.Name        `json:"provider"`
+	Provider         all.Keeper      `json:"provider"`
 	UserID           *id.ID          `json:"user_id" doc:"Who owns it"`
 	UserName         *string         `json:"user_name"`
 	Type             string          `json:"type" enum:"depository,credit,loan,investment,other"`
@@ -62,6 +70,10 @@ type ToolAccount struct {
 	BalanceCurrent   *money.Amount   `json:"balance_current" doc:"The money in the account, or the debt of a credit or loan account"`
 	BalanceAvailable *money.Amount   `json:"balance_available"`
 	BalanceAsOf      *pg.Time        `json:"balance_as_of"`
+	BalanceToday     *money.Amount   `json:"balance_today" doc:"The last stated balance and the posted transactions since"`
+	BalanceDate      *pg.Date        `json:"balance_date" doc:"Day of the last stated balance"`
+	BalanceSource    *string         `json:"balance_source" enum:"provider,statement,manual" doc:"Who stated it"`
+	BooksStatus      string          `json:"books_status" enum:"proved,gap,open,none" doc:"proved: transactions explain the balances; gap: somewhere they do not; open: cannot be told; none: no balance, or transactions do not explain the value"`
 	Hidden           bool            `json:"hidden"`
 }
 
@@ -72,7 +84,8 @@ func toolAccounts(accounts []Account) []ToolAccount {
 			ID: a.ID, Name: a.Name, Provider: a.Provider, UserID: a.UserID, UserName: a.UserName, Type: a.Type,
 			Subtype: a.Subtype, Mask: a.Mask,
 			Currency: a.Currency, BalanceCurrent: a.BalanceCurrent, BalanceAvailable: a.BalanceAvailable,
-			BalanceAsOf: a.BalanceAsOf, Hidden: a.Hidden,
+			BalanceAsOf: a.BalanceAsOf, BalanceToday: a.BalanceToday, BalanceDate: a.BalanceDate,
+			BalanceSource: a.BalanceSource, BooksStatus: a.BooksStatus, Hidden: a.Hidden,
 		}
 		if a.DisplayName != nil && *a.DisplayName != "" {
 			out[i].Name = text.Line(*a.DisplayName, 200)
@@ -81,21 +94,43 @@ func toolAccounts(accounts []Account) []ToolAccount {
 	return out
 }
 
+// Moves is the condition on transactions t that move their account: posted, not deleted, neither a
+// part of another nor entered by hand and matched with the bank's, which counts.
+const Moves = `t.deleted_at is null and not t.pending and ` + journal.BankRow + `
+	and not (t.origin = 'manual' and t.excluded)`
+
+// accountRows are accounts with their balance today, as the derived balances of days have it: the
+// last stated one, then the posted transactions since, unless they do not explain the value.
 const accountRows = `
 	select a.id, a.short_id, a.connection_id, a.provider, coalesce(a.owner_id, cn.member_id) as user_id,
 		m.name as user_name, a.owner_id,
 		a.name, a.display_name, a.official_name, a.type, a.subtype, a.mask, a.currency,
-		a.balance_current, a.balance_available, a.balance_limit, a.balance_as_of, a.hidden, a.held, a.created_at,
-			a.updated_at
+		a.balance_current, a.balance_available, a.balance_limit, a.balance_as_of,
+		case when a.closed_on < ` + today + ` then 0
+			when abs(st.current + mv.moved) < 1e10 then st.current + mv.moved end as balance_today,
+		coalesce(a.closed_on < ` + today + ` or st.day <> ` + today + `, false) as balance_today_derived,
+		st.day as balance_date, st.source as balance_source,
+		a.balance_method, coalesce(a.institution_name, cn.institution_name) as institution_name, a.closed_on,
+		a.hidden, a.review_from, a.held, a.created_at, a.updated_at
 	from account a
+	cross join setting s
 	left join connection cn on cn.id = a.connection_id
-	left join member m on m.id = coalesce(a.owner_id, cn.member_id)`
+	left join member m on m.id = coalesce(a.owner_id, cn.member_id)
+	left join lateral (
+		select b.day, b.current, b.source from account_balance b
+		where b.account_id = a.id and b.current is not null and b.day <= ` + today + `
+		order by b.day desc, array_position(array['manual', 'statement', 'provider'], b.source) limit 1) st on true
+	left join lateral (
+		select case when a.type in ('credit', 'loan') then 1 else -1 end * coalesce(sum(t.amount), 0) as moved
+		from transaction t
+		where a.balance_method = 'transactions' and t.account_id = a.id and t.date > st.day and t.date <= ` + today + `
+			and t.currency = a.currency and ` + Moves + `) mv on true`
 
 // Ops is the menu of accounts.
 func (r *Register) Ops() []*op.Op {
 	return []*op.Op{
 		op.Shaped(op.Reading(op.Spec{
-			Name: "account.list", Route: "GET /accounts", Tool: "list_accounts",
+			Name: "account.list", Route: "GET /accounts", Tool: "list_accounts", Record: true,
 			Summary: "Lists the accounts with their balances, hidden ones included.",
 			Agent: "Lists the household's accounts with owner, currency and balances, hidden ones included. Never " +
 				"add balances of different currencies; on credit and loan accounts balance_current is the debt. " +
@@ -104,19 +139,50 @@ func (r *Register) Ops() []*op.Op {
 		op.Reading(op.Spec{Name: "account.get", Route: "GET /accounts/{id}", Summary: "Shows one account."}, r.Account),
 		op.Writing(op.Spec{
 			Name: "account.update", Route: "PATCH /accounts/{id}",
-			Summary: "Changes an account's display name, owner or whether it is hidden.",
+			Summary: "Changes an account: its names, owner, kind, institution, closing day, and whether it is hidden.",
 		}, r.PatchAccount),
+		op.Writing(op.Spec{
+			Name: "account.create", Route: "POST /accounts",
+			Summary: "Adds an account that no bank keeps, such as cash, a house or a loan.",
+		}, r.CreateAccount),
+		op.Writing(op.Spec{
+			Name: "account.delete", Route: "DELETE /accounts/{id}",
+			Summary: "Deletes an account that has no transactions.",
+		}, r.DeleteAccount),
 		op.Reading(op.Spec{
 			Name: "account.balances", Route: "GET /accounts/{id}/balances",
-			Summary: "Shows an account's balance day by day, newest first.",
+			Summary: "Shows an account's balance day by day, newest first, with who stated it.",
 		}, r.Balances),
+		op.Writing(op.Spec{
+			Name: "balance.set", Route: "PUT /accounts/{id}/balances/{day}", Tool: "set_balance",
+			Summary: "States what an account stood at when a day was over.",
+			Agent: "States what an account stood at when a day was over, as the household knows it: the money in " +
+				"it, or the debt of a credit or loan account. It prevails over what the bank and statements say " +
+				"of that day.",
+		}, r.SetBalance),
+		op.Writing(op.Spec{
+			Name: "balance.delete", Route: "DELETE /accounts/{id}/balances/{day}",
+			Summary: "Removes a balance that somebody set; what a statement or the bank says of the day applies again.",
+		}, r.DeleteBalance),
+		op.Reading(op.Spec{
+			Name: "account.proof", Route: "GET /accounts/{id}/proof",
+			Summary: "Shows from when to when an account's transactions explain its balances, and where they do not.",
+		}, r.Proof),
+		op.Reading(op.Spec{
+			Name: "proof.list", Route: "GET /proof", Heavy: true, // after the books of many accounts changed
+			Summary: "Shows for every account whether its transactions explain its balances.",
+		}, r.Proofs),
 	}
 }
 
 // Accounts returns all accounts, by name.
 func (r *Register) Accounts(ctx context.Context, q pg.Querier, _ op.None) ([]Account, error) {
-	return pg.All[Account](ctx, q, accountRows+` where a.deleted_at is null
+	all, err := pg.All[Account](ctx, q, accountRows+` where a.deleted_at is null
 		order by lower(coalesce(nullif(a.display_name, ''), a.name)), a.id`)
+	if err != nil {
+		return nil, err
+	}
+	return all, r.judge(ctx, q, all)
 }
 
 // A Ref names an account.
@@ -126,9 +192,20 @@ type Ref struct {
 
 // Account returns one account.
 func (r *Register) Account(ctx context.Context, q pg.Querier, in Ref) (Account, error) {
-	a, err := pg.One[Account](ctx, q, accountRows+` where a.deleted_at is null
-		and (a.id = $1 or a.short_id = $2)`, pg.RefTo(in.ID).IDArgs()...)
-	return a, noAccount(err)
+	return r.judged(ctx, q)(pg.One[Account](ctx, q, accountRows+` where a.deleted_at is null
+		and (a.id = $1 or a.short_id = $2)`, pg.RefTo(in.ID).IDArgs()...))
+}
+
+// judged completes an account that was read with the status of its books.
+func (r *Register) judged(ctx context.Context, q pg.Querier) func(Account, error) (Account, error) {
+	return func(a Account, err error) (Account, error) {
+		if err != nil {
+			return Account{}, noAccount(err)
+		}
+		one := []Account{a}
+		err = r.judge(ctx, q, one)
+		return one[0], err
+	}
 }
 
 func noAccount(err error) error { return pg.Found(err, "account", "{account.list} lists them") }
@@ -138,67 +215,4 @@ func (r *Register) ReassignOwner(ctx context.Context, tx pg.Tx, from, into id.ID
 	_, err := pg.Exec(ctx, tx, `update account set owner_id = $2, updated_at = clock_timestamp()
 		where owner_id = $1`, from, into)
 	return err
-}
-
-// ListBalances asks for a page of an account's balance history.
-type ListBalances struct {
-	ID        string   `json:"id" minLength:"1" doc:"The account's UUID or short id"`
-	StartDate *pg.Date `json:"start_date,omitempty" doc:"From this day on"`
-	EndDate   *pg.Date `json:"end_date,omitempty" doc:"Up to and including this day"`
-	Cursor    string   `json:"cursor,omitempty" doc:"next_cursor of the previous page, with the same dates"`
-	Limit     int      `json:"limit,omitempty" minimum:"1" maximum:"500" default:"50" doc:"Days per page"`
-}
-
-// A DailyBalance is what an account stood at on a day, in the account's currency.
-type DailyBalance struct {
-	Day       pg.Date       `json:"day" db:"day"`
-	Current   *money.Amount `json:"current" db:"current" doc:"As the bank stated it"`
-	Available *money.Amount `json:"available" db:"available" doc:"As the bank stated it"`
-}
-
-// Balances is a page of an account's balance history, newest day first.
-type Balances struct {
-	Balances   []DailyBalance `json:"balances"`
-	NextCursor string         `json:"next_cursor" doc:"Empty on the last page"`
-	HasMore    bool           `json:"has_more"`
-}
-
-// Balances returns a page of an account's balance history.
-func (r *Register) Balances(ctx context.Context, q pg.Querier, in ListBalances) (Balances, error) {
-	if in.StartDate != nil && in.EndDate != nil && in.EndDate.Time().Before(in.StartDate.Time()) {
-		return Balances{}, errs.Field("end_date", "range", "must not be before start_date")
-	}
-	account, err := pg.Value[id.ID](ctx, q, `select id from account
-		where deleted_at is null and (id = $1 or short_id = $2)`, pg.RefTo(in.ID).IDArgs()...)
-	if err != nil {
-		return Balances{}, noAccount(err)
-	}
-	filters := in
-	filters.ID, filters.Cursor, filters.Limit = account.String(), "", 0
-	pager, err := r.db.Pager(ctx, "balances", filters)
-	if err != nil {
-		return Balances{}, err
-	}
-	var where pg.Where
-	where.And("account_id = $?", account)
-	where.If(in.StartDate != nil, "day >= $?", in.StartDate)
-	where.If(in.EndDate != nil, "day <= $?", in.EndDate)
-	if in.Cursor != "" {
-		at, err := pager.Decode(in.Cursor, 1)
-		if err != nil {
-			return Balances{}, err
-		}
-		where.And("day < $?::date", at[0])
-	}
-	rows, err := pg.All[DailyBalance](ctx, q, fmt.Sprintf(`select day, current, available from account_balance %s
-		order by day desc limit %d`, where.SQL(), in.Limit+1), where.Args()...)
-	if err != nil {
-		return Balances{}, err
-	}
-	out := Balances{Balances: rows}
-	if len(rows) > in.Limit {
-		out.Balances, out.HasMore = rows[:in.Limit], true
-		out.NextCursor, err = pager.Encode(rows[in.Limit-1].Day.String())
-	}
-	return out, err
 }

@@ -5,63 +5,117 @@ import (
 	"slices"
 	"strings"
 
+	"coffer/internal/bank"
 	"coffer/internal/errs"
 	"coffer/internal/id"
 	"coffer/internal/journal"
+	"coffer/internal/money"
 	"coffer/internal/op"
 	"coffer/internal/pg"
+	"coffer/internal/text"
 )
 
 // PatchAccount is the input of PatchAccount.
 type PatchAccount struct {
-	ID          string          `json:"id" minLength:"1" doc:"The account's UUID or short id"`
-	DisplayName op.Null[string] `json:"display_name,omitzero" maxLength:"200" format:"line" doc:"The household's name for it; null or an empty string restores the bank's name"`
-	OwnerUserID op.Null[string] `json:"owner_user_id,omitzero" minLength:"1" doc:"The owner: UUID or short id; null restores the connection's member"`
-	Hidden      *bool           `json:"hidden,omitempty" doc:"Leave it out of totals unless a filter names it"`
-	Force       bool            `json:"force,omitempty" doc:"Also change fields that a person holds"`
+	ID              string           `json:"id" minLength:"1" doc:"The account's UUID or short id"`
+	DisplayName     op.Null[string]  `json:"display_name,omitzero" maxLength:"200" format:"line" doc:"The household's name for it; null or an empty string restores the bank's name"`
+	OwnerUserID     op.Null[string]  `json:"owner_user_id,omitzero" minLength:"1" doc:"The owner: UUID or short id; null restores the connection's member"`
+	Hidden          *bool            `json:"hidden,omitempty" doc:"Leave it out of totals unless a filter names it"`
+	ReviewFrom      op.Null[pg.Date] `json:"review_from,omitzero" doc:"Transactions that arrive and are dated before this day do not wait for review; null: all do. Stored transactions keep their tags"`
+	Name            *string          `json:"name,omitempty" minLength:"1" maxLength:"200" format:"line" doc:"Only of an account kept by hand"`
+	Currency        *money.Currency  `json:"iso_currency_code,omitempty" pattern:"^[A-Z]{3}$" hint:"be three capital letters, such as EUR" doc:"Only of an account kept by hand that has no transactions"`
+	InstitutionName op.Null[string]  `json:"institution_name,omitzero" minLength:"1" maxLength:"200" format:"line" doc:"The bank; only of an account kept by hand or of files"`
+	Type            *string          `json:"type,omitempty" enum:"depository,credit,loan,investment,other" doc:"Balances of credit and loan accounts are debts. What statements said turns with the type; balances that someone set stay as they were written"`
+	Subtype         op.Null[string]  `json:"subtype,omitzero" minLength:"1" maxLength:"60" format:"line" doc:"A finer type, such as savings"`
+	BalanceMethod   *string          `json:"balance_method,omitempty" enum:"transactions,valuations" doc:"Whether transactions explain its value, or only stated balances do"`
+	ClosedOn        op.Null[pg.Date] `json:"closed_on,omitzero" doc:"Its last day; after it the balance is 0. null: it is open"`
+	Force           bool             `json:"force,omitempty" doc:"Also change fields that a person holds"`
 }
 
 // PatchAccount changes what the household says about an account; what the bank says stays.
 func (r *Register) PatchAccount(ctx context.Context, tx pg.Tx, in PatchAccount) (Account, error) {
-	a, err := pg.One[Account](ctx, tx, accountRows+` where a.deleted_at is null
-		and (a.id = $1 or a.short_id = $2) for update of a`, pg.RefTo(in.ID).IDArgs()...)
+	a, err := r.lockAccount(ctx, tx, in.ID)
 	if err != nil {
-		return Account{}, noAccount(err)
+		return Account{}, err
 	}
 	if err := op.Match(ctx, a); err != nil {
 		return Account{}, err
 	}
 	var owner *id.ID
 	if in.OwnerUserID.Value != nil {
-		// The lock keeps the member from being deleted before this commits.
-		u, err := pg.Value[id.ID](ctx, tx, `select id from member
-			where deleted_at is null
-			and (id = $1 or short_id = $2) for share`, pg.RefTo(*in.OwnerUserID.Value).IDArgs()...)
-		if err != nil {
-			return Account{}, pg.Named(err, "owner_user_id", "user", "{user.list} lists them")
+		if owner, err = ownerNamed(ctx, tx, *in.OwnerUserID.Value); err != nil {
+			return Account{}, err
 		}
-		owner = &u
+	}
+	if err := in.fits(ctx, tx, a); err != nil {
+		return Account{}, err
 	}
 	held, said, err := in.held(a, owner, op.ActorOf(ctx))
 	if err != nil {
 		return Account{}, err
 	}
 	err = definition.Recorded(ctx, tx, []id.ID{a.ID}, said+" an account", func() ([]journal.Entry, error) {
-		_, err := pg.Exec(ctx, tx, `
+		if _, err := pg.Exec(ctx, tx, `
 			update account set
-				display_name = case when @name_given then @name else display_name end,
+				display_name = case when @display_given then @display else display_name end,
 				owner_id = case when @owner_given then @owner::uuid else owner_id end,
-				hidden = coalesce(@hidden, hidden), held = @held, updated_at = clock_timestamp()
+				hidden = coalesce(@hidden, hidden), held = @held,
+				review_from = case when @review_given then @review::date else review_from end,
+				name = coalesce(@name, name), currency = coalesce(@currency, currency),
+				institution_name = case when @institution_given then @institution else institution_name end,
+				type = coalesce(@type, type), balance_method = coalesce(@method, balance_method),
+				subtype = case when @subtype_given then @subtype else subtype end,
+				closed_on = case when @closed_given then @closed::date else closed_on end, updated_at = clock_timestamp()
 			where id = @id`, pg.Args{
-			"id": a.ID, "name_given": in.DisplayName.Set, "name": in.DisplayName.Value,
+			"id": a.ID, "display_given": in.DisplayName.Set, "display": in.DisplayName.Value,
 			"owner_given": in.OwnerUserID.Set, "owner": owner, "hidden": in.Hidden, "held": held,
-		})
-		return nil, err
+			"review_given": in.ReviewFrom.Set, "review": in.ReviewFrom.Value, "name": in.Name,
+			"currency": (*string)(in.Currency), "institution_given": in.InstitutionName.Set,
+			"institution": in.InstitutionName.Value, "type": in.Type, "method": in.BalanceMethod,
+			"subtype_given": in.Subtype.Set, "subtype": in.Subtype.Value,
+			"closed_given": in.ClosedOn.Set, "closed": in.ClosedOn.Value,
+		}); err != nil || in.Name == nil || *in.Name == a.Name.Plain() {
+			return nil, err
+		}
+		return []journal.Entry{{
+			Subject: journal.Account, SubjectID: a.ID, Field: fieldName, Before: new(a.Name.Plain()), After: in.Name,
+			AfterSource: new(journal.Source(op.ActorOf(ctx))),
+		}}, nil
 	})
 	if err != nil {
 		return Account{}, err
 	}
 	return r.Account(ctx, tx, Ref{a.ID.String()})
+}
+
+// fits refuses what only some accounts can have changed.
+func (in PatchAccount) fits(ctx context.Context, q pg.Querier, a Account) error {
+	manual := string(a.Provider) == bank.Manual
+	switch {
+	case in.Name != nil && *in.Name != a.Name.Plain() && !manual:
+		return errs.New(errs.Conflict, "the name is the bank's own; give display_name to call the account otherwise")
+	case in.Currency != nil && *in.Currency != a.Currency && !manual:
+		return errs.New(errs.Conflict, "the currency is the bank's own; only accounts kept by hand can change it")
+	case in.InstitutionName.Set && !same(in.InstitutionName.Value, plain(a.InstitutionName)) && !manual &&
+		string(a.Provider) != bank.CSV:
+		return errs.New(errs.Conflict,
+			"the institution is the bank's own; only accounts kept by hand or of files can change it")
+	case in.Currency == nil || *in.Currency == a.Currency:
+		return nil
+	}
+	rows, err := pg.Value[int64](ctx, q, `select count(*) from transaction where account_id = $1 and deleted_at is null`,
+		a.ID)
+	if err == nil && rows > 0 {
+		err = errs.New(errs.InUse, "the account has %d transactions, so its currency stays; add another account", rows)
+	}
+	return err
+}
+
+func plain(t *text.Untrusted) *string {
+	if t == nil {
+		return nil
+	}
+	return new(t.Plain())
 }
 
 // held says which fields are held once this is done, and in a word what it does. What a person sets
@@ -74,15 +128,33 @@ func (in PatchAccount) held(a Account, owner *id.ID, actor op.Actor) (held []str
 		given, differs, none bool
 	}{
 		{
-			heldName, "renamed", in.DisplayName.Set, !same(in.DisplayName.Value, a.DisplayName),
+			heldDisplay, "renamed", in.DisplayName.Set, !same(in.DisplayName.Value, a.DisplayName),
 			in.DisplayName.Value == nil,
 		},
+		{heldName, "renamed", in.Name != nil, !kept(in.Name, a.Name.Plain()), false},
 		{heldOwner, "changed the owner of", in.OwnerUserID.Set, !same(owner, a.OwnerUserID), owner == nil},
-		{heldHidden, hiding(in.Hidden), in.Hidden != nil, in.Hidden != nil && *in.Hidden != a.Hidden, false},
+		{heldHidden, hiding(in.Hidden), in.Hidden != nil, !kept(in.Hidden, a.Hidden), false},
+		{heldCurrency, "changed the currency of", in.Currency != nil, !kept(in.Currency, a.Currency), false},
+		{
+			heldInstitution, "changed the institution of", in.InstitutionName.Set,
+			!same(in.InstitutionName.Value, plain(a.InstitutionName)), in.InstitutionName.Value == nil,
+		},
+		{heldType, "changed the type of", in.Type != nil, !kept(in.Type, a.Type), false},
+		{
+			heldSubtype, "changed the type of", in.Subtype.Set, !same(in.Subtype.Value, plain(a.Subtype)),
+			in.Subtype.Value == nil,
+		},
+		{heldMethod, "changed the type of", in.BalanceMethod != nil, !kept(in.BalanceMethod, a.BalanceMethod), false},
+		{
+			heldClosed, closing(in.ClosedOn.Value), in.ClosedOn.Set, !same(in.ClosedOn.Value, a.ClosedOn),
+			in.ClosedOn.Value == nil,
+		},
 	} {
 		is := slices.Contains(held, f.name)
 		if f.given && f.differs {
-			did = append(did, f.verb)
+			if !slices.Contains(did, f.verb) {
+				did = append(did, f.verb)
+			}
 			if is && journal.Held(new(op.User), actor, in.Force) {
 				return nil, "", errs.New(errs.Conflict,
 					"a person set %s, so it is held; give force: true to change it anyway", f.name)
@@ -96,6 +168,9 @@ func (in PatchAccount) held(a Account, owner *id.ID, actor op.Actor) (held []str
 		}
 	}
 	slices.Sort(held)
+	if in.ReviewFrom.Set && !same(in.ReviewFrom.Value, a.ReviewFrom) {
+		did = append(did, "changed the review of")
+	}
 	if len(did) == 0 {
 		did = []string{"confirmed"} // a person repeats what an agent said, and holds it from now on
 	}
@@ -110,4 +185,14 @@ func hiding(hidden *bool) string {
 	return "showed"
 }
 
+func closing(day *pg.Date) string {
+	if day != nil {
+		return "closed"
+	}
+	return "reopened"
+}
+
 func same[T comparable](a, b *T) bool { return a == b || a != nil && b != nil && *a == *b }
+
+// kept reports whether a value stays as it is: none is given, or the same.
+func kept[T comparable](given *T, is T) bool { return given == nil || *given == is }

@@ -1,10 +1,12 @@
 package account
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"time"
 
+	"coffer/internal/bank"
 	"coffer/internal/id"
 	"coffer/internal/money"
 	"coffer/internal/pg"
@@ -18,9 +20,12 @@ type Incoming struct {
 	Provider         string
 	ProviderID       string
 	OwnerID          *id.ID
+	InstitutionName  *string // as the household wrote it; nil for accounts of a connection
+	Held             []string
 	Name             text.Untrusted
 	OfficialName     text.Untrusted // may be empty
 	Type             string
+	Method           string // how its balance follows from others; "" for the usual one of the type
 	Subtype          string
 	Mask             string
 	Currency         money.Currency
@@ -36,7 +41,7 @@ func (r *Register) AddAccounts(ctx context.Context, tx pg.Tx, accounts []Incomin
 	err := pg.Redraw(ctx, tx, "account_short_id", func(tx pg.Tx) error {
 		_, err := tx.CopyFrom(ctx, pgx.Identifier{"account"}, []string{
 			"id", "short_id", "connection_id", "provider", "provider_id", "owner_id", "name", "official_name", "type",
-			"subtype", "mask", "currency",
+			"subtype", "mask", "currency", "institution_name", "balance_method", "held",
 			"balance_current", "balance_available", "balance_limit", "balance_as_of",
 		}, pgx.CopyFromSlice(len(accounts), func(i int) ([]any, error) {
 			a := accounts[i]
@@ -48,7 +53,8 @@ func (r *Register) AddAccounts(ctx context.Context, tx pg.Tx, accounts []Incomin
 			return []any{
 				ids[i], ids[i].Short(), a.ConnectionID, a.Provider, a.ProviderID, a.OwnerID, a.Name.Plain(),
 				pg.OrNull(a.OfficialName.Plain()), a.Type, pg.OrNull(a.Subtype), pg.OrNull(a.Mask),
-				string(a.Currency), a.BalanceCurrent, a.BalanceAvailable, a.BalanceLimit, asOf,
+				string(a.Currency), a.InstitutionName, cmp.Or(a.Method, methodOf(a.Type)),
+				append([]string{}, a.Held...), a.BalanceCurrent, a.BalanceAvailable, a.BalanceLimit, asOf,
 			}, nil
 		}))
 		return err
@@ -56,11 +62,24 @@ func (r *Register) AddAccounts(ctx context.Context, tx pg.Tx, accounts []Incomin
 	if err != nil {
 		return nil, fmt.Errorf("add accounts: %w", err)
 	}
+	if _, err = pg.Exec(ctx, tx, `update account a set review_from = `+today+` from setting s
+		where a.id = any($1) and s.review_history = 'from_link'`, ids); err != nil {
+		return nil, err
+	}
 	_, err = pg.Exec(ctx, tx, `
 		insert into account_balance (account_id, day, current, available)
 		select a.id, `+today+
 		`, a.balance_current, a.balance_available from account a cross join setting s where a.id = any($1) and (a.balance_current is not null or a.balance_available is not null)`, ids)
 	return ids, err
+}
+
+// methodOf is how the balances of days follow from others on a new account of that type: rows do
+// not explain what an investment is worth.
+func methodOf(accountType string) string {
+	if accountType == bank.Investment {
+		return byValuations
+	}
+	return byTransactions
 }
 
 // today is the day on which the household is, of its setting s.
@@ -142,27 +161,29 @@ func refresh(ctx context.Context, tx pg.Tx, ids map[string]id.ID, accounts []Inc
 		select v.id, `+today+
 		`, v.current, v.available from unnest(@ids::uuid[], @current::numeric[], @available::numeric[]) v (id, current, available) cross join setting s
 		where v.current is not null or v.available is not null
-		on conflict (account_id, day) do update set current = excluded.current, available = excluded.available
-		where (b.current, b.available) is distinct from (excluded.current, excluded.available)`,
+		on conflict (account_id, day, source) do update set current = excluded.current, available = excluded.available,
+			stated_at = excluded.stated_at
+		where not b.exact and (b.current, b.available) is distinct from (excluded.current, excluded.available)`,
 		pg.Args{"ids": known, "current": current, "available": available})
 	return err
 }
 
 // BackfillBalances reckons each account's balance of every day back from today's, for accounts that
-// have one. Of a card or a loan it is what is owed, which a payment makes less.
+// have one. Of a card or a loan it is what is owed, which a payment makes less. Pending
+// transactions are not in a balance.
 func (r *Register) BackfillBalances(ctx context.Context, tx pg.Tx) error {
 	_, err := pg.Exec(ctx, tx, `
-		insert into account_balance (account_id, day, current)
-		select d.account_id, d.date, a.balance_current + case when a.type in ('credit', 'loan') then -1
+		insert into account_balance (account_id, day, exact, current)
+		select d.account_id, d.date, true, a.balance_current + case when a.type in ('credit', 'loan') then -1
 			else 1 end * coalesce(d.after, 0)
 		from (
 			select account_id, date, sum(sum(amount)) over (partition by account_id
 				order by date desc rows between unbounded preceding and 1 preceding) as after
-			from transaction where deleted_at is null group by account_id, date) d
+			from transaction t where `+Moves+` group by account_id, date) d
 		join account a on a.id = d.account_id
 		where a.balance_current is not null
 			and abs(a.balance_current + case when a.type in ('credit', 'loan') then -1
 			else 1 end * coalesce(d.after, 0)) < 1e10
-		on conflict (account_id, day) do nothing`)
+		on conflict (account_id, day, source) do nothing`)
 	return err
 }

@@ -81,7 +81,7 @@ func TestSettleBalances(t *testing.T) {
 	}
 }
 
-// What was owed on a loan before a payment is more than after it.
+// What was owed on a loan before a payment is more than after it. A pending one is not counted yet.
 func TestBackfillLoan(t *testing.T) {
 	t.Parallel()
 	db := pgtest.New(t)
@@ -91,6 +91,9 @@ func TestBackfillLoan(t *testing.T) {
 	exec(t, db, `insert into transaction (id, short_id, account_id, provider_id, date, amount, currency,
 		descriptor_id) select gen_random_uuid(), 't' || n, $1, n, date '2026-01-01' + n, -50, 'EUR', (select id
 		from descriptor) from generate_series(1, 2) n`, loan)
+	exec(t, db, `insert into transaction (id, short_id, account_id, provider_id, date, amount, currency,
+		descriptor_id, pending) select gen_random_uuid(), 'p', $1, 'p', '2026-01-05', -7, 'EUR', (select id
+		from descriptor), true`, loan)
 	if err := db.InTx(t.Context(), func(tx pg.Tx) error {
 		return New(db).BackfillBalances(t.Context(),
 			tx)
@@ -100,5 +103,8 @@ func TestBackfillLoan(t *testing.T) {
 	if days, err := pg.Values[string](t.Context(), db, `select current::text from account_balance
 		order by day`); err != nil || len(days) != 2 || days[0] != "950.00" || days[1] != "900.00" {
 		t.Errorf("%v %v", days, err)
+	}
+	if p, err := New(db).Proof(t.Context(), db, ProveAccount{ID: loan.Short()}); err != nil || p.Status != proved {
+		t.Errorf("the books do not add up: %+v, %v", p, err)
 	}
 }

@@ -14,23 +14,37 @@ import (
 
 // What a person can hold of an account.
 const (
-	heldName   = "display_name"
-	heldOwner  = "owner"
-	heldHidden = "hidden"
+	heldDisplay     = "display_name"
+	heldOwner       = "owner"
+	heldHidden      = "hidden"
+	heldName        = "name"
+	heldCurrency    = "iso_currency_code"
+	heldInstitution = "institution_name"
+	heldType        = "type"
+	heldSubtype     = "subtype"
+	heldMethod      = "balance_method"
+	heldClosed      = "closed_on"
 )
 
 // definition is what the journal records of an account: what the household said of it. What the
 // bank says is not undone.
 var definition = journal.Definition{
 	Subject: journal.Account, Table: "account",
-	Columns: []string{"display_name", "owner_id", "hidden", "held"},
+	Columns: []string{
+		"display_name", "owner_id", "hidden", "held", "review_from", "currency", "type", "subtype", "institution_name",
+		"balance_method", "closed_on",
+	},
 }
+
+// fieldName is the name of an account kept by hand. It is no part of the record, because the names
+// of other accounts are the banks' own, and not undone.
+const fieldName = "name"
 
 // Subjects returns the subjects that reverts restore.
 func (r *Register) Subjects() []journal.Subject {
 	d := definition
 	d.Fits = fits
-	return []journal.Subject{d}
+	return []journal.Subject{subject{d, r}}
 }
 
 // Made returns the entries of accounts that were just added, for the change that adds them. A
@@ -66,25 +80,43 @@ type record struct {
 	OwnerID     *id.ID   `json:"owner_id"`
 	Hidden      bool     `json:"hidden"`
 	Held        []string `json:"held"`
+	Currency    string   `json:"currency"`
+	Institution *string  `json:"institution_name"`
+	Type        string   `json:"type"`
+	Subtype     *string  `json:"subtype"`
+	Method      string   `json:"balance_method"`
+	ClosedOn    *pg.Date `json:"closed_on"`
 }
 
 // differs are the fields that can be held and are not the same in both.
 func (r record) differs(o record) []string {
 	var out []string
-	if !same(r.DisplayName, o.DisplayName) {
-		out = append(out, heldName)
-	}
-	if !same(r.OwnerID, o.OwnerID) {
-		out = append(out, heldOwner)
-	}
-	if r.Hidden != o.Hidden {
-		out = append(out, heldHidden)
+	for _, f := range []struct {
+		name string
+		same bool
+	}{
+		{heldDisplay, same(r.DisplayName, o.DisplayName)},
+		{heldOwner, same(r.OwnerID, o.OwnerID)},
+		{heldHidden, r.Hidden == o.Hidden},
+		{heldCurrency, r.Currency == o.Currency},
+		{heldInstitution, same(r.Institution, o.Institution)},
+		{heldType, r.Type == o.Type},
+		{heldSubtype, same(r.Subtype, o.Subtype)},
+		{heldMethod, r.Method == o.Method},
+		{heldClosed, same(r.ClosedOn, o.ClosedOn)},
+		// The name is a field of its own; whether it is held is in the record.
+		{heldName, slices.Contains(r.Held, heldName) == slices.Contains(o.Held, heldName)},
+	} {
+		if !f.same {
+			out = append(out, f.name)
+		}
 	}
 	return out
 }
 
-// fits says which accounts cannot become so: those that would go while transactions are in them,
-// that a person holds against an agent, whose owner left, or that went themselves since.
+// fits says which accounts cannot become so: those that would go, or change their currency, while
+// transactions are in them, that a person holds against an agent, whose owner left, or that went
+// themselves since.
 func fits(ctx context.Context, tx pg.Tx, entries []journal.Entry) ([]journal.Skipped, error) {
 	ids := make([]id.ID, len(entries))
 	for i, e := range entries {
@@ -121,7 +153,8 @@ func fits(ctx context.Context, tx pg.Tx, entries []journal.Entry) ([]journal.Ski
 		switch {
 		case there[e.SubjectID] != nil && holds(was, to, e.After == nil, op.ActorOf(ctx)):
 			left = append(left, journal.Skip(e, "held"))
-		case gone || e.After == nil && slices.Contains(filled, e.SubjectID):
+		case gone || slices.Contains(filled, e.SubjectID) &&
+			(e.After == nil || e.Before != nil && was.Currency != to.Currency):
 			left = append(left, journal.Skip(e, "conflict"))
 		}
 	}

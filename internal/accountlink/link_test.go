@@ -120,7 +120,7 @@ func (w *world) state(t *testing.T) []string {
 
 func (w *world) totals(t *testing.T, include ...string) string {
 	t.Helper()
-	s, err := total.New(w.books).Summary(w.ctx, w.db, total.SummaryRequest{Include: include})
+	s, err := total.New(w.books, account.New(w.db)).Summary(w.ctx, w.db, total.SummaryRequest{Include: include})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -286,6 +286,8 @@ func TestRowsComeAndGo(t *testing.T) {
 
 // TestOrderChangesNothing: whatever the order in which rows come, and however many sweeps are
 // between, the same pairs are found as by one sweep over all.
+//
+//test:sequential
 func TestOrderChangesNothing(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(8) {
@@ -420,7 +422,7 @@ func TestTotalsAreTrue(t *testing.T) {
 	if share := float64(right) / float64(len(rows)); share < 0.99 {
 		t.Errorf("precision %.4f of %d", share, len(rows))
 	}
-	s, err := total.New(w.books).Summary(w.ctx, w.db, total.SummaryRequest{})
+	s, err := total.New(w.books, account.New(w.db)).Summary(w.ctx, w.db, total.SummaryRequest{})
 	if err != nil {
 		t.Fatal(err)
 	}

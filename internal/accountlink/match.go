@@ -278,7 +278,8 @@ const (
 // recomputeExclusions updates transactions to what their confirmed matches say. They are locked
 // first and their matches read after, so that of two calls about the same transaction the second
 // sees what the first did. Where a transaction has several matches, the one that says where the
-// money went is shown before the one that says who repeats it.
+// money went is shown before the one that says who repeats it. What was entered by hand and is
+// matched with the bank's repeats that.
 func (l *Links) recomputeExclusions(ctx context.Context, tx pg.Tx, ids []id.ID) error {
 	ids = slices.Clone(ids)
 	slices.SortFunc(ids, func(a, b id.ID) int { return strings.Compare(a.String(), b.String()) })
@@ -299,10 +300,13 @@ func (l *Links) recomputeExclusions(ctx context.Context, tx pg.Tx, ids []id.ID) 
 				join account_link l on l.id = m.account_link_id join transaction p on p.id = m.primary_id
 					join transaction r on r.id = m.mirror_id
 				where not m.broken and `+confidence+` = 'confirmed' and `+fits+`)
-			select t.id, (array_agg(c.other order by c.kind = 'transfer' desc, c.id))[1] as linked_id,
-				coalesce(bool_or(c.copy and c.kind = 'mirror'), false) as excluded, coalesce(bool_or(c.kind = 'transfer'), false) as transfer
+			select t.id, coalesce(h.bank_id, (array_agg(c.other order by c.kind = 'transfer' desc, c.id))[1]) as linked_id,
+				h.bank_id is not null or coalesce(bool_or(c.copy and c.kind = 'mirror'), false) as excluded,
+				coalesce(bool_or(c.kind = 'transfer'), false) as transfer
 			from unnest($1::uuid[]) t (id) left join counting c on c.transaction_id = t.id
-			group by t.id`, part)
+			left join lateral (select x.bank_id from manual_match x join transaction b on b.id = x.bank_id
+				where x.manual_id = t.id and x.state = 'matched' and b.deleted_at is null) h on true
+			group by t.id, h.bank_id`, part)
 		if err != nil {
 			return err
 		}
@@ -325,7 +329,12 @@ func (l *Links) Follow(ctx context.Context, tx pg.Tx, ids []id.ID) error {
 	if err != nil {
 		return err
 	}
-	return l.recomputeExclusions(ctx, tx, found)
+	byHand, err := pg.Values[id.ID](ctx, tx, `select manual_id from manual_match
+		where state = 'matched' and (bank_id = any($1) or manual_id = any($1))`, ids)
+	if err != nil {
+		return err
+	}
+	return l.recomputeExclusions(ctx, tx, append(found, byHand...))
 }
 
 // refit breaks the matches of a link, or of transactions, that no longer fit, restores those that

@@ -100,6 +100,8 @@ func (t *truth) score(found []pair) (right int, precision, recall float64) {
 
 // TestPrecision holds the matcher against households with an additional card, transfers, and what
 // only looks like them.
+//
+//test:sequential
 func TestPrecision(t *testing.T) {
 	t.Parallel()
 	seeds := 20

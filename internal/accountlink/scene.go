@@ -8,6 +8,7 @@ import (
 
 	"coffer/internal/errs"
 	"coffer/internal/id"
+	"coffer/internal/journal"
 	"coffer/internal/pg"
 )
 
@@ -152,8 +153,9 @@ func (s *scene) pass(ctx context.Context, tx pg.Tx) error {
 	rows, err := tx.Query(ctx, `
 		select t.id, t.account_id, t.date - date '1970-01-01', (t.amount * 100)::bigint, t.currency, t.descriptor_id
 			from transaction t
-		where t.deleted_at is null and t.amount <> 0 and t.date between date '1970-01-01' + $1::int
+		where t.deleted_at is null and t.amount <> 0 and `+journal.BankRow+` and t.date between date '1970-01-01' + $1::int
 			and date '1970-01-01' + $2::int
+			and not exists (select from manual_match x where x.manual_id = t.id and x.state = 'matched')
 		order by t.currency, abs(t.amount), t.date, t.id`, s.window.from, s.window.to)
 	if err != nil {
 		return err

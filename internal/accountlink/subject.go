@@ -214,6 +214,35 @@ func (s subject) match(ctx context.Context, tx pg.Tx, e journal.Entry) (reason s
 	return "", s.links.judge(ctx, tx, *e.Ref, found[0].side, e.After, e.AfterSource)
 }
 
+// Rows returns whole links, for a plan that will create them.
+func (subject) Rows(ctx context.Context, q pg.Querier, ids []id.ID) (map[id.ID]json.RawMessage, error) {
+	type row struct {
+		ID  id.ID           `db:"id"`
+		Row json.RawMessage `db:"row"`
+	}
+	rows, err := pg.All[row](ctx, q, `select id, to_jsonb(l) as row from account_link l where id = any($1)`, ids)
+	out := make(map[id.ID]json.RawMessage, len(rows))
+	for _, r := range rows {
+		out[r.ID] = r.Row
+	}
+	return out, err
+}
+
+// Make creates links of a plan, each as if nobody had made it. Two accounts have one link, so one
+// that somebody else made meanwhile keeps the plan's from being created.
+func (subject) Make(ctx context.Context, tx pg.Tx, rows []json.RawMessage) error {
+	printed, err := json.Marshal(rows)
+	if err != nil {
+		return fmt.Errorf("print planned links: %w", err)
+	}
+	_, err = pg.Exec(ctx, tx, `
+		insert into account_link (id, short_id, primary_id, mirror_id, kind, confidence, created_at, updated_at,
+			deleted_at)
+		select id, short_id, primary_id, mirror_id, kind, 'auto', created_at, updated_at, clock_timestamp()
+		from jsonb_populate_recordset(null::account_link, $1::text::jsonb) on conflict do nothing`, string(printed))
+	return err
+}
+
 // Writes returns what undoing these entries costs an agent's budget.
 func (subject) Writes(ctx context.Context, q pg.Querier, entries []journal.Entry) (int, error) {
 	n := 0

@@ -7,7 +7,9 @@ import (
 	"coffer/internal/errs"
 	"coffer/internal/id"
 	"coffer/internal/job"
+	"coffer/internal/journal"
 	"coffer/internal/ledger"
+	"coffer/internal/op"
 	"coffer/internal/pg"
 )
 
@@ -20,7 +22,10 @@ const (
 // Kinds are the jobs of links.
 func (l *Links) Kinds() []job.Kind {
 	return []job.Kind{
-		{Name: ReconcileKind, Unit: "transactions", Work: l.work, Retries: 5},
+		{
+			Name: ReconcileKind, Unit: "transactions", Work: l.work, Retries: 5,
+			Results: []*op.Schema{op.SchemaOf[Reconciled]()},
+		},
 		{Name: SettleKind, Unit: "transactions", Work: l.settleAll, Retries: 5},
 	}
 }
@@ -106,12 +111,12 @@ func (l *Links) settleAll(ctx context.Context, run *job.Run) (any, error) {
 				return step, err
 			}
 			if !begun {
-				if step.Total, err = pg.Value[int64](ctx, tx, `select count(*) from transaction
-					where account_id = any($1)`, accounts); err != nil {
+				if step.Total, err = pg.Value[int64](ctx, tx, `select count(*) from transaction t
+					where account_id = any($1) and `+journal.BankRow, accounts); err != nil {
 					return step, err
 				}
 			}
-			ids, err := pg.Values[id.ID](ctx, tx, `select id from transaction where account_id = any($1) and id > $2
+			ids, err := pg.Values[id.ID](ctx, tx, `select id from transaction t where account_id = any($1) and id > $2 and `+journal.BankRow+`
 				order by id limit $3`, accounts, at.After, settleSize)
 			if more = len(ids) > 0; err != nil || !more {
 				return step, err
@@ -145,7 +150,7 @@ func (l *Links) touch(ctx context.Context, tx pg.Tx, link id.ID) error {
 }
 
 // AfterSync looks for pairs of what a sync or an import brought, as its last step.
-func (l *Links) AfterSync(ctx context.Context, run *job.Run) error {
+func (l *Links) AfterSync(ctx context.Context, run *job.Run, _ bool) error {
 	return run.Batch(ctx, func(ctx context.Context, tx pg.Tx) (job.Step, error) {
 		_, err := l.Sweep(ctx, tx)
 		return job.Step{}, err

@@ -16,6 +16,7 @@ import (
 	"coffer/internal/accountlink"
 	"coffer/internal/archive"
 	"coffer/internal/auth"
+	"coffer/internal/byhand"
 	"coffer/internal/counterparty"
 	"coffer/internal/errs"
 	"coffer/internal/feed"
@@ -29,8 +30,10 @@ import (
 	"coffer/internal/member"
 	"coffer/internal/op"
 	"coffer/internal/overview"
+	"coffer/internal/pattern"
 	"coffer/internal/pg"
 	"coffer/internal/reference"
+	"coffer/internal/removal"
 	"coffer/internal/report"
 	"coffer/internal/rest"
 	"coffer/internal/rulebook"
@@ -39,8 +42,13 @@ import (
 	"coffer/internal/signin"
 	"coffer/internal/signin/oauth"
 	"coffer/internal/statement"
+	"coffer/internal/target"
 	"coffer/internal/total"
+	"coffer/internal/view"
 	"coffer/internal/webhook"
+	"coffer/internal/workflow"
+	"coffer/internal/workflow/agent"
+	"coffer/internal/workflow/eval"
 	"github.com/prometheus/client_golang/prometheus"
 )
 
@@ -64,19 +72,27 @@ type App struct {
 	Accounts     *account.Register
 	Books        *ledger.Books
 	Totals       *total.Totals
+	Patterns     *pattern.Patterns
 	Others       *counterparty.Counterparties
 	Rules        *rulebook.Rulebook
 	Links        *accountlink.Links
+	Hand         *byhand.Hand
 	Setting      *setting.Settings
 	Reports      *report.Reports
+	Targets      *target.Targets
 	Overviews    *overview.Overviews
+	Views        *view.Views
 	References   *reference.References
 	Feed         *feed.Feed
 	LinkSessions *linksession.Sessions
 	Statements   *statement.Statements
+	Removals     *removal.Removals
 	Members      *member.Members
 	Hooks        *webhook.Webhooks
 	Archive      *archive.Archive
+	Workflows    *workflow.Workflows
+	Plans        *workflow.Plans
+	Agent        *agent.Agent
 	Runner       *op.Runner
 	Tools        *mcp.Tools
 	Desk         *signin.Desk
@@ -137,6 +153,8 @@ func BuildWith(ctx context.Context, c Config, o pg.Options, log *slog.Logger) (*
 		DB: db, Log: log, Observe: observer(a.Metrics, db), Words: op.WordsOf(a.Ops()),
 		Candidates: candidates(),
 	}
+	a.Plans.Use(a.Runner, a.Ops())
+	a.Agent.Use(a.Runner, a.Ops())
 	a.Jobs.Observe = jobObserver(a.Metrics)
 	a.Tools = &mcp.Tools{Ops: a.Ops(), Runner: a.Runner, Version: Version, Log: log}
 	return a, nil
@@ -157,28 +175,42 @@ func parts(w wires) *App {
 	a := &App{DB: db, Auth: auth.New(db), Jobs: job.New(db, w.log)}
 	a.system, a.ops = &system{app: a}, sync.OnceValue(a.menu)
 	// whatever else points at categories joins here
-	a.Filing = filing.New(ledger.CategoryUser{}, counterparty.CategoryUser{}, rulebook.CategoryUser{})
+	a.Filing = filing.New(ledger.CategoryUser{}, counterparty.CategoryUser{}, rulebook.CategoryUser{},
+		target.CategoryUser{})
 	a.Accounts = account.New(db)
 	a.Books = ledger.New(db, a.Filing)
-	a.Totals = total.New(a.Books)
+	a.Totals = total.New(a.Books, a.Accounts)
+	a.Patterns = pattern.New(a.DB, a.Books)
 	a.Others = counterparty.New(a.Filing, a.Books)
 	a.Rules = rulebook.New(db, a.Filing, a.Books, a.Jobs)
 	a.Links = accountlink.New(db, a.Books, a.Jobs)
 	a.Books.Tell(a.Links)
+	a.Hand = byhand.New(a.Books, a.Rules, a.Links)
+	a.Books.Pair(a.Hand)
 	w.setting.DB = db
+	w.setting.Rezoned = func(ctx context.Context, tx pg.Tx) error { return a.Workflows.Rezone(ctx, tx) }
 	a.Setting = setting.New(w.setting)
 	a.Reports = report.New()
-	a.Overviews = overview.New(a.Totals)
+	a.Targets = target.New(a.Filing, a.Totals)
+	a.Overviews = overview.New(a.Totals, a.Accounts)
+	a.Views = view.New(a.Books)
 	a.References = reference.New(a.Filing)
 	a.Feed = feed.New(feed.Config{
 		DB: db, Auth: a.Auth, Accounts: a.Accounts, Books: a.Books, Rules: a.Rules, Jobs: a.Jobs, Ring: w.ring,
 		Providers: a.Setting,
-		Then:      []func(context.Context, *job.Run) error{a.Links.AfterSync},
+		Then: []func(context.Context, *job.Run, bool) error{
+			a.Links.AfterSync,
+			a.Patterns.AfterSync, // what is linked is no recurring payment
+			func(ctx context.Context, run *job.Run, changed bool) error { // there are no Workflows yet
+				return a.Workflows.AfterSync(ctx, run, changed)
+			},
+		},
 	})
 	a.LinkSessions = linksession.New(linksession.Config{
 		DB: db, Feed: a.Feed, Ring: w.ring, Pages: w.config.pagesAt(), Webhooks: w.config.PublicURL,
 	})
 	a.Statements = statement.New(db, a.Feed, a.Accounts, a.Books, a.Rules, a.Jobs)
+	a.Removals = removal.New(a.Accounts, a.Books, a.Jobs)
 	a.Members = member.New(a.Auth, a.Feed, a.Accounts)
 	a.Hooks = webhook.New(webhook.Config{
 		DB: db, Feed: a.Feed, Sessions: a.LinkSessions, Jobs: a.Jobs, Ring: w.ring, Log: w.log,
@@ -188,8 +220,18 @@ func parts(w wires) *App {
 		Address: w.config.address(),
 	})
 	a.Journal = journal.New(journal.Config{DB: db, Subjects: slices.Concat(a.Filing.Subjects(), a.Books.Subjects(),
-		a.Accounts.Subjects(), a.Others.Subjects(), a.Rules.Subjects(), a.Links.Subjects(), a.Reports.Subjects())})
+		a.Hand.Subjects(), a.Accounts.Subjects(), a.Others.Subjects(), a.Rules.Subjects(), a.Links.Subjects(),
+		a.Reports.Subjects(), a.Targets.Subjects(), a.Patterns.Subjects())})
 	a.Undo = journal.NewUndo(a.Journal, a.Jobs)
+	a.Workflows = workflow.New(workflow.Config{
+		DB: db, Jobs: a.Jobs, Books: a.Books, Settings: a.Setting, Undo: a.Undo, Reports: a.Reports, Menu: a.Ops,
+	})
+	store := &workflow.Store{Journal: a.Journal, Reports: a.Reports}
+	a.Plans = workflow.NewPlans(db, store)
+	a.Agent = agent.New(agent.Config{
+		DB: db, Store: store, Journal: a.Journal, Books: a.Books, Reports: a.Reports, Models: a.Setting,
+		Evals: eval.New(a.Rules),
+	})
 	a.Jobs.Add(a.kinds()...)
 	return a
 }
@@ -199,9 +241,10 @@ func (a *App) Ops() []*op.Op { return a.ops() }
 
 func (a *App) menu() []*op.Op {
 	return forAdmins(slices.Concat(a.system.ops(), a.Auth.Ops(), a.Jobs.Ops(), a.LinkSessions.Ops(), a.Feed.Ops(),
-		a.Statements.Ops(), a.Members.Ops(), a.Hooks.Ops(), a.Filing.Ops(), a.Books.Ops(), a.Accounts.Ops(),
-		a.Totals.Ops(), a.Others.Ops(), a.Rules.Ops(), a.References.Ops(), a.Links.Ops(), a.Journal.Ops(),
-		a.Undo.Ops(), a.Archive.Ops(), a.Setting.Ops(), a.Reports.Ops(), a.Overviews.Ops()))
+		a.Statements.Ops(), a.Members.Ops(), a.Hooks.Ops(), a.Filing.Ops(), a.Books.Ops(), a.Hand.Ops(),
+		a.Accounts.Ops(), a.Totals.Ops(), a.Patterns.Ops(), a.Others.Ops(), a.Rules.Ops(), a.References.Ops(),
+		a.Links.Ops(), a.Journal.Ops(), a.Undo.Ops(), a.Archive.Ops(), a.Setting.Ops(), a.Reports.Ops(), a.Views.Ops(),
+		a.Targets.Ops(), a.Removals.Ops(), a.Overviews.Ops(), a.Workflows.Ops(), a.Plans.Ops()))
 }
 
 // Groups describes each noun of the menu.
@@ -213,6 +256,8 @@ var Groups = map[string]string{
 	"auth":         "Signing in and out.",
 	"assistant":    "Programs that members allowed to act in their name.",
 	"annotation":   "What happened to a transaction.",
+	"balance":      "What accounts stood at, as people state it.",
+	"cashflow":     "Where money came from and where it went.",
 	"category":     "The categories of transactions: a tree of two levels.",
 	"change":       "What was done, by whom, and how to undo it.",
 	"comment":      "What people and agents wrote about transactions.",
@@ -223,11 +268,19 @@ var Groups = map[string]string{
 	"job":          "Long work that continues after the call: its progress and its result.",
 	"key":          "API keys: who may call, and what they may do.",
 	"login-method": "Members' sign-in methods.",
+	"me":           "The signed-in member's own sign-in methods, sessions and assistants.",
 	"model":        "Where models are asked, and what they cost.",
+	"net-worth":    "What the household owns and owes over time.",
 	"overview":     "The household at a glance.",
+	"pulse":        "Whether anything changed or needs attention.",
+	"prompt-block": "Texts that the prompts of several workflows share.",
+	"proof":        "Whether the transactions of accounts explain their balances.",
 	"provider":     "The companies through which banks are linked, and their configuration.",
 	"quarantine":   "Rows from banks that could not be read.",
+	"rate":         "The household's own exchange rates.",
+	"recurring":    "Payments that come back regularly, and their price changes.",
 	"report":       "What people and agents wrote for the household to read.",
+	"review":       "What waits for review, by payee.",
 	"rule":         "What happens to transactions as they arrive.",
 	"connection":   "Connections to banks, and connections for CSV files.",
 	"sync":         "What was read from banks, and when.",
@@ -235,9 +288,13 @@ var Groups = map[string]string{
 	"session":      "Members' sessions.",
 	"setup":        "What a new installation still needs.",
 	"tag":          "Open-ended labels for transactions.",
+	"target":       "What the household means to spend in a month, and what is left of it.",
 	"transaction":  "Transactions: find them, add them up, categorize them.",
 	"user":         "The people of the household.",
+	"view":         "Saved filters of the list of transactions.",
 	"webhook":      "Webhook events from providers.",
+	"workflow":     "The household's own agents: what they do, when they start, what limits them.",
+	"workflow-run": "Runs of workflows: what they did, planned and cost.",
 	"version":      "Which build of the service this is.",
 }
 
@@ -246,7 +303,7 @@ var idle = sync.OnceValue(func() *App { return parts(wires{}) })
 
 // papers are the documents of the menu.
 var papers = sync.OnceValues(func() (rest.Papers, error) {
-	return rest.Print(Menu(), RawMenu(), Groups, Version)
+	return rest.Print(Menu(), RawMenu(), Groups, JobResults(), Version)
 })
 
 // Menu returns every operation without a database behind it, for documents and help.
@@ -264,7 +321,7 @@ func (a *App) Raw() []rest.Raw {
 
 // documented are the raw routes that the document shows.
 func (a *App) documented() []rest.Raw {
-	return append(append(a.system.raw(), a.jobEvents(), a.download()), a.desk()...)
+	return append(append(a.system.raw(), a.jobEvents(), a.transcript(), a.download()), a.desk()...)
 }
 
 // RawMenu is Raw for documents.
@@ -378,6 +435,20 @@ func (a *App) ready(ctx context.Context, patience time.Duration) error {
 	}
 	for _, s := range steps {
 		a.Log.Info("migrated", "step", s)
+	}
+	filled, err := a.Books.FillPayees(ctx)
+	if err != nil {
+		return err
+	}
+	if filled > 0 {
+		a.Log.Info("grouped wordings by payee", "wordings", filled)
+	}
+	shipped, err := a.Workflows.FillPresets(ctx)
+	if err != nil {
+		return err
+	}
+	if shipped > 0 {
+		a.Log.Info("stored shipped workflows", "texts", shipped)
 	}
 	return a.checkKey(ctx)
 }

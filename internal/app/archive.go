@@ -104,7 +104,7 @@ func fetch(ctx context.Context, c *cli.CLI, format string, w io.Writer) error {
 			return errs.New(errs.Unavailable, "the export failed: %s (%s)", now.Error.Message, now.Error.Code)
 		}
 		if now.Ended() {
-			var link archive.Link
+			var link archive.ExportLink
 			if json.Unmarshal(now.Result, &link) != nil || link.URL == nil {
 				return errs.New(errs.Unavailable, "the export ended without a link (%s); try again", now.State)
 			}

@@ -11,9 +11,13 @@ import (
 	"strings"
 	"testing"
 
+	"coffer/internal/account"
 	"coffer/internal/app"
 	"coffer/internal/banksim"
 	"coffer/internal/household"
+	"coffer/internal/id"
+	"coffer/internal/money"
+	"coffer/internal/op"
 	"coffer/internal/pg"
 	"coffer/internal/pg/pgtest"
 	"coffer/internal/seal"
@@ -70,6 +74,69 @@ func (w *world) sync(t *testing.T, connection string) string {
 	return r.body
 }
 
+// standsToday checks that every account which states a balance stands at something today, and that
+// the others say that nobody stated one. Plaid states the balance of each account, Teller those of
+// its rows.
+func (w *world) standsToday(t *testing.T, book *banksim.Book, all bool) {
+	t.Helper()
+	accounts, err := w.Accounts.Accounts(t.Context(), w.DB, op.None{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	known := 0
+	for _, a := range accounts {
+		if (a.BalanceToday == nil) != (a.BalanceDate == nil) || (a.BalanceToday == nil) != (a.BalanceSource == nil) {
+			t.Errorf("%+v", a)
+		}
+		if a.BalanceToday != nil {
+			known++
+		}
+	}
+	want := 0
+	for _, a := range book.Accounts() {
+		if a.Current != nil {
+			want++
+		}
+	}
+	if known == 0 || all && known < want {
+		t.Errorf("%d of %d accounts stand at something today, %d state a balance", known, len(accounts), want)
+	}
+}
+
+// provedByRows checks that the balances which rows state are the accounts', with the sign of each,
+// and prove the books.
+func (w *world) provedByRows(t *testing.T, book *banksim.Book) {
+	t.Helper()
+	proofs, err := w.Accounts.Proofs(t.Context(), w.DB, op.None{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	checked := 0
+	for _, a := range book.Accounts() {
+		type stated struct {
+			Account id.ID        `db:"account_id"`
+			Current money.Amount `db:"current"`
+		}
+		last, err := pg.All[stated](t.Context(), w.DB, `select b.account_id, b.current from account_balance b
+			join account a on a.id = b.account_id where a.provider_id = $1 and b.exact and b.source = 'provider'
+			order by b.day desc limit 1`, a.ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(last) == 0 || a.Current == nil {
+			continue
+		}
+		at := slices.IndexFunc(proofs, func(p account.AccountProof) bool { return p.AccountID == last[0].Account })
+		if last[0].Current != *a.Current || proofs[at].Status != "proved" {
+			t.Errorf("%s account: stands at %s, want %s; %+v", a.Type, last[0].Current, *a.Current, proofs[at])
+		}
+		checked++
+	}
+	if checked == 0 {
+		t.Error("no account had a balance that its rows state")
+	}
+}
+
 // A bank is linked and synced through each provider, over real connections to its simulator, and
 // the books equal what the bank has, also after it moved on.
 func TestBanksOverTheirProtocols(t *testing.T) {
@@ -121,6 +188,10 @@ func TestBanksOverTheirProtocols(t *testing.T) {
 			body, book := start()
 			connection := w.link(t, body)
 			w.holdsBook(t, book)
+			w.standsToday(t, book, name == "plaid")
+			if name == "teller" {
+				w.provedByRows(t, book)
+			}
 			rows := book.Rows()
 			book.Change(rows[len(rows)-1].ID, func(r *banksim.Row) { r.Name = "CHANGED" })
 			ids := func() map[string]bool {

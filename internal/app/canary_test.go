@@ -303,7 +303,12 @@ func TestCanariesInArguments(t *testing.T) { //nolint:tparallel // the group wai
 		calls++
 		mu.Unlock()
 		if answer.fault.Code == "" && answer.status < 400 {
-			return // it was taken as what it may be: a name, a comment
+			// It was taken as what it may be: a name, a comment. A tag would be suggested to others.
+			if _, err := b.DB.Exec(t.Context(), `update tag set deleted_at = now()
+				where deleted_at is null and slug like '%dec0de%'`); err != nil {
+				t.Error(err)
+			}
+			return
 		}
 		watch.answer(t, o.ID()+" with "+value, answer.reply)
 		mu.Lock()

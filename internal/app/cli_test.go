@@ -36,7 +36,8 @@ func TestCommandsRunOnBothSides(t *testing.T) {
 	}
 	oneOf := map[string]string{"rule.match": "--merchant=Shop"} // one of two must be given, which no schema says
 	for _, o := range app.Menu() {
-		if o.Route == "" || o.Writes || needsArguments(o) || o.Name == "key.me" {
+		if o.Route == "" || o.Own || o.Writes || needsArguments(o) || o.Name == "key.me" ||
+			o.Name == "rule.suggest" /* for a payee that is there */ {
 			continue
 		}
 		args := strings.Split(o.Name, ".")
@@ -48,7 +49,7 @@ func TestCommandsRunOnBothSides(t *testing.T) {
 			t.Errorf("coffer %s on the database: exit %d, %s", strings.Join(args, " "), code, fail)
 		}
 		there, fail, code := run(remote, args...)
-		if code != 0 || timeOfAnswer.ReplaceAllString(here, "") != timeOfAnswer.ReplaceAllString(there, "") {
+		if code != 0 || sameForAll(here) != sameForAll(there) {
 			t.Errorf("coffer %s on a server: exit %d, %s\n%s\n%s", strings.Join(args, " "), code, fail, here, there)
 		}
 	}
@@ -115,6 +116,14 @@ func TestCommandsRunOnBothSides(t *testing.T) {
 	if _, fail, code := run(nil, "tag", "list"); code != 2 || !strings.Contains(fail, "COFFER_DATABASE_URL") {
 		t.Errorf("nowhere to run: exit %d, %s", code, fail)
 	}
+}
+
+// caller is who asks, which is the operator on the database and the key's owner on a server.
+var caller = regexp.MustCompile(`"you":\{[^}]*\},`)
+
+// sameForAll is an answer without what depends on when and by whom it is asked for.
+func sameForAll(s string) string {
+	return caller.ReplaceAllString(timeOfAnswer.ReplaceAllString(s, ""), "")
 }
 
 // timeOfAnswer is when something was looked at, which two calls do not share.

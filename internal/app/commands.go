@@ -43,12 +43,14 @@ func CommandLine(config Config, in io.Reader, out, fail io.Writer) *cli.CLI {
 		Err:      fail,
 		Examples: examples, Empty: empty, JobOp: "job.get", Zone: zone,
 		Also:    map[string]string{"change.get": "change.entries"},
+		Shows:   map[string]string{"workflow.run": "workflow-run.get", "workflow.eval": "workflow-run.get"},
+		Next:    next,
 		Results: map[string]*op.Schema{rulebook.ApplyKind: op.SchemaOf[rulebook.Rehearsal]()},
 		Local:   func(ctx context.Context) (cli.Caller, func(), error) { return openLocal(ctx, config) },
 	}
 	c.Extra = map[string][]*cobra.Command{
 		"": commands(c, config), "key": {rotateCommand(config)},
-		"connection": {linkCommand(c)},
+		"connection": {linkCommand(c)}, "workflow-run": {transcriptCommand(c, config)},
 	}
 	return c
 }
@@ -75,14 +77,17 @@ func zone(ctx context.Context, caller cli.Caller) *time.Location {
 
 // empty says what to do about lists that are empty at first.
 var empty = map[string]string{
-	"transaction.list": "Link a bank with coffer connection link, or import a bank's file with coffer csv import.",
-	"account.list":     "Link a bank with coffer connection link, or import a bank's file with coffer csv import.",
-	"connection.list":  "Link a bank with: coffer connection link --provider " + all.Default(),
-	"change.list":      "Changes appear here when someone edits, imports or syncs; each can be reverted.",
-	"job.list":         "Syncs, imports and applied rules appear here.",
-	"sync.list":        "Start one with: coffer sync start",
-	"quarantine.list":  "Every row that banks sent could be read.",
-	"webhook.list":     "Providers send them if they can reach this server.",
+	"transaction.list":  "Link a bank with coffer connection link, or import a bank's file with coffer csv import.",
+	"account.list":      "Link a bank with coffer connection link, or import a bank's file with coffer csv import.",
+	"connection.list":   "Link a bank with: coffer connection link --provider " + all.Default(),
+	"change.list":       "Changes appear here when someone edits, imports or syncs; each can be reverted.",
+	"job.list":          "Syncs, imports and applied rules appear here.",
+	"sync.list":         "Start one with: coffer sync start",
+	"quarantine.list":   "Every row that banks sent could be read.",
+	"workflow-run.list": "Start one with: coffer workflow run review-queue",
+	"recurring.list":    "They are found after syncs and imports; coffer recurring create adds one.",
+	"target.list":       "Set one with: coffer target create --category food_and_drink --amount 400.00",
+	"webhook.list":      "Providers send them if they can reach this server.",
 	"account-link.list": "They are proposed after syncs when two accounts show the same payments; " +
 		"coffer account-link create creates one.",
 }
@@ -93,10 +98,13 @@ var meant = map[string]string{
 	"ls":     "coffer transaction list",
 	"status": "coffer overview, coffer sync health or coffer doctor", "balance": "coffer account list",
 	"balances": "coffer account list",
+	"budget":   "coffer target list", "budgets": "coffer target list",
+	"subscription": "coffer recurring list", "subscriptions": "coffer recurring list", "bills": "coffer recurring list",
 	"spending": "coffer transaction summary", "spend": "coffer transaction summary",
 	"expenses": "coffer transaction summary", "income": "coffer transaction summary",
 	"report": "coffer report list", "bank": "coffer connection link", "banks": "coffer connection list",
-	"link": "coffer connection link",
+	"link":  "coffer connection link",
+	"agent": "coffer workflow list", "agents": "coffer workflow list",
 	"undo": "coffer change revert", "history": "coffer change list", "log": "coffer change list",
 	"member": "coffer user list", "members": "coffer user list",
 	"merchant": "coffer counterparty list", "merchants": "coffer counterparty list",
@@ -168,25 +176,15 @@ func commands(c *cli.CLI, config Config) []*cobra.Command {
 		Use: "openapi", Short: "Print the API's OpenAPI document", Args: cobra.NoArgs,
 		Example: "  coffer openapi > openapi.yaml",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			_, err := fmt.Fprint(cmd.OutOrStdout(), rest.Document(Menu(), RawMenu(), Groups).YAML())
+			_, err := fmt.Fprint(cmd.OutOrStdout(), rest.Document(Menu(), RawMenu(), Groups, JobResults()).YAML())
 			return err
 		},
 	}
 	return append(archiveCommands(c, config), []*cobra.Command{
-		devCommand(config), sandboxCommand(),
+		demoCommand(config), devCommand(config), sandboxCommand(c),
 		c.Login(),
 		setupCommand(config, c.In),
-		{
-			Use: "serve", Short: "Migrate the database and serve", Args: cobra.NoArgs,
-			Example: "  COFFER_DATABASE_URL=postgres://coffer@127.0.0.1:5432/coffer coffer serve",
-			RunE: func(cmd *cobra.Command, _ []string) error {
-				a, err := Build(cmd.Context(), config, config.logger())
-				if err != nil {
-					return err
-				}
-				return a.Serve(cmd.Context(), nil)
-			},
-		},
+		serveCommand(config),
 		{
 			Use: "migrate", Short: "Upgrade the database's schema", Args: cobra.NoArgs, Example: "  coffer migrate",
 			RunE: func(cmd *cobra.Command, _ []string) error {

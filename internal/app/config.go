@@ -24,10 +24,17 @@ type Config struct {
 	DatabaseMaxConns  int         `env:"DATABASE_MAX_CONNS" envDefault:"10" doc:"connections that this server's calls and jobs may use together; if two or more, some are reserved for sign-in, health probes and job leases. One more connection listens for jobs, and each running export has its own"`
 	Listen            string      `env:"LISTEN" envDefault:"127.0.0.1:8080" doc:"the address to serve on; loopback by default"`
 	PublicURL         string      `env:"PUBLIC_URL" doc:"the public address of the server, if it is not loopback"`
+	TLSCert           string      `env:"TLS_CERT" doc:"a PEM file with the certificate to serve HTTPS with, and those that vouch for it; read again when it changes"`
+	TLSKey            string      `env:"TLS_KEY" doc:"the PEM file with its key"`
 	EncryptionKey     seal.Secret `env:"ENCRYPTION_KEY" doc:"base64 of the 32-byte key that seals bank credentials; create one with: openssl rand -base64 32"`
 	EncryptionKeysOld []string    `env:"ENCRYPTION_KEYS_OLD" doc:"earlier keys, comma-separated, until coffer key rotate has run"`
 	BackupPassphrase  seal.Secret `env:"BACKUP_PASSPHRASE" doc:"encrypts the files that coffer backup writes and opens them for coffer restore"`
 	Providers         Providers   `env:"-"`
+	AnthropicKey      seal.Secret `env:"ANTHROPIC_API_KEY" doc:"the key for models of Anthropic"`
+	AnthropicURL      string      `env:"ANTHROPIC_URL" doc:"another address that speaks Anthropic's format"`
+	OpenAIKey         seal.Secret `env:"OPENAI_API_KEY" doc:"the key for models of OpenAI, or of another server that speaks its format"`
+	OpenAIURL         string      `env:"OPENAI_URL" doc:"the address of that server, such as http://127.0.0.1:11434/v1"`
+	LAN               *LAN        `env:"-"`
 	MetricsListen     string      `env:"METRICS_LISTEN" doc:"the address for Prometheus metrics at /metrics; disabled if empty"`
 	LogLevel          slog.Level  `env:"LOG_LEVEL" envDefault:"INFO" doc:"DEBUG, INFO, WARN or ERROR"`
 	LogFormat         string      `env:"LOG_FORMAT" envDefault:"text" doc:"text or json"`
@@ -99,6 +106,13 @@ func (c Config) check() error {
 			return errs.New(errs.ValidationError, "%s%s must be host:port, such as 127.0.0.1:8080", prefix, name)
 		}
 	}
+	if (c.TLSCert == "") != (c.TLSKey == "") {
+		return errs.New(errs.ValidationError, "%[1]sTLS_CERT and %[1]sTLS_KEY must be set together", prefix)
+	}
+	if c.https() && strings.HasPrefix(c.PublicURL, "http://") {
+		return errs.New(errs.ValidationError,
+			"%sPUBLIC_URL must begin with https://, because this server speaks HTTPS", prefix)
+	}
 	if u, err := url.Parse(c.PublicURL); c.PublicURL != "" &&
 		(err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https") {
 		return errs.New(errs.ValidationError,
@@ -132,9 +146,19 @@ func (c Config) address() string {
 	}
 	if host, port, err := net.SplitHostPort(c.Listen); err == nil && port != "0" &&
 		(host == "localhost" || net.ParseIP(host).IsLoopback()) {
-		return "http://" + c.Listen
+		return c.scheme() + c.Listen
 	}
 	return ""
+}
+
+// https reports whether this server itself speaks HTTPS, without a proxy.
+func (c Config) https() bool { return c.TLSCert != "" || c.LAN != nil }
+
+func (c Config) scheme() string {
+	if c.https() {
+		return "https://"
+	}
+	return "http://"
 }
 
 // origin is the scheme and host of the public address, as a browser names where a page came from.
@@ -151,7 +175,7 @@ func (c Config) base() string {
 	if a := c.address(); a != "" {
 		return a
 	}
-	return "http://" + c.Listen
+	return c.scheme() + c.Listen
 }
 
 func (c Config) logger() *slog.Logger {
@@ -173,8 +197,11 @@ type Setting struct {
 func Settings() []Setting {
 	var list []Setting
 	for f := range reflect.TypeFor[Config]().Fields() {
-		if f.Name == "Providers" {
+		switch f.Name {
+		case "Providers":
 			list = append(list, providerSettings()...)
+			continue
+		case "LAN": // a flag of serve
 			continue
 		}
 		list = append(list, Setting{prefix + f.Tag.Get("env"), f.Tag.Get("envDefault"), f.Tag.Get("doc")})

@@ -14,6 +14,7 @@ import (
 	"coffer/internal/app"
 	"coffer/internal/errs"
 	"coffer/internal/mcp"
+	"coffer/internal/op"
 	"coffer/internal/rest"
 	"github.com/getkin/kin-openapi/openapi3"
 	"github.com/getkin/kin-openapi/openapi3filter"
@@ -24,7 +25,7 @@ import (
 // The contract is committed, so that a change of it is a diff that someone reviews.
 func TestGoldens(t *testing.T) {
 	t.Parallel()
-	golden(t, "../../api/openapi.yaml", rest.Document(app.Menu(), app.RawMenu(), app.Groups).YAML())
+	golden(t, "../../api/openapi.yaml", rest.Document(app.Menu(), app.RawMenu(), app.Groups, app.JobResults()).YAML())
 	var tools []any
 	for _, o := range app.Menu() {
 		if o.Tool != "" {
@@ -76,7 +77,11 @@ func allHelp(t *testing.T) string {
 }
 
 var document = sync.OnceValues(func() (routers.Router, error) {
-	b, err := json.Marshal(rest.Document(app.Menu(), app.RawMenu(), app.Groups))
+	results := app.JobResults()
+	for _, kind := range []string{"count", "trouble"} { // jobs of tests
+		results[kind] = []*op.Schema{op.SchemaOf[countWork]()}
+	}
+	b, err := json.Marshal(rest.Document(app.Menu(), app.RawMenu(), app.Groups, results))
 	if err != nil {
 		return nil, err
 	}
@@ -109,6 +114,9 @@ func validateResponse(t testing.TB, x exchange, r reply) {
 		Status:                 r.status, Header: r.header, Body: io.NopCloser(strings.NewReader(r.body)),
 		Options: &openapi3filter.Options{IncludeResponseStatus: true, MultiError: true},
 	}
+	if req.URL.Query().Has("fields") {
+		in.Options.ExcludeResponseBody = true // the document has the whole record, and fields narrows it
+	}
 	if strings.HasPrefix(r.header.Get("Content-Type"), "text/tab-separated-values") {
 		in.Options.ExcludeResponseBody = true // text has no schema to hold it against
 	}
@@ -139,3 +147,46 @@ type recorder struct {
 }
 
 func (r *recorder) Errorf(string, ...any) { r.failed = true }
+
+// componentVerbs begin the names of bodies: what is asked for comes before what it is asked of.
+var componentVerbs = []string{
+	"Add", "Apply", "Bulk", "Categorize", "Create", "Erase", "Link", "Merge", "Patch", "Preview", "Put", "Rehearse",
+	"Revert", "Revoke", "Set", "SignIn", "Start", "Sync", "Tag", "Undo", "Update",
+}
+
+// componentNouns are nouns that no route has.
+var componentNouns = []string{"ApiKey", "Device", "Error", "File", "Household", "LinkSession", "Login", "Note", "Token"}
+
+// TestComponentsBeginWithTheirNoun: a component's name must say what it is about without the package
+// that its Go type is in. What does not is named in internal/rest/names.go.
+func TestComponentsBeginWithTheirNoun(t *testing.T) {
+	t.Parallel()
+	b, err := json.Marshal(rest.Document(app.Menu(), app.RawMenu(), app.Groups, app.JobResults()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var doc struct {
+		Components struct {
+			Schemas map[string]any `json:"schemas"`
+		} `json:"components"`
+	}
+	if err := json.Unmarshal(b, &doc); err != nil {
+		t.Fatal(err)
+	}
+	begin := slices.Concat(componentVerbs, componentNouns)
+	for group := range app.Groups {
+		noun := ""
+		for part := range strings.SplitSeq(group, "-") {
+			noun += strings.ToUpper(part[:1]) + part[1:]
+		}
+		begin = append(begin, noun, strings.TrimSuffix(noun, "y")+"ies")
+	}
+	for name := range doc.Components.Schemas {
+		if !slices.ContainsFunc(begin, func(noun string) bool { return strings.HasPrefix(name, noun) }) {
+			t.Errorf("component %s does not begin with its noun; give it another name in internal/rest/names.go", name)
+		}
+	}
+	if len(doc.Components.Schemas) < 100 {
+		t.Error("control: that is too few")
+	}
+}

@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -71,6 +72,7 @@ func diagnose(ctx context.Context, c Config, note func(what, state, mend string)
 		return false
 	}
 	defer a.DB.Close()
+	patient := ctx // a model may take longer than a database
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
 	if err := a.DB.Ping(ctx); err != nil {
@@ -108,6 +110,12 @@ func diagnose(ctx context.Context, c Config, note func(what, state, mend string)
 	if made, err := a.Auth.Any(ctx); err == nil && !made {
 		note("access", "no API key exists", "create one: coffer key create --name me --scope full_access")
 	}
+	switch t, set, err := a.Setting.TryDefault(patient); {
+	case err != nil:
+		note("model", errs.Public(err, "").Message, "coffer model get shows what is configured")
+	case set && !t.OK:
+		note("model", t.Model+": "+t.Message, "test it again: coffer model test")
+	}
 	return true
 }
 
@@ -129,11 +137,17 @@ func Probe(ctx context.Context, c Config) error {
 	if err != nil {
 		return errs.New(errs.ValidationError, "COFFER_LISTEN must be host:port, such as 127.0.0.1:8080")
 	}
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://127.0.0.1:"+port+"/api/v1/health/ready", nil)
+	at := c.scheme() + "127.0.0.1:" + port + "/api/v1/health/ready"
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, at, nil)
 	if err != nil {
 		return err
 	}
-	res, err := http.DefaultClient.Do(req)
+	client := &http.Client{Transport: &http.Transport{
+		// The certificate is for the public name. Nothing is sent, and only this machine is asked.
+		TLSClientConfig: &tls.Config{InsecureSkipVerify: c.https()}, //nolint:gosec // see above
+	}}
+	defer client.CloseIdleConnections()
+	res, err := client.Do(req)
 	if err != nil {
 		return errs.Wrap(err, errs.Unavailable,
 			"no server responds at 127.0.0.1:%s; is coffer serve running, with this COFFER_LISTEN?", port)

@@ -66,6 +66,17 @@ func demo(t *testing.T, database string) {
 	call("counterparty.create", map[string]any{"name": "Bakery"})
 	call("counterparty.create", map[string]any{"name": "Bakery II"})
 	call("counterparty.create", map[string]any{"name": "Kiosk"})
+	for _, name := range []string{"Food", "Fuel"} {
+		call("view.create", map[string]any{"name": name, "filters": map[string]any{"search": name}, "shared": true})
+	}
+	for _, category := range []string{"food_and_drink", "home"} {
+		call("target.create", map[string]any{"category": category, "amount": 400, "start_month": "2026-01"})
+	}
+	if _, err := a.Workflows.FillPresets(ctx); err != nil {
+		t.Fatal(err)
+	}
+	call("workflow.create", map[string]any{"slug": "toys", "name": "Toys", "prompt": "Say hello.", "scope": "read_only"})
+	call("prompt-block.create", map[string]any{"slug": "ours", "title": "Ours", "body": "The kiosk sells papers."})
 	call("report.create", map[string]any{"title": "June", "body": "# June\n\nWe spent less."})
 	call("rule.create", map[string]any{"rules": []any{map[string]any{
 		"name": "Fuel", "conditions": map[string]any{"field": "name", "op": "contains", "value": "tankstelle"},
@@ -77,6 +88,9 @@ func demo(t *testing.T, database string) {
 	exec(`update transaction set short_id = case n when 1 then 'k3xK9a2Q' when 2 then 'm7Pz2LbR' else 'p9WnT4cE' end
 		from (select id, row_number() over (order by date desc, id) as n from transaction limit 3) f
 			where f.id = transaction.id`)
+	exec(`insert into transaction (id, short_id, account_id, provider_id, date, amount, currency, descriptor_id, origin)
+		select gen_random_uuid(), 'n4Vb8QxZ', account_id, 'manual:1', date, amount, currency, descriptor_id, 'manual'
+		from transaction where short_id = 'm7Pz2LbR'`)
 	call("comment.create", map[string]any{"transaction_id": "k3xK9a2Q", "content": "shared with Kim"})
 	exec(records)
 	call("account-link.create", map[string]any{
@@ -125,7 +139,26 @@ const records = `
 		from (select id, row_number() over (order by id) as n from account
 			where type = 'depository' and currency = 'EUR' limit 3) f where f.id = account.id;
 	update report set short_id = 'k3xK9a2Q';
+	update saved_view set short_id = case name when 'Food' then 'k3xK9a2Q' else 'p9WnT4cE' end;
+	update target t set short_id = case c.slug when 'food_and_drink' then 'k3xK9a2Q' else 'p9WnT4cE' end
+		from category c where c.id = t.category_id;
+	update recurring r set short_id = f.name from (select id, (array['k3xK9a2Q','p9WnT4cE'])[row_number() over (order by id)] as name
+		from recurring order by id limit 2) f where f.id = r.id;
 	update comment set short_id = 'm7Pz2LbR';
+	insert into rate (id, short_id, currency, quoted, day, rate)
+		values (gen_random_uuid(), 'k3xK9a2Q', 'CHF', 'EUR', '2026-01-01', 1.05);
+	update workflow set short_id = 'p9WnT4cE' where slug = 'toys';
+	update prompt_block set short_id = 'p9WnT4cE' where slug = 'ours';
+	insert into workflow_run (id, short_id, workflow_slug, trigger, status, definition, definition_hash, asked_type,
+		asked_name, finished_at)
+		values (gen_random_uuid(), 'k3xK9a2Q', 'toys', 'manual', 'succeeded', '{"name": "Toys"}', '', 'user', 'Anna', now()),
+			(gen_random_uuid(), 'm7Pz2LbR', 'toys', 'manual', 'queued', '{"name": "Toys"}', '', 'user', 'Anna', null);
+	insert into workflow_run (id, short_id, workflow_slug, trigger, status, plan_state, definition, definition_hash,
+		asked_type, asked_name, finished_at)
+		select gen_random_uuid(), short, 'toys', 'manual', 'succeeded', 'waiting', '{"name": "Toys"}', '', 'user', 'Anna',
+			now() from unnest(array['n4Vb8QxZ', 'r2Hc6WyT', 't8Ld3JfG']) short;
+	insert into workflow_plan (run_id, seq, tool, arguments)
+		select id, 1, 'apply_rules', '{"dry_run": true}' from workflow_run where plan_state = 'waiting';
 	update rule set short_id = 'k3xK9a2Q' where name = 'Fuel';
 	update change set short_id = 'k3xK9a2Q' where summary = 'Made tag reimbursable';
 	insert into login (id, short_id, member_id, kind, identifier, proof)
@@ -205,6 +238,10 @@ var refused = map[string]string{
 	"connection.reauth":   "CONNECTION_NOT_SYNCABLE",
 	"connection.repaired": "CONNECTION_NOT_SYNCABLE", "connection.sync": "PROVIDER", "sync.start": "PROVIDER",
 	"provider.test":    "PROVIDER",
+	"workflow.run":     "PROVIDER_NOT_CONFIGURED",
+	"workflow.eval":    "PROVIDER_NOT_CONFIGURED",
+	"account.delete":   "IN_USE",   // it has transactions
+	"account.remove":   "CONFLICT", // its connection syncs
 	"quarantine.retry": "", "webhook.replay": "", "connection.delete": "PROVIDER_NOT_CONFIGURED",
 }
 
@@ -246,7 +283,7 @@ func masked(v any) any {
 		out := map[string]any{}
 		for k, x := range v {
 			if x != nil && regexp.MustCompile(
-				`(^|_)(ids?|at|token|url|key|secret|prefix|identity)$|^(expires|progress|state|started)|^(actor|author|created_by)_name$`).MatchString(k) {
+				`(^|_)(ids?|at|ms|token|url|key|secret|prefix|identity)$|^(expires|progress|state|started)|^you$|^(actor|author|created_by)_name$`).MatchString(k) {
 				x = "*"
 			}
 			if t, ok := x.(string); ok && k == "summary" {
@@ -301,7 +338,7 @@ func TestEveryExampleRunsOnBothSides(t *testing.T) {
 	ran := 0
 	for _, o := range ops {
 		// both need a key, which nobody has on the database
-		if o.Route == "" || o.Name == "key.me" || o.Name == "export.create" {
+		if o.Route == "" || o.Own || o.Name == "key.me" || o.Name == "export.create" {
 			continue
 		}
 		noun, verb, _ := strings.Cut(o.Name, ".")

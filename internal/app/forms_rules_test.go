@@ -1,6 +1,7 @@
 package app_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"regexp"
 	"strings"
@@ -86,4 +87,11 @@ func (a formAnswer) details() []any {
 		out = append(out, map[string]any{"code": d.Code, "field": d.Field})
 	}
 	return out
+}
+
+// cash is a payment that somebody enters by hand.
+func (b *formBook) cash() map[string]any {
+	return map[string]any{
+		"account_id": b.account.String(), "date": "2025-02-03", "amount": json.Number("7.77"), "name": "Market",
+	}
 }

@@ -194,7 +194,7 @@ func TestLongWorkAnswersAndWaits(t *testing.T) {
 func TestLongWorkInTheDocument(t *testing.T) {
 	t.Parallel()
 	o := startOp(&world{App: &app.App{Jobs: job.New(nil, nil)}})
-	text := rest.Document([]*op.Op{o}, nil, app.Groups).YAML()
+	text := rest.Document([]*op.Op{o}, nil, app.Groups, nil).YAML()
 	for _, want := range []string{`"200":`, `"202":`, `name: "wait"`} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %s in\n%s", want, text)

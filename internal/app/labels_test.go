@@ -25,6 +25,9 @@ var aboutRule = regexp.MustCompile(`^(.* rule )([0-9A-Za-z]{8})$`)
 
 var timestamp = regexp.MustCompile(`^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$`)
 
+// nobody is an id that a story sends and nothing has.
+const nobody = "gone0000"
+
 func (l *labels) number(short, full string) int {
 	i := slices.Index(l.shorts, short)
 	if i < 0 {
@@ -80,6 +83,10 @@ func (l *labels) walk(key string, v any) any {
 	switch v := v.(type) {
 	case map[string]any:
 		for _, k := range slices.Sorted(mapKeys(v)) { // id comes before short_id
+			if key == "ids" { // by what they are of
+				v[k] = l.walk("id", v[k])
+				continue
+			}
 			v[k] = l.walk(k, v[k])
 		}
 	case []any:
@@ -88,14 +95,14 @@ func (l *labels) walk(key string, v any) any {
 		}
 	case string:
 		named := key == "id" || strings.HasSuffix(key, "_id") || strings.HasSuffix(key, "_ids") || key == "reverts" ||
-			key == "reverted_by"
+			key == "reverted_by" || key == "accounts"
 		if u, err := id.Parse(v); err == nil {
 			return fmt.Sprintf("<id %d>", l.number(u.Short(), v))
 		}
 		switch m := aboutRule.FindStringSubmatch(v); {
 		case key == "summary" && m != nil:
 			return fmt.Sprintf("%s<short %d>", m[1], l.number(m[2], m[2]))
-		case named && id.IsShort(v):
+		case named && id.IsShort(v) && v != nobody:
 			return fmt.Sprintf("<short %d>", l.number(v, v))
 		case timestamp.MatchString(v):
 			return "<time>"
@@ -104,6 +111,8 @@ func (l *labels) walk(key string, v any) any {
 			return "<cursor>"
 		case key == "cause" && (v == "api" || v == "tool"):
 			return "<api or tool>"
+		case key == "see":
+			return "<route or tool>"
 		case key == "key" || key == "key_prefix":
 			return "<" + key + ">"
 		}

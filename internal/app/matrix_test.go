@@ -231,6 +231,9 @@ func (c credential) at(w *world, path string) credential {
 // forAdmins is said here a second time, from the contract: what a member has no say in.
 var forAdmins = regexp.MustCompile(`^/api/v1/(users|api-keys|settings|exports)(/|$)`)
 
+// forMe is what every signed-in member may do with their own records.
+const forMe = "/api/v1/users/me/"
+
 // verdict is what a caller of that kind must get where that scope is needed: a refusal, or "" for
 // entry.
 func (c credential) verdict(need op.Scope, path string) errs.Code {
@@ -241,6 +244,8 @@ func (c credential) verdict(need op.Scope, path string) errs.Code {
 		return c.refusal
 	case need > c.scope:
 		return errs.InsufficientScope
+	case strings.HasPrefix(path, forMe) && (c.key != "" || c.session == ""):
+		return errs.NotFound
 	case need == op.Full && c.role == "member" && forAdmins.MatchString(path):
 		return errs.Forbidden
 	}
@@ -250,6 +255,9 @@ func (c credential) verdict(need op.Scope, path string) errs.Code {
 // needsProof is what an admin must have signed in for a moment ago: all that is for admins and
 // changes something, but ending what someone was let in with.
 func needsProof(method, path string) bool {
+	if strings.HasPrefix(path, forMe) {
+		return method == "DELETE" && strings.HasPrefix(path, forMe+"login/")
+	}
 	ends := method == "DELETE" && regexp.MustCompile(`/api-keys/|/sessions/|/assistants/`).MatchString(path)
 	return method != "GET" && forAdmins.MatchString(path) && !ends || path == "/account/passkeys/begin"
 }
@@ -297,11 +305,11 @@ func TestAuthorisationOfRoutes(t *testing.T) {
 				want = errs.Forbidden
 			}
 			if want == "" && c.left && needsProof(r.method, r.path) {
-				want = errs.Forbidden
+				want = errs.ProofRequired
 			}
 			got := c.send(t, w, r.method, variable.ReplaceAllString(r.path, "nothing0"), "")
 			tried++
-			if refused := got.status == 401 || got.status == 403; refused != (want != "") || refused &&
+			if refused := got.status == 401 || got.status == 403 || want == errs.NotFound; refused != (want != "") || refused &&
 				r.path != "/device" && got.code() != string(want) {
 				deviations++
 				t.Errorf("%s %s with %s: %d %s, want %q", r.method, r.path, c.kind, got.status, got.code(), want)

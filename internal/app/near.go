@@ -24,6 +24,8 @@ func candidates() map[string]op.Candidates {
 			order by name limit 2000`),
 		"account": from(`select short_id as value, display_name as name from account
 			where display_name is not null and deleted_at is null order by display_name limit 2000`),
-		"rule": from(`select short_id as value, name from rule where deleted_at is null order by name limit 2000`),
+		"workflow":     from(`select slug as value, name from workflow order by slug limit 500`),
+		"prompt_block": from(`select slug as value, title as name from prompt_block order by slug limit 500`),
+		"rule":         from(`select short_id as value, name from rule where deleted_at is null order by name limit 2000`),
 	}
 }

@@ -19,6 +19,13 @@ import (
 	"github.com/spf13/cobra"
 )
 
+// own is what belongs to the signed-in member, whatever their role.
+const own = "/users/me/"
+
+// proofOfOwn are the ops on a member's own records for which a session that was left open is not
+// enough.
+var proofOfOwn = []string{"me.end-login-method"}
+
 // adminOnly is what a member who is no admin may read, but has no say in.
 var adminOnly = []string{"/users", "/api-keys", "/settings", "/exports"}
 
@@ -29,6 +36,10 @@ var takeAway = []string{"key.revoke", "session.revoke", "assistant.revoke"}
 // session that was left open is not enough.
 func forAdmins(ops []*op.Op) []*op.Op {
 	for _, o := range ops {
+		if strings.HasPrefix(o.Path, own) {
+			o.Proof = slices.Contains(proofOfOwn, o.Name)
+			continue
+		}
 		o.Admin = slices.ContainsFunc(adminOnly, func(p string) bool {
 			return o.Path == p ||
 				strings.HasPrefix(o.Path, p+"/")

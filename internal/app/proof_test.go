@@ -65,6 +65,9 @@ func TestProofIsAskedForAgain(t *testing.T) {
 	t.Parallel()
 	v := published(t)
 	v.leave(t)
+	if r, _ := v.do(t, "GET", "/auth/session", nil); !strings.Contains(r.body, `"proved_until":null`) {
+		t.Errorf("a browser left open: %s", r.body)
+	}
 	key := func() reply {
 		return v.send(t, exchange{
 			method: "POST", path: "/api/v1/api-keys",
@@ -72,7 +75,7 @@ func TestProofIsAskedForAgain(t *testing.T) {
 			header: map[string]string{"Cookie": "__Host-coffer=" + v.cookie, "Sec-Fetch-Site": "same-origin"},
 		})
 	}
-	if r := key(); r.code() != "FORBIDDEN" || !strings.Contains(r.body, "/login?again=1") {
+	if r := key(); r.code() != "PROOF_REQUIRED" || !strings.Contains(r.body, "/login?again=1") {
 		t.Errorf("create a key in a browser left open: %d %s", r.status, r.body)
 	}
 	program := &visitor{world: v.world}
@@ -144,7 +147,7 @@ func TestOwnWaysIn(t *testing.T) {
 		!strings.Contains(page.body, "Sign in again to change these") {
 		t.Errorf("/account in a browser left open: %s", page.body)
 	}
-	if r := v.script(t, "/account/passkeys/begin", ""); r.code() != "FORBIDDEN" {
+	if r := v.script(t, "/account/passkeys/begin", ""); r.code() != "PROOF_REQUIRED" {
 		t.Errorf("add a passkey in a browser left open: %d %s", r.status, r.body)
 	}
 	_, to := v.do(t, "POST", "/account/logins/end", url.Values{"login": {login("password")}})

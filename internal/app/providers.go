@@ -9,6 +9,9 @@ import (
 
 	"coffer/internal/bank"
 	"coffer/internal/bank/all"
+	"coffer/internal/errs"
+	"coffer/internal/model"
+	models "coffer/internal/model/all"
 	"coffer/internal/seal"
 	"coffer/internal/setting"
 )
@@ -58,7 +61,15 @@ func oneOf(values []string) string {
 
 // environment is what the server was started with, as far as settings go.
 func (c Config) environment(ring *seal.Ring) (setting.Config, error) {
-	e := setting.Config{Ring: ring, PublicURL: c.PublicURL, Fields: map[string]bank.Values{}}
+	e := setting.Config{Ring: ring, PublicURL: c.PublicURL, Fields: map[string]bank.Values{}, Models: c.model}
+	for _, s := range models.Specs {
+		if given := c.model(s.Name); given != (model.Config{}) {
+			if _, err := s.New(given); err != nil {
+				return e, errs.New(errs.ValidationError, "%s%s_URL must begin with https:// or http:// and have no "+
+					"user, query or fragment", prefix, s.Variable)
+			}
+		}
+	}
 	for _, s := range all.Specs {
 		values := bank.Values{}
 		for _, f := range s.Fields {
@@ -73,6 +84,19 @@ func (c Config) environment(ring *seal.Ring) (setting.Config, error) {
 	var err error
 	e.Providers, err = all.Configured(e.Fields)
 	return e, err
+}
+
+// model is what the environment says about a model provider.
+func (c Config) model(provider string) model.Config {
+	for _, s := range models.Specs {
+		if s.Name == provider {
+			return map[string]model.Config{
+				"ANTHROPIC": {BaseURL: c.AnthropicURL, Key: c.AnthropicKey.Reveal()},
+				"OPENAI":    {BaseURL: c.OpenAIURL, Key: c.OpenAIKey.Reveal()},
+			}[s.Variable]
+		}
+	}
+	return model.Config{}
 }
 
 // fieldValue returns the value of a field whose variable is set to given.

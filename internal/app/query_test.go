@@ -44,7 +44,7 @@ func TestMalformedQueries(t *testing.T) {
 	b := newFormBook(t, 1)
 	var routes []string
 	for _, o := range b.ops {
-		if o.Route != "" {
+		if o.Route != "" && !o.Own { // a session comes first there, and this caller has none
 			routes = append(routes, o.Method+" /api/v1"+o.Path)
 		}
 	}

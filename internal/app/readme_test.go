@@ -42,6 +42,23 @@ func TestReadme(t *testing.T) {
 	}
 }
 
+// TestFirstMonth plays the guide for the first month from its first line to its last, and compares
+// what it shows with what the commands print.
+func TestFirstMonth(t *testing.T) {
+	t.Parallel()
+	page, err := os.ReadFile("../../docs/using/first-month.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	shown, missing := playReadme(t, string(page))
+	if shown < 18 {
+		t.Errorf("only %d lines of output were compared", shown)
+	}
+	for _, line := range missing {
+		t.Errorf("no command prints %q here", line)
+	}
+}
+
 // TestReadmeControl shows that another figure in the README is noticed.
 func TestReadmeControl(t *testing.T) {
 	t.Parallel()
@@ -148,7 +165,7 @@ func (r reader) pick(out, path string) string {
 	if err := json.Unmarshal([]byte(out), &v); err != nil {
 		r.t.Fatalf("%s: %v", out, err)
 	}
-	for step := range strings.SplitSeq(strings.ReplaceAll(path, "[", ".["), ".") {
+	for step := range strings.SplitSeq(strings.TrimPrefix(strings.ReplaceAll(path, "[", ".["), "."), ".") {
 		if i, err := strconv.Atoi(strings.Trim(step, "[]")); err == nil {
 			list, _ := v.([]any)
 			if i >= len(list) {

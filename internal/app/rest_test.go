@@ -192,12 +192,35 @@ func TestEveryPatchHonoursIfMatch(t *testing.T) {
 		method: "POST", path: "/api/v1/transactions/" + transaction + "/comments", key: w.key,
 		body: `{"content":"hm"}`,
 	})
+	w.send(t, exchange{
+		method: "POST", path: "/api/v1/transactions", key: w.key, body: `{"account_id":"` + name(`select short_id
+			from account limit 1`) + `","date":"2026-01-31","amount":5,"name":"Market"}`,
+	})
+	byHand := name(`select short_id from transaction where origin = 'manual'`)
 	ada := name(`select short_id from member where name = 'Ada'`)
 	w.send(t, exchange{
 		method: "POST", path: "/api/v1/users/" + ada + "/login", key: w.key,
 		body: `{"kind":"password","identifier":"ada@example.org","password":"correct horse battery"}`,
 	})
 	w.send(t, exchange{method: "POST", path: "/api/v1/reports", key: w.key, body: `{"title":"Hm","body":"hm"}`})
+	w.send(t, exchange{
+		method: "POST", path: "/api/v1/views", key: w.key, body: `{"name":"All","filters":{},"shared":true}`,
+	})
+	w.send(t, exchange{
+		method: "POST", path: "/api/v1/recurring", key: w.key, body: `{"transaction_id":"` +
+			name(`select short_id from transaction where amount > 0 and deleted_at is null and not pending order by id limit 1`) +
+			`","cadence":"monthly"}`,
+	})
+	w.send(t, exchange{
+		method: "POST", path: "/api/v1/targets", key: w.key, body: `{"category":"home","amount":900}`,
+	})
+	w.send(t, exchange{
+		method: "POST", path: "/api/v1/workflows", key: w.key,
+		body: `{"slug":"toys","name":"Toys","prompt":"Say hello.","scope":"read_only"}`,
+	})
+	w.send(t, exchange{
+		method: "POST", path: "/api/v1/prompt-blocks", key: w.key, body: `{"slug":"ours","title":"Ours","body":"hm"}`,
+	})
 	subjects := map[string][2]string{ // a record that exists, and a change that is valid
 		"tag.update":      {"/api/v1/tags/needs-review", `{"icon":"eye"}`},
 		"category.update": {"/api/v1/categories/home", `{"icon":"house"}`},
@@ -208,6 +231,9 @@ func TestEveryPatchHonoursIfMatch(t *testing.T) {
 		"account.update": {"/api/v1/accounts/" + name(`select short_id from account limit 1`), `{"hidden":true}`},
 		"counterparty.update": {"/api/v1/counterparties/" + name(`select short_id from counterparty
 			limit 1`), `{"mcc":"5411"}`},
+		"transaction.split": {
+			"/api/v1/transactions/" + transaction + "/split", `{"parts":[{"amount":0.01},{"category":"home_rent"}]}`,
+		},
 		"transaction.update": {"/api/v1/transactions/" + transaction, `{"category":"home_rent"}`},
 		"connection.update": {"/api/v1/connections/" + name(`select short_id from connection
 			limit 1`), `{"paused":true}`},
@@ -223,16 +249,29 @@ func TestEveryPatchHonoursIfMatch(t *testing.T) {
 			"/api/v1/settings/models",
 			`{"provider":"anthropic","base_url":"https://models.example.com"}`,
 		},
+		"rate.set": {
+			"/api/v1/rates",
+			`{"iso_currency_code":"USD","in":"EUR","date":"2026-01-01","rate":0.92}`,
+		},
 		"provider.set": {
 			"/api/v1/settings/providers/plaid",
 			`{"client_id":"client-0001","secret":"secret-0001"}`,
 		},
-		"report.read": {"/api/v1/reports/" + name(`select short_id from report limit 1`) + "/read", ""},
+		"recurring.update":    {"/api/v1/recurring/" + name(`select short_id from recurring limit 1`), `{"name":"Ours"}`},
+		"target.update":       {"/api/v1/targets/" + name(`select short_id from target limit 1`), `{"amount":950}`},
+		"view.update":         {"/api/v1/views/" + name(`select short_id from saved_view limit 1`), `{"name":"Ours"}`},
+		"workflow.update":     {"/api/v1/workflows/toys", `{"max_turns":3}`},
+		"prompt-block.update": {"/api/v1/prompt-blocks/ours", `{"title":"Theirs"}`},
+		"report.read":         {"/api/v1/reports/" + name(`select short_id from report limit 1`) + "/read", ""},
+		"balance.set": {
+			"/api/v1/accounts/" + name(`select short_id from account limit 1`) + "/balances/2026-01-31", `{"current":5}`,
+		},
+		"transaction.match": {"/api/v1/transactions/" + byHand + "/match", `{"transaction_id":null}`},
 		"comment.update": {"/api/v1/transactions/" + transaction + "/comments/" +
 			name(`select short_id from comment limit 1`), `{"content":"well"}`},
 	}
 	for _, o := range app.Menu() {
-		if o.Method != http.MethodPatch && o.Method != http.MethodPut {
+		if o.Method != http.MethodPatch && o.Method != http.MethodPut || o.Own { // TestPreferences tries those
 			continue
 		}
 		s, ok := subjects[o.Name]
@@ -252,7 +291,7 @@ func TestEveryPatchHonoursIfMatch(t *testing.T) {
 			key: w.key,
 		}).header.Get("ETag")
 		// these have no address of their own to read; a stale tag is refused all the same
-		if o.Name == "comment.update" || o.Name == "login-method.update" || o.Name == "account-link.match" {
+		if o.Name == "comment.update" || o.Name == "transaction.match" || o.Name == "login-method.update" || o.Name == "account-link.match" {
 			continue
 		}
 		if r := w.send(t, x); r.status != 200 {

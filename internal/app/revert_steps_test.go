@@ -170,7 +170,7 @@ func (r *revertRun) tag() string { return r.prefix + r.one("x", "y", "z", "x", "
 // counterparty is one that lives, by the order of names so that both runs of a sequence choose
 // alike.
 func (r *revertRun) counterparty(ctx context.Context) string {
-	ids, err := pg.Values[string](ctx, r.DB, `select id::text from counterparty
+	ids, err := pg.Values[string](ctx, r.from, `select id::text from counterparty
 		where name like $1 and deleted_at is null order by name`, r.prefix+"%")
 	if err != nil || len(ids) == 0 {
 		return id.New().String()
@@ -180,7 +180,7 @@ func (r *revertRun) counterparty(ctx context.Context) string {
 
 // comment is one that lives, and its transaction.
 func (r *revertRun) comment(ctx context.Context) map[string]any {
-	rows, err := pg.Values[string](ctx, r.DB, `select transaction_id || ' ' || id from comment
+	rows, err := pg.Values[string](ctx, r.from, `select transaction_id || ' ' || id from comment
 		where transaction_id = any($1::text[]::uuid[]) and deleted_at is null order by id`, r.txs)
 	if err != nil || len(rows) == 0 {
 		return map[string]any{"transaction_id": r.txs[0], "comment_id": id.New().String()}

@@ -217,13 +217,14 @@ type revertRun struct {
 	seen    int64 // the last entry that was looked at
 	changes []*revertChange
 	story   []string
-	calls   int // also makes each new text a new one
+	calls   int        // also makes each new text a new one
+	from    pg.Querier // where a step looks for what there is
 }
 
 // sequence runs one sequence: newest first, then in random order, and for some a third time with
 // one revert left out.
 func (w *revertWorld) sequence(ctx context.Context, batch uint64, n int) (err error) {
-	r := &revertRun{revertWorld: w, prefix: fmt.Sprintf("s%03d-", n)}
+	r := &revertRun{revertWorld: w, prefix: fmt.Sprintf("s%03d-", n), from: w.DB}
 	if r.txs, err = pg.Values[string](ctx, w.DB, `select id::text from transaction where provider_id like $1 || '%'
 		order by provider_id`, r.prefix); err != nil {
 		return err

@@ -24,12 +24,19 @@ var forPeople = map[string]string{
 	"login-method.create": "always", "login-method.update": "always", "login-method.delete": "always",
 	"login-method.drop-codes": "always",
 	"session.revoke":          "others", "assistant.revoke": "others",
-	"setting.update": "always", "agent.update": "always", "model.set": "always", "provider.set": "always",
+	"setting.update": "always", "agent.update": "always", "model.set": "always", "rate.set": "always", "rate.delete": "always", "model.test": "always", "provider.set": "always",
 	"provider.unset": "always", "provider.test": "always",
 	"export.create":     "always",
 	"connection.create": "fields provider=plaid, provider=teller",
 	"connection.update": "fields paused, user_id, sync_interval_seconds",
 	"connection.delete": "always", "connection.repaired": "always", "quarantine.delete": "always",
+	"account.remove": "always",
+	"view.create":    "always", "view.update": "always", "view.delete": "always",
+	"workflow.create": "always", "workflow.update": "always", "workflow.delete": "always",
+	"workflow.enable": "always", "workflow.disable": "always", "workflow.run": "always", "workflow.eval": "always",
+	"workflow-run.cancel": "always", "workflow-run.revert": "always",
+	"workflow-run.apply": "always", "workflow-run.drop": "always",
+	"prompt-block.create": "always", "prompt-block.update": "always", "prompt-block.delete": "always",
 	"job.cancel": "others", "report.delete": "others", "comment.update": "others", "comment.delete": "others",
 }
 
@@ -261,6 +268,10 @@ func TestTheRightToAdminister(t *testing.T) {
 	if r := (credential{session: left}).send(t, w, "POST", "/api/v1/api-keys", wish); r.status != 403 {
 		t.Errorf("a session that was left open: %d %s", r.status, r.body)
 	}
+	if r := (credential{key: w.key}).send(t, w, "POST", "/api/v1/api-keys", wish); r.code() != string(errs.Forbidden) ||
+		!strings.Contains(r.body, "sign in") {
+		t.Errorf("a person's key, with which nobody proves anything: %d %s", r.status, r.body)
+	}
 	_, session := w.session(t, "admin")
 	r := credential{session: session}.send(t, w, "POST", "/api/v1/api-keys", wish)
 	var k auth.NewKey
@@ -287,10 +298,7 @@ func TestTheRightToAdminister(t *testing.T) {
 		`{"name":"more","scope":"full_access","may":["everything"]}`:                      400,
 		`{"name":"none","scope":"full_access","may":[]}`:                                  201,
 	} {
-		if r := w.send(t, exchange{
-			method: "POST", path: "/api/v1/api-keys", key: w.key,
-			body: body,
-		}); r.status != want {
+		if r := (credential{session: session}).send(t, w, "POST", "/api/v1/api-keys", body); r.status != want {
 			t.Errorf("%s: %d %s", body, r.status, r.body)
 		}
 	}

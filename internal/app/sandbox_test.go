@@ -3,6 +3,7 @@ package app_test
 import (
 	"bufio"
 	"context"
+	"encoding/json"
 	"io"
 	"net"
 	"net/http"
@@ -90,16 +91,18 @@ func TestSandboxFromTheTerminal(t *testing.T) {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	file := filepath.Join(dir, "sandbox.env")
-	sandbox := openTerminal(t, binary, nil, "sandbox", "--plaid", "127.0.0.1:0", "--teller", "127.0.0.1:0",
-		"--transactions", "400", "--pace", "500ms", "--env", file)
+	env := []string{
+		"COFFER_DATABASE_URL=" + pgtest.URL(t), "COFFER_ENCRYPTION_KEY=" + testRing,
+		"COFFER_LISTEN=" + freePort(t),
+	}
+	// it needs no database; with one, its model becomes the household's default
+	sandbox := openTerminal(t, binary, env, "sandbox", "--plaid", "127.0.0.1:0", "--teller", "127.0.0.1:0",
+		"--model", "127.0.0.1:0", "--transactions", "400", "--pace", "500ms", "--env", file)
+	sandbox.until("The simulated model is the household's default")
 	sandbox.until("press Ctrl-C to stop")
 	written, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
-	}
-	env := []string{
-		"COFFER_DATABASE_URL=" + pgtest.URL(t), "COFFER_ENCRYPTION_KEY=" + testRing,
-		"COFFER_LISTEN=" + freePort(t),
 	}
 	teller := ""
 	for line := range strings.Lines(string(written)) {
@@ -130,6 +133,29 @@ func TestSandboxFromTheTerminal(t *testing.T) {
 		link.until(`food_and_drink|shopping|transport|housing|income`)
 		sandbox.until(provider + `\s+(added|posted|removed)`)
 	}
+	// an agent files what waits, by the model that needs no account
+	run := openTerminal(t, binary, env, "workflow", "run", "review-queue").until(`^\{.*`)[0]
+	var ran struct {
+		ID     string `json:"short_id"`
+		Status string
+		Turns  int
+		Cost   json.Number `json:"cost_usd"`
+		Plan   struct{ State string }
+	}
+	if err := json.Unmarshal([]byte(run), &ran); err != nil {
+		t.Fatal(err)
+	}
+	if ran.Status != "succeeded" || ran.Turns == 0 || ran.Plan.State != "waiting" || ran.Cost != "0.00" {
+		t.Errorf("the run: %s", run)
+	}
+	openTerminal(t, binary, env, "workflow-run", "apply", ran.ID).until(`"applied":[1-9]`)
+	openTerminal(t, binary, env, "workflow-run", "revert", ran.ID).until(`"reverted":[1-9].*"skipped":\[\]`)
+
+	// without a household that it can reach, it says which commands choose the model
+	alone := openTerminal(t, binary, nil, "sandbox", "--plaid", "127.0.0.1:0", "--teller", "127.0.0.1:0",
+		"--model", "127.0.0.1:0", "--transactions", "400")
+	alone.until(`coffer model set --provider openai_compatible --prices`)
+	alone.until("press Ctrl-C to stop")
 }
 
 // browse asks for a page, or posts a form of it, and follows where that leads.

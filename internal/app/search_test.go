@@ -27,7 +27,7 @@ func TestSearchesWithDeleted(t *testing.T) {
 		Text    string `db:"text"`
 		Deleted bool   `db:"deleted"`
 	}
-	rows, err := pg.All[row](t.Context(), w.DB, `select t.id::text as id, d.name || e'\n' || d.merchant_name as text,
+	rows, err := pg.All[row](t.Context(), w.DB, `select t.id::text as id, d.name || e'\n' || d.merchant_name || e'\n' || d.detail as text,
 		t.deleted_at is not null as deleted from transaction t join descriptor d on d.id = t.descriptor_id`)
 	if err != nil {
 		t.Fatal(err)

@@ -65,6 +65,7 @@ func devCommand(config Config) *cobra.Command {
 	seed.Flags().IntVar(&o.Transactions, "transactions", 10_000, "how many transactions")
 	seed.Flags().IntVar(&o.Years, "years", 3, "over how many years")
 	seed.Flags().Uint64Var(&o.Seed, "seed", 1, "which household")
+	seed.Flags().BoolVar(&o.Purposes, "purposes", false, "most payments say what they were for")
 	seed.Flags().StringVar(&end, "end", "", "the last day, such as 2026-11-15 (default today)")
 	seed.Flags().BoolVar(&raw, "raw", false,
 		"bypass the rules and the journal, which is faster: a million takes a minute")
@@ -178,7 +179,12 @@ func (a *App) fill(ctx context.Context, h *household.Household, load loader, pro
 	if _, err := conn.Exec(ctx, `set statement_timeout = 0`); err != nil {
 		return err
 	}
-	err = pgx.BeginFunc(ctx, conn, func(tx pgx.Tx) error { return a.Accounts.BackfillBalances(ctx, tx) })
+	err = pgx.BeginFunc(ctx, conn, func(tx pgx.Tx) error {
+		if err := a.Accounts.BackfillBalances(ctx, tx); err != nil {
+			return err
+		}
+		return a.Patterns.Sweep(ctx, tx)
+	})
 	if err != nil {
 		return err
 	}
@@ -236,7 +242,7 @@ func (a *App) seedRows(h *household.Household, accounts []id.ID) iter.Seq[ledger
 			n++
 			in := ledger.Incoming{
 				AccountID: accounts[r.AccountIndex], ProviderID: r.ProviderID, Date: pg.Day(r.Date), Amount: r.Amount,
-				Currency: r.Currency, Name: r.Name, MerchantName: r.MerchantName,
+				Currency: r.Currency, Name: r.Name, MerchantName: r.MerchantName, Detail: r.Detail,
 				CategoryPrimary: r.RawPrimary, CategoryDetailed: r.RawDetailed, PaymentChannel: r.PaymentChannel,
 				Pending: r.Pending,
 			}

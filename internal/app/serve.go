@@ -62,14 +62,25 @@ func (a *App) open(ctx context.Context) (*service, error) {
 	if err := a.ready(ctx, 30*time.Second); err != nil {
 		return nil, err
 	}
+	if err := a.Workflows.Mend(ctx); err != nil {
+		return nil, err
+	}
 	handler, err := a.Rest().Handler()
 	if err != nil {
 		return nil, err
+	}
+	secure, err := a.Config.secure()
+	if err != nil {
+		return nil, err
+	}
+	if a.Config.LAN != nil {
+		handler = a.Config.LAN.handler(handler)
 	}
 	s := &service{app: a, failed: make(chan error, 2)}
 	if err := s.listen(ctx, "COFFER_LISTEN", a.Config.Listen, handler); err != nil {
 		return nil, err
 	}
+	s.servers[0].TLSConfig = secure
 	if a.Config.MetricsListen != "" {
 		if err := s.listen(ctx, "COFFER_METRICS_LISTEN", a.Config.MetricsListen, a.metricsHandler()); err != nil {
 			_ = s.listeners[0].Close() // nobody was told of it
@@ -98,7 +109,11 @@ func (s *service) start(ctx context.Context) {
 	s.halt, s.end = halt, end
 	for i, server := range s.servers {
 		s.serving.Go(func() {
-			if err := server.Serve(s.listeners[i]); !errors.Is(err, http.ErrServerClosed) {
+			serve := server.Serve
+			if server.TLSConfig != nil {
+				serve = func(l net.Listener) error { return server.ServeTLS(l, "", "") }
+			}
+			if err := serve(s.listeners[i]); !errors.Is(err, http.ErrServerClosed) {
 				s.failed <- err
 			}
 		})
@@ -162,7 +177,7 @@ func (a *App) greet(ctx context.Context, address string) {
 	docs := a.Config.address()
 	if docs == "" { // open to all, or on a port of the system's choice: a browser on this machine finds it so
 		_, port, _ := net.SplitHostPort(address)
-		docs = "http://" + net.JoinHostPort("127.0.0.1", port)
+		docs = a.Config.scheme() + net.JoinHostPort("127.0.0.1", port)
 	}
 	a.Log.Info("serving", "address", address, "version", Version, "docs", docs+"/docs")
 	if a.Ring == nil {
@@ -189,7 +204,8 @@ const (
 func (a *App) chores() []due.Chore {
 	var swept time.Time
 	var used int64
-	return append(slices.Concat(a.Feed.Chores(), a.LinkSessions.Chores()), due.Chore{
+	return append(slices.Concat(a.Feed.Chores(), a.LinkSessions.Chores(), a.Workflows.Chores(),
+		a.Patterns.Chores(), a.Accounts.Chores()), due.Chore{
 		Name: "sweep", Every: sweepEvery, Fault: "old records not deleted",
 		Do: func(ctx context.Context) error {
 			// where nothing was asked since the last sweep nothing was written that could be swept
@@ -218,6 +234,7 @@ func (a *App) sweep(ctx context.Context) {
 		{a.Hooks.Sweep, "old webhook events not deleted"},
 		{a.Journal.ForgetBudgets, "old write counts not deleted"},
 		{a.Feed.ForgetLogs, "old sync logs not deleted"},
+		{a.Workflows.Forget, "old transcripts not deleted"},
 	} {
 		if err := s.do(ctx); err != nil && ctx.Err() == nil {
 			a.Log.Error(s.fault, "error", errs.LogText(err))

@@ -192,7 +192,28 @@ func TestSigningIn(t *testing.T) {
 	if !strings.Contains(r.body, `"signed_in":true`) || !strings.Contains(r.body, `"Robin"`) {
 		t.Errorf("the session: %s", r.body)
 	}
+	var shown struct {
+		Session struct {
+			ProvedUntil time.Time `json:"proved_until"`
+		} `json:"session"`
+		Can struct{ Write, Admin bool } `json:"can"`
+	}
+	if err := json.Unmarshal([]byte(r.body), &shown); err != nil || !shown.Can.Write || !shown.Can.Admin {
+		t.Errorf("an admin's session says %+v, %v", shown, err)
+	}
+	if left := time.Until(shown.Session.ProvedUntil); left > auth.ProofLife || left < auth.ProofLife-time.Minute {
+		t.Errorf("the proof of a new session ends in %s, not in %s", left, auth.ProofLife)
+	}
 	validateResponse(t, exchange{method: "GET", path: "/auth/session"}, r)
+	for role, want := range map[string]string{
+		"member": `"can":{"write":true,"admin":false}`, "viewer": `"can":{"write":false,"admin":false}`,
+	} {
+		_, cookie := v.session(t, role)
+		other := &visitor{world: v.world, cookie: cookie}
+		if r, _ := other.do(t, "GET", "/auth/session", nil); !strings.Contains(r.body, want) {
+			t.Errorf("the session of a %s: %s", role, r.body)
+		}
+	}
 	// A session works in place of a key; what changes something must come from a page of ours.
 	post := func(header ...string) reply {
 		x := exchange{
@@ -400,7 +421,7 @@ func TestWebApp(t *testing.T) {
 	v := settled(t)
 	stranger := &visitor{world: v.world}
 	for _, path := range web.Screens() {
-		path = strings.TrimSuffix(path, "{$}")
+		path = strings.ReplaceAll(strings.TrimSuffix(path, "{$}"), "{id}", "k3xK9a2Q")
 		if _, to := stranger.do(t, "GET", path, nil); to != "/login?next="+url.QueryEscape(path) {
 			t.Errorf("%s leads a stranger to %q", path, to)
 		}

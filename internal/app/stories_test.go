@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -152,6 +153,9 @@ func (s *story) prepare(t *testing.T, w *world) {
 		}
 		if strings.Contains(s.title, "[held]") {
 			w.decide(t)
+		}
+		if strings.Contains(s.title, "[plans]") {
+			w.fillPlans(t)
 		}
 	}
 	if strings.Contains(s.title, "[books]") && !strings.Contains(s.title, "[person]") {
@@ -440,6 +444,12 @@ func mapsOnto(t *testing.T, o *op.Op, rest, tool string) {
 			}
 		case []any:
 			r, _ := rest.([]any)
+			if path == ".results" { // a tool leaves out what it changed, and names the others as they were sent
+				r = slices.DeleteFunc(slices.Clone(r), func(v any) bool {
+					m, _ := v.(map[string]any)
+					return m["status"] == "changed"
+				})
+			}
 			if len(r) != len(tool) {
 				t.Errorf("%s: %s has %d items in one shape and %d in the other", o.ID(), path, len(r), len(tool))
 				return
@@ -451,7 +461,7 @@ func mapsOnto(t *testing.T, o *op.Op, rest, tool string) {
 			if strings.HasSuffix(path, ".message") || strings.HasSuffix(path, ".source") {
 				return // a tool's caller is an agent, and is told in the words of tools
 			}
-			if s, _ := rest.(string); strings.ReplaceAll(s, "<id ", "<short ") != tool {
+			if s, _ := rest.(string); strings.ReplaceAll(s, "<id ", "<short ") != tool && tool != nobody {
 				t.Errorf("%s: %s is %q in one shape and %q in the other", o.ID(), path, s, tool)
 			}
 		default:

@@ -197,7 +197,8 @@ func (s *said) state() string {
 	}
 	marks, err := pg.Values[string](s.Context(), s.DB, `
 		select concat_ws(' ', t.provider_id, o.provider_id, t.excluded, t.transfer) from transaction t left
-			join transaction o on o.id = t.linked_id where t.linked_id is not null or t.excluded or t.transfer
+			join transaction o on o.id = t.linked_id
+			where t.deleted_at is null and (t.linked_id is not null or t.excluded or t.transfer)
 			order by 1`)
 	if err != nil {
 		s.Fatal(err)

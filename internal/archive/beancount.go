@@ -3,6 +3,7 @@ package archive
 import (
 	"bufio"
 	"fmt"
+	"slices"
 	"strings"
 	"unicode"
 )
@@ -61,11 +62,25 @@ func (beancount) entry(w *bufio.Writer, b *book, e *entry) {
 		mark = "!"
 	}
 	fmt.Fprintf(w, "\n%s %s %s %s", e.Date, mark, beancountText(e.payee()), beancountText(e.Name))
-	for _, tag := range e.Tags {
+	leaves, tags := e.leaves(), slices.Clone(e.Tags) // postings have no tags of their own
+	for _, leaf := range leaves {
+		tags = append(tags, leaf.Tags...)
+	}
+	slices.Sort(tags)
+	for _, tag := range slices.Compact(tags) {
 		fmt.Fprintf(w, " #%s", strings.ReplaceAll(tag, ":", "/"))
 	}
-	fmt.Fprintf(w, "\n  coffer: \"%s\"\n  %s  %s %s\n  %s  %s %s\n", e.ShortID, b.account[e.AccountID].path, e.In,
-		e.Currency, b.other(beancountRoots, beancountPart, e), e.Out, e.Currency)
+	fmt.Fprintf(w, "\n  coffer: \"%s\"\n", e.ShortID)
+	if e.Detail != "" {
+		fmt.Fprintf(w, "  detail: %s\n", beancountText(e.Detail))
+	}
+	fmt.Fprintf(w, "  %s  %s %s\n", b.account[e.AccountID].path, e.In, e.Currency)
+	for _, leaf := range leaves {
+		fmt.Fprintf(w, "  %s  %s %s\n", b.other(beancountRoots, beancountPart, &leaf), leaf.Out, e.Currency)
+		if leaf.parent != "" {
+			fmt.Fprintf(w, "    coffer: \"%s\"\n", leaf.ShortID)
+		}
+	}
 }
 
 func (beancount) tail(w *bufio.Writer, b *book) {

@@ -25,12 +25,12 @@ func (a *Archive) writeCSV(ctx context.Context, w io.Writer, moved progress) err
 		out := csv.NewWriter(w)
 		if err := out.Write([]string{
 			"id", "date", "amount", "iso_currency_code", "account_id", "account", "name",
-			"merchant_name", "counterparty", "category", "primary_category", "tags", "pending", "excluded",
-			"transfer",
+			"merchant_name", "detail", "counterparty", "category", "primary_category", "tags", "pending", "excluded",
+			"transfer", "parent_id",
 		}); err != nil {
 			return fmt.Errorf("write csv: %w", err)
 		}
-		err = each(ctx, tx, moved, func(e *entry) error {
+		line := func(e *entry) error {
 			owner, filed, primary, other := b.account[e.AccountID], "", "", ""
 			if e.CategoryID != nil {
 				c := b.category[*e.CategoryID]
@@ -44,10 +44,18 @@ func (a *Archive) writeCSV(ctx context.Context, w io.Writer, moved progress) err
 			}
 			return out.Write([]string{
 				e.ShortID, e.Date.String(), e.Out, e.Currency, owner.ID.Short(), cell(owner.Name), cell(e.Name),
-				cell(e.Merchant), cell(other), cell(filed), cell(primary),
+				cell(e.Merchant), cell(e.Detail), cell(other), cell(filed), cell(primary),
 				cell(strings.Join(e.Tags, " ")), strconv.FormatBool(e.Pending), strconv.FormatBool(e.Excluded),
-				strconv.FormatBool(e.Transfer),
+				strconv.FormatBool(e.Transfer), e.parent,
 			})
+		}
+		err = each(ctx, tx, moved, func(e *entry) error {
+			for _, leaf := range e.leaves() {
+				if err := line(&leaf); err != nil {
+					return err
+				}
+			}
+			return nil
 		})
 		if err != nil {
 			return err

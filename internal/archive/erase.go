@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 
+	"coffer/internal/errs"
 	"coffer/internal/id"
 	"coffer/internal/job"
 	"coffer/internal/pg"
@@ -137,6 +138,9 @@ func (a *Archive) Erase(ctx context.Context, tx pg.Tx, in Erase, _ bool) (Erasur
 	if err := t.detach(ctx, tx); err != nil {
 		return Erasure{}, err
 	}
+	if err := a.stopRuns(ctx, tx); err != nil {
+		return Erasure{}, err
+	}
 	if out.rows() > a.eraseMost {
 		j, err := a.jobs.Enqueue(ctx, tx, eraseKind, t, job.Options{Unique: p.ID.String()})
 		out.JobID = &j.ID
@@ -147,6 +151,21 @@ func (a *Archive) Erase(ctx context.Context, tx pg.Tx, in Erase, _ bool) (Erasur
 		_, err := f(ctx, tx)
 		return err
 	})
+}
+
+// stopRuns stops the runs of workflows: their transcripts, which they go on from, are erased.
+func (a *Archive) stopRuns(ctx context.Context, tx pg.Tx) error {
+	runs, err := pg.Values[id.ID](ctx, tx, `select id from workflow_run where status in ('queued', 'running')
+		order by id`)
+	if err != nil {
+		return err
+	}
+	for _, run := range runs {
+		if _, err := a.jobs.Stop(ctx, tx, run); err != nil && !errs.Is(err, errs.NotFound) {
+			return err
+		}
+	}
+	return nil
 }
 
 func (e Erasure) rows() (n int64) {
@@ -241,6 +260,8 @@ func (t target) count(ctx context.Context, q pg.Querier) (Erasure, error) {
 	for name, conditions := range all {
 		counts[name] = conditions.any()
 	}
+	// Transcripts and plans may hold anyone's transactions, so all of them go.
+	counts["workflow_line"], counts["workflow_plan"] = "true", "true"
 	counts["comment"] += " or author_id = any(@actors)"
 	for into, list := range map[*map[string]int64]map[string]string{&gone: counts, &unnamed: named} {
 		for name, where := range list {
@@ -304,4 +325,6 @@ var named = map[string]string{
 	"rule":   "x.created_by_id = any(@actors)",
 	"job":    "x.actor_id = any(@actors)",
 	"report": "x.author_id = any(@actors)",
+	// an eval's figures name transactions
+	"workflow_run": "x.asked_id = any(@actors) or x.result is not null",
 }

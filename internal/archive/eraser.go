@@ -116,6 +116,12 @@ var leftovers = []string{
 	`delete from idempotency
 		where ctid = any(array(select ctid from idempotency where actor_id = any(@actors) limit @most))`,
 	`delete from write_budget where key_id = any(@actors)`,
+	// What models were told and answered may be about anyone, and so may what they planned.
+	`delete from workflow_line where ctid = any(array(select ctid from workflow_line limit @most))`,
+	`update workflow_run set plan_state = 'dropped' where plan_state = 'waiting'`,
+	`delete from workflow_plan where ctid = any(array(select ctid from workflow_plan limit @most))`,
+	`update workflow_run set result = null where result is not null`,
+	`update workflow_run set asked_id = null, asked_name = @erased where asked_id = any(@actors)`,
 }
 
 // transactions erases some transactions with all that refers to them and what the journal has of
@@ -126,6 +132,13 @@ func (e *eraser) transactions(ctx context.Context, tx pg.Tx, held map[string]hol
 	if err != nil || len(ids) == 0 {
 		return 0, err
 	}
+	// Their parts go with them, and what refers to those.
+	parts, err := pg.Values[id.ID](ctx, tx, `select id from transaction
+		where parent_id = any($1) and id <> all($1)`, ids)
+	if err != nil {
+		return 0, err
+	}
+	ids = append(ids, parts...)
 	others, err := pg.Values[id.ID](ctx, tx, `select id from transaction
 		where linked_id = any($1) and account_id <> all($2)`, ids, e.Accounts)
 	if err != nil {
@@ -169,7 +182,8 @@ func (e *eraser) wordings(ctx context.Context, tx pg.Tx) (int64, error) {
 		return 0, err
 	}
 	return pg.Exec(ctx, tx, `
-		update descriptor d set name = '', merchant_name = 'erased ' || d.id, folded = '' where id = any(array(
+		update descriptor d set name = '', merchant_name = 'erased ' || d.id, detail = '', folded = '', form = null, payee = null
+		where id = any(array(
 			select id from descriptor x where merchant_name <> 'erased ' || id
 				and not exists (select from transaction t where t.descriptor_id = x.id and t.deleted_at is null)
 				and not exists (select from transaction t where t.descriptor_id = x.id and t.deleted_at is not null)

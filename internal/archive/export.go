@@ -53,8 +53,8 @@ func asker(actor op.Actor) string {
 	return base64.RawURLEncoding.EncodeToString(mac.Sum(nil)[:16])
 }
 
-// A Link is an address where an export can be downloaded once.
-type Link struct {
+// An ExportLink is an address where an export can be downloaded once.
+type ExportLink struct {
 	URL     *string `json:"url"` // null for everybody but who asked
 	Expires pg.Time `json:"expires_at"`
 }
@@ -98,7 +98,10 @@ func (a *Archive) CreateExport(ctx context.Context, tx pg.Tx, in CreateExport) (
 // Kinds lists the job kinds of archive.
 func (a *Archive) Kinds() []job.Kind {
 	return []job.Kind{
-		{Name: exportKind, Unit: "rows", Work: a.runExport, Show: a.show, Retries: 2},
+		{
+			Name: exportKind, Unit: "rows", Work: a.runExport, Show: a.show, Retries: 2,
+			Results: []*op.Schema{op.SchemaOf[ExportLink]()},
+		},
 		{Name: eraseKind, Unit: "rows", Work: a.runErase, Retries: 20, Timeout: 12 * time.Hour, Whole: true},
 	}
 }
@@ -109,7 +112,7 @@ func (a *Archive) show(actor op.Actor, stored json.RawMessage) any {
 	if json.Unmarshal(stored, &d) != nil {
 		return nil
 	}
-	l := Link{Expires: d.Expires}
+	l := ExportLink{Expires: d.Expires}
 	if actor.Bond != (op.Actor{}).Bond && asker(actor) == d.Asker {
 		l.URL = new(a.base + "/exports/" + token(actor, d.Export))
 	}

@@ -63,11 +63,20 @@ func (hledger) entry(w *bufio.Writer, b *book, e *entry) {
 	if text := hledgerText(e.Name); text != hledgerText(e.payee()) {
 		fmt.Fprintf(w, "    ; %s\n", strings.ReplaceAll(text, ":", " ")) // a colon would make a tag
 	}
+	if e.Detail != "" {
+		fmt.Fprintf(w, "    ; %s\n", strings.ReplaceAll(hledgerText(e.Detail), ":", " "))
+	}
 	if len(e.Tags) > 0 {
 		fmt.Fprintf(w, "    ; tag:%s\n", strings.Join(e.Tags, ", tag:"))
 	}
-	fmt.Fprintf(w, "    %s  %s %s\n    %s  %s %s\n", b.account[e.AccountID].path, e.In, e.Currency,
-		b.other(hledgerRoots, hledgerPart, e), e.Out, e.Currency)
+	fmt.Fprintf(w, "    %s  %s %s\n", b.account[e.AccountID].path, e.In, e.Currency)
+	for _, leaf := range e.leaves() {
+		fmt.Fprintf(w, "    %s  %s %s", b.other(hledgerRoots, hledgerPart, &leaf), leaf.Out, e.Currency)
+		if leaf.parent != "" && len(leaf.Tags) > 0 {
+			fmt.Fprintf(w, "  ; tag:%s", strings.Join(leaf.Tags, ", tag:"))
+		}
+		fmt.Fprintln(w)
+	}
 }
 
 func (hledger) tail(*bufio.Writer, *book) {}

@@ -9,6 +9,7 @@ import (
 	"unicode"
 
 	"coffer/internal/id"
+	"coffer/internal/journal"
 	"coffer/internal/pg"
 	"github.com/jackc/pgx/v5"
 )
@@ -64,6 +65,7 @@ type entry struct {
 	Currency     string   `db:"currency"`
 	Name         string   `db:"name"`
 	Merchant     string   `db:"merchant_name"`
+	Detail       string   `db:"detail"`
 	AccountID    id.ID    `db:"account_id"`
 	CategoryID   *id.ID   `db:"category_id"`
 	Counterparty *string  `db:"counterparty"`
@@ -71,6 +73,32 @@ type entry struct {
 	Excluded     bool     `db:"excluded"`
 	Transfer     bool     `db:"transfer"`
 	Tags         []string `db:"tags"`
+	Parts        []share  `db:"parts"`
+	parent       string   // of a part
+}
+
+// A share is what a part of a split transaction has of its own.
+type share struct {
+	ShortID      string   `json:"short_id"`
+	Out          string   `json:"money_out"`
+	CategoryID   *id.ID   `json:"category_id"`
+	Counterparty *string  `json:"counterparty"`
+	Tags         []string `json:"tags"`
+}
+
+// leaves are what counts of the transaction: its parts, or itself.
+func (e *entry) leaves() []entry {
+	if len(e.Parts) == 0 {
+		return []entry{*e}
+	}
+	out := make([]entry, len(e.Parts))
+	for i, p := range e.Parts {
+		leaf := *e
+		leaf.parent, leaf.ShortID, leaf.Out, leaf.Parts = e.ShortID, p.ShortID, p.Out, nil
+		leaf.CategoryID, leaf.Counterparty, leaf.Tags = p.CategoryID, p.Counterparty, p.Tags
+		out[i] = leaf
+	}
+	return out
 }
 
 // payee is who got or gave the money, as well as anyone knows.
@@ -84,13 +112,24 @@ func (e *entry) payee() string {
 	return e.Name
 }
 
+// entries are bank rows with their parts in the row, by day, which is the order of an index.
 const entries = `
 	select t.short_id, t.date, (-t.amount)::text as money_in, t.amount::text as money_out, t.currency, d.name,
-		d.merchant_name, t.account_id, t.category_id, p.name as counterparty, t.pending, t.excluded, t.transfer,
+		d.merchant_name, d.detail, t.account_id, t.category_id, p.name as counterparty, t.pending, t.excluded, t.transfer,
 		array(select g.slug from transaction_tag tt join tag g on g.id = tt.tag_id
-			where tt.transaction_id = t.id and tt.present and g.deleted_at is null order by 1) as tags
+			where tt.transaction_id = t.id and tt.present and g.deleted_at is null order by 1) as tags,
+		case when t.is_split then (select json_agg(json_build_object('short_id', s.short_id,
+				'money_out', s.amount::text, 'category_id', s.category_id, 'counterparty', sp.name,
+				'tags', array(select g.slug from transaction_tag tt join tag g on g.id = tt.tag_id
+					where tt.transaction_id = s.id and tt.present and g.deleted_at is null order by 1))
+				order by s.remainder, s.id)
+			from transaction s left join counterparty sp on sp.id = s.counterparty_id where s.parent_id = t.id) end as parts
 	from transaction t join descriptor d on d.id = t.descriptor_id left join counterparty p on p.id = t.counterparty_id
-	where t.deleted_at is null order by t.date, t.id`
+	where t.deleted_at is null and ` + journal.BankRow + ` and ` + counted + ` order by t.date, t.id`
+
+// counted leaves out transactions t that were entered by hand and are matched with the bank's: the
+// account moved once.
+const counted = `not (t.origin = 'manual' and t.excluded)`
 
 // writeLedger writes the books in another program's language. It streams, and everything is of one
 // moment.
@@ -143,20 +182,29 @@ func each(ctx context.Context, q pg.Querier, moved progress, f func(*entry) erro
 
 // readBook reads accounts with their opening balances, and categories. What a bank calls the
 // balance of a card or a loan is what is owed. A bank's balance does not count what is pending, and
-// neither does an opening.
+// neither does an opening. If the bank states none, the last balance that a statement or a person
+// stated holds, and what was posted since.
 func readBook(ctx context.Context, tx pg.Tx) (*book, error) {
 	b := &book{account: map[id.ID]*account{}, category: map[id.ID]*category{}}
 	var err error
 	b.accounts, err = pg.All[account](ctx, tx, `
 		with owned as (
 			select a.id, coalesce(nullif(a.display_name, ''), a.name) as name, a.type, a.currency, case
-				when a.type in ('credit', 'loan') then -a.balance_current else a.balance_current end as balance,
+				when a.type in ('credit', 'loan') then -coalesce(a.balance_current, st.current)
+					else coalesce(a.balance_current, st.current) end
+					- case when a.balance_current is null and a.balance_method = 'transactions'
+						then coalesce(sum(t.amount) filter (where not t.pending and t.currency = a.currency
+						and t.date > st.day), 0) else 0 end as balance,
 				coalesce(sum(t.amount) filter (where not t.pending and t.currency = a.currency), 0) as posted,
 					coalesce(sum(t.amount) filter (where t.currency = a.currency), 0) as moved,
-				coalesce(min(t.date) - 1, a.balance_as_of::date, a.created_at::date) as before,
-					coalesce(max(t.date) + 1, a.balance_as_of::date + 1, a.created_at::date + 1) as after
+				coalesce(min(t.date) - 1, a.balance_as_of::date, st.day, a.created_at::date) as before,
+					coalesce(max(t.date) + 1, a.balance_as_of::date + 1, st.day + 1, a.created_at::date + 1) as after
 			from account a left join transaction t on t.account_id = a.id and t.deleted_at is null
-				where a.deleted_at is null group by a.id)
+				and `+journal.BankRow+` and `+counted+`
+			left join lateral (select b.day, b.current from account_balance b
+				where b.account_id = a.id and b.current is not null
+				order by b.day desc, array_position(array['manual', 'statement', 'provider'], b.source) limit 1) st on true
+				where a.deleted_at is null group by a.id, st.day, st.current)
 		select id, name, type, currency, (balance + posted)::text as opening,
 			(coalesce(balance + posted, 0) - moved)::text as closing, before, after from owned order by id`)
 	if err != nil {

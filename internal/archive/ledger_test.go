@@ -47,7 +47,8 @@ var hostile = []string{
 func furnishHostile(t *testing.T, a *app.App) {
 	t.Helper()
 	for _, s := range []string{
-		`update descriptor d set name = h.text, merchant_name = case when h.n % 2 = 0 then h.text else '' end
+		`update descriptor d set name = h.text, merchant_name = case when h.n % 2 = 0 then h.text else '' end,
+			detail = case when h.n % 3 > 0 then h.text else '' end
 			from unnest($1::text[]) with ordinality h (text, n),
 			(select id, row_number() over (order by id) as n from descriptor) x where x.id = d.id and x.n = h.n`,
 		`update account a set display_name = h.text from unnest($1::text[]) with ordinality h (text, n),
@@ -72,6 +73,17 @@ func furnishHostile(t *testing.T, a *app.App) {
 			'date2:nonsense']) with ordinality h (s, n)`,
 		`insert into transaction_tag select t.id, g.id, true, 'user'
 			from (select id from transaction order by id limit 20) t, tag g where g.short_id like 'tt%'`,
+		// a thousand of them split into three
+		`insert into transaction (id, short_id, account_id, provider_id, date, amount, currency, descriptor_id, origin,
+				parent_id, remainder, category_id)
+			select gen_random_uuid(), 'p' || v.n || left(md5(t.id::text), 7), t.account_id, 'part:' || t.id || v.n, t.date,
+				v.n * 0.37, t.currency, t.descriptor_id, 'part', t.id, v.n = 3,
+				(select id from category c order by md5(c.id::text || t.id || v.n) limit 1)
+			from (select * from transaction where deleted_at is null order by id limit 1000) t, generate_series(1, 3) v (n)`,
+		`insert into transaction_tag select t.id, g.id, true, 'user'
+			from (select id from transaction where origin = 'part' order by id limit 20) t, tag g
+			where g.short_id like 'tt%'`,
+		`update transaction t set is_split = true where exists (select from transaction p where p.parent_id = t.id)`,
 	} {
 		if _, err := a.DB.Exec(t.Context(), s); err != nil {
 			t.Fatalf("%s: %v", s, err)
@@ -99,7 +111,7 @@ const ourSpending = `
 		when coalesce(c.kind, p.kind) = 'income' then 'income'
 		else 'equity' end || ' ' || t.currency as name, sum(t.amount)::text as amount
 	from transaction t left join category c on c.id = t.category_id left join category p on p.id = c.parent_id
-		where t.deleted_at is null group by 1 order by 1`
+		where t.deleted_at is null and not t.is_split group by 1 order by 1`
 
 func ledgerFile(t *testing.T, a *app.App, format, name string) string {
 	t.Helper()
@@ -267,7 +279,7 @@ func TestCSV(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	n, err := pg.Value[int](t.Context(), a.DB, `select count(*) from transaction where deleted_at is null`)
+	n, err := pg.Value[int](t.Context(), a.DB, `select count(*) from transaction where deleted_at is null and not is_split`)
 	if err != nil || len(rows) != n+1 {
 		t.Errorf("%d rows, want %d and a header: %v", len(rows), n, err)
 	}

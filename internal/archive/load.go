@@ -106,7 +106,7 @@ func knownProviders(ctx context.Context, tx pg.Tx) error {
 				from category_mapping union all
 			select provider from link_session union all select provider from webhook_event union all select provider
 				from provider_setting
-			except select unnest($1::text[]))`, all.Name("").Enum())
+			except select unnest($1::text[]))`, all.Keeper("").Enum())
 	if err != nil || !some {
 		return err
 	}

@@ -25,9 +25,12 @@ const (
 // never fails a test, so that whoever adds one decides.
 var taken = []string{
 	"account", "account_balance", "account_link", "bank_event", "category", "category_mapping", "change", "comment",
-	"connection", "counterparty", "descriptor", "entry", "link_match", "member", "model_setting", "naming",
-	"quarantine", "report", "rule", "rule_hit", "rulebook", "setting", "sync_log", "tag", "touched", "transaction",
-	"transaction_alias", "transaction_tag",
+	"connection", "counterparty", "descriptor", "entry", "form_due", "link_match", "manual_field", "manual_match",
+	"member", "model_call",
+	"model_month", "model_setting", "naming", "preference", "prompt_block", "quarantine", "rate", "recurring",
+	"recurring_row", "report", "rule", "rule_hit", "rulebook",
+	"saved_view", "setting", "sync_log", "tag", "target", "touched",
+	"transaction", "transaction_alias", "transaction_tag", "workflow", "workflow_line", "workflow_plan", "workflow_run",
 }
 
 // kept names what stays in the house when someone exports, by table or table.column, and why. A
@@ -47,6 +50,7 @@ var kept = map[string]string{
 	"token":                  "keys and sessions: they let callers in",
 	"upload":                 "uploaded files in transit",
 	"webhook_event":          "webhook events, kept for 90 days",
+	"workflow_seen":          "what workflows left open; they look again after an import",
 	"write_budget":           "today's write counts of this installation's keys",
 }
 
@@ -58,12 +62,15 @@ var never = map[string]string{
 	"attempt":        "counts of sign-in attempts, kept for a day",
 	"ticket":         "links and challenges, valid for minutes",
 	"device":         "programs waiting for a key, for minutes",
+	"proof":          "made from the rest",
+	"proof_due":      "what is still to be proved",
 }
 
 // seeded says of tables that a new household has rows in which of them those are. A household with
 // other rows, or with rows elsewhere, is not empty.
 var seeded = map[string]string{
 	"category": "is_system", "category_mapping": "true", "instance": "true",
+	"prompt_block": "is_system", "workflow": "is_system",
 	"member": "id = '019a3c5e-4000-7000-8000-000000000001'", "naming": "true", "rule": "is_system",
 	"rulebook": "true", "setting": "true", "tag": "is_system",
 }

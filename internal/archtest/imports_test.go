@@ -12,14 +12,14 @@ import (
 // still to come have their place already.
 var levels = [][]string{
 	0:  {"errs", "money", "id", "text", "seal"},
-	1:  {"pg", "rule", "bank", "household", "page", "web"},
-	2:  {"op", "due", "ruleview", "banksim", "modelsim"},
-	3:  {"auth", "job"},
+	1:  {"pg", "rule", "bank", "model", "household", "page", "web", "lan", "qr", "cron"},
+	2:  {"op", "due", "conduct", "ruleview", "banksim", "modelsim"},
+	3:  {"auth", "job", "measure"},
 	4:  {"journal"},
 	5:  {"filing", "account"},
 	6:  {"ledger"},
-	7:  {"counterparty", "total"},
-	8:  {"rulebook", "reference", "report", "accountlink", "setting"},
+	7:  {"counterparty", "total", "pattern"},
+	8:  {"rulebook", "reference", "report", "accountlink", "setting", "view", "removal", "target", "byhand"},
 	9:  {"feed", "overview", "workflow"},
 	10: {"linksession", "statement", "member"},
 	11: {"webhook"},
@@ -30,7 +30,8 @@ var levels = [][]string{
 // rooms are packages below another: they stand on its level and see it.
 var rooms = []string{
 	"pg/pgtest", "job/jobtest", "rule/ruletest", "ledger/ledgertest", "bank/banktest", "bank/csvfile",
-	"bank/all", "app/apptest", "signin/oauth", "signin/signintest",
+	"bank/all", "model/anthropic", "model/openai", "model/all", "model/modeltest", "app/apptest", "signin/oauth",
+	"signin/signintest", "workflow/agent", "workflow/eval",
 }
 
 var (
@@ -38,21 +39,30 @@ var (
 	pure      = []string{"errs", "money", "id", "text"}
 	transport = append([]string{"op", "auth", "job"}, kernel...)
 	provider  = append([]string{"bank"}, pure...)
+	modeller  = append([]string{"model"}, pure...)
 )
 
 // only names those that see less than their level would let them.
 var only = map[string][]string{
-	"cmd/coffer":    {"app"},
-	"web":           {},
-	"rule":          pure,
-	"rule/ruletest": append([]string{"rule"}, pure...),
-	"bank":          pure,
-	"bank/banktest": provider,
-	"bank/csvfile":  provider,
-	"bank/all":      {"bank"}, // and every provider
-	"household":     pure,
-	"page":          {"errs"},
-	"linkpage":      {"errs", "bank", "bank/all", "page", "linksession"},
+	"cmd/coffer":      {"app"},
+	"web":             {},
+	"lan":             {},
+	"qr":              {},
+	"cron":            {},
+	"rule":            pure,
+	"rule/ruletest":   append([]string{"rule"}, pure...),
+	"bank":            pure,
+	"bank/banktest":   provider,
+	"bank/csvfile":    provider,
+	"bank/all":        {"bank"}, // and every provider
+	"model":           pure,
+	"model/anthropic": modeller,
+	"model/openai":    modeller,
+	"model/all":       append([]string{"model/anthropic", "model/openai"}, modeller...),
+	"model/modeltest": append([]string{"modelsim"}, modeller...), // the server that the clients are held against
+	"household":       pure,
+	"page":            {"errs"},
+	"linkpage":        {"errs", "bank", "bank/all", "page", "linksession"},
 	// not bank: what checks a client must not be built from it
 	"banksim":           append([]string{"household"}, pure...),
 	"modelsim":          append([]string{"household"}, pure...),
@@ -71,20 +81,25 @@ var also = map[string][]string{
 
 // never names what the levels would allow and must not be.
 var never = map[string][]string{
-	"workflow": {"seal"}, // a hijacked agent finds no key
+	"workflow":       {"seal"}, // a hijacked agent finds no key
+	"workflow/agent": {"seal"},
+	"workflow/eval":  {"seal"},
 }
 
 // seenBy names, for packages that are not for everyone above them, who sees them; tests, test/ and
 // bench/ do too.
 var seenBy = map[string][]string{
-	"app":          {"cmd/coffer"},
-	"archive":      {"cmd/coffer", "app"},
-	"web":          {"app"},
-	"bank/csvfile": {"statement"},                  // files come without a provider to ask
-	"household":    {"app", "banksim", "modelsim"}, // tests, benchmarks and the demo
-	"banksim":      {"app"},
-	"modelsim":     {"app"},
-	"archtest":     {},
+	"app":             {"cmd/coffer"},
+	"archive":         {"cmd/coffer", "app"},
+	"web":             {"app"},
+	"bank/csvfile":    {"statement"}, // files come without a provider to ask
+	"model/anthropic": {"model/all"},
+	"model/openai":    {"model/all"},
+	"model/all":       {"setting", "app"},
+	"household":       {"app", "banksim", "modelsim"}, // tests, benchmarks and the demo
+	"banksim":         {"app"},
+	"modelsim":        {"app", "model/modeltest"},
+	"archtest":        {},
 }
 
 // props are what tests of every level play with; beside tests they serve the demo.

@@ -81,8 +81,11 @@ func floats(_ *testing.T, tr *tree) []finding {
 	return out
 }
 
-// words checks what must not be written at all: init functions, text templates, and strangers' text
-// that nobody cleaned.
+// counted are the conditions that say which of a split transaction and its parts count.
+var counted = regexp.MustCompile(`not (\w+\.)?is_split\b|\w\.origin <> 'part'`)
+
+// words checks what must not be written at all: init functions, text templates, strangers' text
+// that nobody cleaned, and which rows count of split transactions, but in one place.
 func words(_ *testing.T, tr *tree) []finding {
 	var out []finding
 	for _, f := range tr.files {
@@ -106,6 +109,17 @@ func words(_ *testing.T, tr *tree) []finding {
 				})
 			}
 		}
+		ast.Inspect(f.syntax, func(n ast.Node) bool {
+			if s, ok := n.(*ast.BasicLit); ok && counted.MatchString(s.Value) && f.path != "internal/journal/rows.go" &&
+				!isHelper(f.dir) {
+				out = append(out, finding{
+					f.path, tr.line(s),
+					"which rows count of split transactions is said once: journal.Leaf, journal.BankRow",
+					"rows " + f.path,
+				})
+			}
+			return true
+		})
 		text := f.imported(module + "/internal/text")
 		if text == "" {
 			continue // package text itself among others

@@ -3,6 +3,7 @@ package auth
 import (
 	"context"
 
+	"coffer/internal/conduct"
 	"coffer/internal/id"
 	"coffer/internal/op"
 	"coffer/internal/pg"
@@ -10,17 +11,18 @@ import (
 
 // An Assistant is a program that a member allowed, as the member may see it.
 type Assistant struct {
-	ID          id.ID    `json:"id" db:"id"`
-	ShortID     string   `json:"short_id,omitempty" db:"short_id" required:"true"`
-	UserID      id.ID    `json:"user_id" db:"member_id"`
-	Name        string   `json:"name" db:"title" doc:"The name the program gives itself"`
-	ClientID    string   `json:"client_id" db:"name" doc:"The program's client_id; an https address means that its host vouches for it"`
-	RedirectURI string   `json:"redirect_uri" db:"redirect_uri" doc:"Where the consent was sent"`
-	Scope       string   `json:"scope" db:"scope" enum:"read_only,full_access" doc:"What was granted; a viewer's assistant can only read, whatever was granted"`
-	Resource    string   `json:"resource" db:"resource" doc:"The address it may call"`
-	CreatedAt   pg.Time  `json:"created_at" db:"created_at"`
-	LastUsedAt  *pg.Time `json:"last_used_at" db:"last_used_at" doc:"Accurate to the minute"`
-	ExpiresAt   pg.Time  `json:"expires_at" db:"expires_at" doc:"Moves forward each time the assistant is used"`
+	ID          id.ID           `json:"id" db:"id"`
+	ShortID     string          `json:"short_id,omitempty" db:"short_id" required:"true"`
+	UserID      id.ID           `json:"user_id" db:"member_id"`
+	Name        string          `json:"name" db:"title" doc:"The name the program gives itself"`
+	ClientID    string          `json:"client_id" db:"name" doc:"The program's client_id; an https address means that its host vouches for it"`
+	RedirectURI string          `json:"redirect_uri" db:"redirect_uri" doc:"Where the consent was sent"`
+	Scope       string          `json:"scope" db:"scope" enum:"read_only,full_access" doc:"What was granted; a viewer's assistant can only read, whatever was granted"`
+	Resource    string          `json:"resource" db:"resource" doc:"The address it may call"`
+	CreatedAt   pg.Time         `json:"created_at" db:"created_at"`
+	LastUsedAt  *pg.Time        `json:"last_used_at" db:"last_used_at" doc:"Accurate to the minute"`
+	ExpiresAt   pg.Time         `json:"expires_at" db:"expires_at" doc:"Moves forward each time the assistant is used"`
+	Record      *conduct.Record `json:"record,omitempty" db:"-" doc:"What became of its decisions"`
 }
 
 const assistantColumns = `g.id, g.short_id, g.member_id, c.title, c.name, g.redirect_uri, g.scope, g.resource, g.created_at, used.at as last_used_at, used.until as expires_at`
@@ -45,6 +47,17 @@ func (a *Auth) Assistants(ctx context.Context, q pg.Querier, in ListLogins) (Ass
 			where g.member_id = $1 and g.revoked_at is null and used.until > now()
 				and ($2::uuid is null or g.id < $2::uuid) order by g.id desc limit $3`, member, before, limit)
 		}, func(s Assistant) id.ID { return s.ID })
+	if err != nil {
+		return Assistants{}, err
+	}
+	ids := make([]id.ID, len(rows))
+	for i, s := range rows {
+		ids[i] = s.ID
+	}
+	records, err := conduct.OfAgents(ctx, q, ids)
+	for i, s := range rows {
+		rows[i].Record = new(records[s.ID])
+	}
 	return Assistants{rows, next, next != ""}, err
 }
 
@@ -60,9 +73,7 @@ func (a *Auth) RevokeAssistant(ctx context.Context, tx pg.Tx, in AssistantRef) (
 	if err != nil {
 		return op.Deleted{}, err
 	}
-	args := append([]any{u.ID}, pg.RefTo(in.AssistantID).IDArgs()...)
-	consent, err := pg.Value[id.ID](ctx, tx, `select id from consent
-		where member_id = $1 and (id = $2 or short_id = $3)`, args...)
+	consent, err := assistantOf(ctx, tx, u.ID, in.AssistantID)
 	if err != nil {
 		return op.Deleted{}, pg.Found(err, "assistant", "{assistant.list} lists them")
 	}
@@ -70,6 +81,12 @@ func (a *Auth) RevokeAssistant(ctx context.Context, tx pg.Tx, in AssistantRef) (
 		return op.Deleted{}, err
 	}
 	return op.Deleted{Deleted: true, ID: consent}, endFamily(ctx, tx, consent)
+}
+
+// assistantOf returns the consent that the member gave to an assistant.
+func assistantOf(ctx context.Context, tx pg.Tx, member id.ID, ref string) (id.ID, error) {
+	return pg.Value[id.ID](ctx, tx, `select id from consent where member_id = $1 and (id = $2 or short_id = $3)`,
+		append([]any{member}, pg.RefTo(ref).IDArgs()...)...)
 }
 
 // OwnAssistants returns the assistants of the signed-in member.

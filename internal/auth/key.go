@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"time"
 
+	"coffer/internal/conduct"
 	"coffer/internal/errs"
 	"coffer/internal/id"
 	"coffer/internal/op"
@@ -27,6 +28,9 @@ type Key struct {
 	LastUsedAt      *pg.Time `json:"last_used_at" db:"last_used_at" doc:"Accurate to the minute"`
 	ExpiresAt       *pg.Time `json:"expires_at" db:"expires_at"`
 	RevokedAt       *pg.Time `json:"revoked_at" db:"revoked_at"`
+	// Record and WritesLeft are read from the journal where they are shown.
+	Record     *conduct.Record `json:"record,omitempty" db:"-" doc:"What became of an agent's decisions; only in the list"`
+	WritesLeft *int64          `json:"writes_left_today,omitempty" db:"-" doc:"Transactions it may still change today; only in GET /keys/me, absent without a limit"`
 }
 
 // A NewKey is a Key with the key itself, the only time it can be read.
@@ -45,7 +49,7 @@ type CreateKey struct {
 	ActorName       *string  `json:"actor_name,omitempty" minLength:"1" maxLength:"200" format:"line" doc:"The name recorded with its changes; defaults to the key's name"`
 	ExpiresAt       *pg.Time `json:"expires_at,omitempty" doc:"When it expires; never if omitted"`
 	MaxWritesPerDay *int     `json:"max_writes_per_day,omitempty" minimum:"0" maximum:"1000000" doc:"How many transactions it may change per day; for an agent's key the default is 2,000"`
-	May             []string `json:"may,omitempty" enum:"administer" maxItems:"1" doc:"administer lets an agent's key do what is otherwise reserved for people: members, keys, settings, exports and everything that cannot be undone. It requires full_access, and only a person can grant it"`
+	May             []string `json:"may,omitempty" enum:"administer" maxItems:"1" doc:"administer lets an agent's key do what is otherwise reserved for people: members, keys, settings, exports and everything that cannot be undone. It requires full_access, and only a person who has just signed in can grant it, or the command line on the server"`
 }
 
 // Administer lets an agent's key do what is otherwise reserved for people.
@@ -60,6 +64,11 @@ func checkMay(ctx context.Context, in CreateKey) error {
 	case op.ActorOf(ctx).Type == op.Agent:
 		return errs.New(errs.Forbidden,
 			"agents may not create a key with the right to administer; ask a person of the household to create it")
+	case op.ActorOf(ctx).Key != nil:
+		// A key can be anywhere, and nobody can prove with it who they are.
+		return errs.New(errs.Forbidden,
+			"the right to administer cannot be given with an API key: sign in to the web app and create the key "+
+				"there, or run coffer key create on the server")
 	case in.Scope != op.Full.String():
 		return errs.Field("may", "conflict", "requires scope full_access")
 	}
@@ -111,7 +120,15 @@ func (a *Auth) Me(ctx context.Context, q pg.Querier, _ op.None) (Key, error) {
 	if actor.Key == nil {
 		return Key{}, errs.New(errs.NotFound, "this call was made without an API key")
 	}
-	return a.find(ctx, q, actor.Key.String())
+	k, err := a.find(ctx, q, actor.Key.String())
+	if err != nil || actor.Scope != op.Full {
+		return k, err
+	}
+	budget, err := conduct.BudgetOf(ctx, q, actor.ID, actor.Type == op.Agent)
+	if budget != nil {
+		k.WritesLeft = &budget.Left
+	}
+	return k, err
 }
 
 // KeyRef names a key.
@@ -161,6 +178,21 @@ func (a *Auth) List(ctx context.Context, q pg.Querier, in ListKeys) (Keys, error
 		return pg.All[Key](ctx, q, `select `+keyColumns+` from token where kind = 'api_key'
 			and ($1::uuid is null or id < $1) order by id desc limit $2`, before, limit)
 	}, func(k Key) id.ID { return k.ID })
+	if err != nil {
+		return Keys{}, err
+	}
+	var agents []id.ID
+	for _, k := range rows {
+		if k.ActorType == op.Agent {
+			agents = append(agents, k.ID)
+		}
+	}
+	records, err := conduct.OfAgents(ctx, q, agents)
+	for i, k := range rows {
+		if k.ActorType == op.Agent {
+			rows[i].Record = new(records[k.ID])
+		}
+	}
 	return Keys{rows, next, next != ""}, err
 }
 

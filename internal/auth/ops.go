@@ -5,7 +5,7 @@ import "coffer/internal/op"
 // Ops is auth's menu. It has no tools for keys, because agents must not manage them. Deleting a
 // user belongs to feed, which sees what a user owns.
 func (a *Auth) Ops() []*op.Op {
-	return []*op.Op{
+	return append(a.myOps(),
 		op.Reading(op.Spec{
 			Name: "key.me", Route: "GET /keys/me", Scope: op.AnyKey,
 			Summary: "Shows who the calling key is and what it may do.",
@@ -87,5 +87,5 @@ func (a *Auth) Ops() []*op.Op {
 			People: op.PeopleOthers, Summary: "Ends an assistant's access, effective from the next request.",
 		},
 			a.RevokeAssistant),
-	}
+	)
 }

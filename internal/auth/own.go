@@ -103,15 +103,22 @@ func (a *Auth) EndOwnLogin(ctx context.Context, actor op.Actor, login string) er
 	}
 	ctx = op.WithActor(ctx, actor)
 	return a.db.InTx(ctx, func(tx pg.Tx) error {
-		if _, err := a.DeleteLogin(ctx, tx, LoginRef{UserID: actor.Member.String(), LoginID: login}); err != nil {
-			return err
-		}
-		left, err := pg.Value[bool](ctx, tx, `select exists (select from login where member_id = $1)`, actor.Member)
-		if err == nil && !left {
-			err = errs.New(errs.Conflict, "this is your last sign-in method; add another one first")
-		}
+		_, err := a.endOwnLogin(ctx, tx, OwnLogin{login})
 		return err
 	})
+}
+
+func (a *Auth) endOwnLogin(ctx context.Context, tx pg.Tx, in OwnLogin) (op.Deleted, error) {
+	member := op.ActorOf(ctx).Member
+	deleted, err := a.DeleteLogin(ctx, tx, LoginRef{UserID: member.String(), LoginID: in.LoginID})
+	if err != nil {
+		return deleted, err
+	}
+	left, err := pg.Value[bool](ctx, tx, `select exists (select from login where member_id = $1)`, member)
+	if err == nil && !left {
+		err = errs.New(errs.Conflict, "this is your last sign-in method; add another one first")
+	}
+	return deleted, err
 }
 
 // EndOwnSession ends another session of the signed-in member.

@@ -37,9 +37,14 @@ type Session struct {
 	CreatedAt  pg.Time  `json:"created_at" db:"created_at"`
 	LastUsedAt *pg.Time `json:"last_used_at" db:"last_used_at" doc:"Accurate to the minute"`
 	ExpiresAt  pg.Time  `json:"expires_at" db:"expires_at" doc:"Earlier if the session is not used"`
+	// ProvedUntil is null as soon as actions with x-proof require another sign-in.
+	ProvedUntil *pg.Time `json:"proved_until" db:"proved_until" doc:"Until when the last sign-in counts as proof of identity, which operations with x-proof require; null if the member must sign in again"`
 }
 
-const sessionColumns = `id, short_id, member_id, name, created_at, last_used_at, expires_at`
+// sessionColumns has ProofLife as an interval, because its statements number their arguments
+// differently; TestSigningIn compares the two.
+const sessionColumns = `id, short_id, member_id, name, created_at, last_used_at, expires_at,
+	case when proved_at > now() - interval '5 minutes' then proved_at + interval '5 minutes' end as proved_until`
 
 // OpenSession creates a session for a member who has just proven who they are, and returns the
 // secret that the browser keeps. Every sign-in creates a new session, which prevents session
@@ -175,9 +180,15 @@ func (a *Auth) RevokeSession(ctx context.Context, tx pg.Tx, in SessionRef) (op.D
 	if err != nil {
 		return op.Deleted{}, err
 	}
-	args := append([]any{u.ID}, pg.RefTo(in.SessionID).IDArgs()...)
+	deleted, err := endSession(ctx, tx, u.ID, in.SessionID)
+	return deleted, pg.Found(err, "session", "{session.list} lists them")
+}
+
+// endSession ends a session of the member.
+func endSession(ctx context.Context, tx pg.Tx, member id.ID, ref string) (op.Deleted, error) {
+	args := append([]any{member}, pg.RefTo(ref).IDArgs()...)
 	ended, err := pg.Value[id.ID](ctx, tx, `
 		update token set revoked_at = coalesce(revoked_at, clock_timestamp()), updated_at = clock_timestamp()
 		where member_id = $1 and kind = 'session' and (id = $2 or short_id = $3) returning id`, args...)
-	return op.Deleted{Deleted: true, ID: ended}, pg.Found(err, "session", "{session.list} lists them")
+	return op.Deleted{Deleted: true, ID: ended}, err
 }

@@ -157,8 +157,10 @@ type Transaction struct {
 	Currency         money.Currency
 	Name             text.Untrusted
 	MerchantName     text.Untrusted
+	Detail           text.Untrusted // the purpose of the payment, if the provider passes on more than the name
 	CategoryPrimary  text.Untrusted
 	CategoryDetailed text.Untrusted
 	PaymentChannel   string // "" if the provider says none
 	Pending          bool
+	Balance          *money.Amount // of the account after this row, as the provider writes it; nil if it says none
 }

@@ -58,6 +58,10 @@ type Field struct {
 // CSV is the provider's name of connections that people upload files into.
 const CSV = "csv"
 
+// Manual stands where a provider is named for accounts that no bank keeps: the household writes
+// them down itself.
+const Manual = "manual"
+
 // Files stands in the list of providers for files: nothing is asked, configured or synced.
 var Files = Spec{Name: CSV, Title: "Files"}
 

@@ -41,6 +41,7 @@ type Row struct {
 	Currency   money.Currency
 	Name       text.Untrusted
 	Merchant   text.Untrusted
+	Detail     text.Untrusted // what the payment was for; Plaid tells it to those who ask
 	Primary    text.Untrusted
 	Detailed   text.Untrusted
 	Channel    string
@@ -103,8 +104,8 @@ func newBook(o household.Options, provider string, makeID func(id string, n int)
 		}
 		r := Row{
 			ID: t.ProviderID, AccountID: account, Date: t.Date, Amount: t.Amount, Currency: t.Currency, Name: t.Name,
-			Merchant: t.MerchantName,
-			Primary:  t.RawPrimary, Detailed: t.RawDetailed, Channel: t.PaymentChannel, Pending: t.Pending,
+			Merchant: t.MerchantName, Detail: t.Detail,
+			Primary: t.RawPrimary, Detailed: t.RawDetailed, Channel: t.PaymentChannel, Pending: t.Pending,
 		}
 		if t.AuthorizedDate != nil {
 			r.Authorized = *t.AuthorizedDate

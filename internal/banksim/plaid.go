@@ -131,6 +131,7 @@ type request struct {
 	Options struct {
 		AccountIDs []string `json:"account_ids"`
 		Webhook    string   `json:"webhook"`
+		Original   bool     `json:"include_original_description"`
 	} `json:"options"`
 	path string
 }

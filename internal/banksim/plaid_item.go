@@ -146,7 +146,7 @@ func (p *Plaid) sync(in request) (any, error) {
 	accounts := make(map[string]bool)
 	for _, d := range it.page.deltas[min(offset, end):end] {
 		accounts[d.row.AccountID] = true
-		row := plaidRow(d.row)
+		row := plaidRow(d.row, in.Options.Original)
 		if d.kind == "removed" {
 			row = map[string]any{"transaction_id": d.row.ID, "account_id": d.row.AccountID}
 		}
@@ -200,7 +200,8 @@ func (b *Book) locate(cursor string) (from, to, offset int, err error) {
 	return from, to, offset, nil
 }
 
-func plaidRow(r Row) any {
+// plaidRow is the row as Plaid writes it. The bank's own text comes if it was asked for.
+func plaidRow(r Row, asked bool) any {
 	if r.Raw != nil {
 		return r.Raw
 	}
@@ -211,8 +212,13 @@ func plaidRow(r Row) any {
 			"version": "v2",
 		}
 	}
+	var original any
+	if asked && r.Detail != "" {
+		original = r.Detail
+	}
 	return map[string]any{
-		"transaction_id": r.ID, "account_id": r.AccountID, "pending_transaction_id": orNull(r.PendingID),
+		"original_description": original,
+		"transaction_id":       r.ID, "account_id": r.AccountID, "pending_transaction_id": orNull(r.PendingID),
 		"pending": r.Pending,
 		"amount":  number(&r.Amount), "iso_currency_code": r.Currency, "unofficial_currency_code": nil,
 		"date": r.Date.Format(time.DateOnly), "authorized_date": dayOrNull(r.Authorized),

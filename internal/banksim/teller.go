@@ -226,6 +226,7 @@ func (t *Teller) transactions(w http.ResponseWriter, r *http.Request, b *Book) {
 	}
 	q := r.URL.Query()
 	rows := b.newest(a.ID)
+	balances := running(a, rows)
 	for name, keep := range map[string]func(day, limit string) bool{
 		"start_date": func(day, limit string) bool { return day >= limit },
 		"end_date":   func(day, limit string) bool { return day <= limit },
@@ -263,13 +264,37 @@ func (t *Teller) transactions(w http.ResponseWriter, r *http.Request, b *Book) {
 	}
 	out := []any{}
 	for _, row := range rows[:min(count, len(rows))] {
-		out = append(out, t.row(row, a))
+		out = append(out, t.row(row, a, balances[row.ID]))
 	}
 	answer(w, http.StatusOK, out)
 }
 
+// running is the balance after each posted row, by the rows' ids: from the account's balance now,
+// what came later is taken back.
+func running(a Account, rows []Row) map[string]*money.Amount {
+	out := make(map[string]*money.Amount, len(rows))
+	if a.Current == nil {
+		return out
+	}
+	cents := a.Current.Cents()
+	for _, r := range rows {
+		if r.Pending {
+			continue
+		}
+		if balance, err := money.FromCents(cents); err == nil {
+			out[r.ID] = &balance
+		}
+		if a.Type == "depository" {
+			cents += r.Amount.Cents()
+		} else {
+			cents -= r.Amount.Cents()
+		}
+	}
+	return out
+}
+
 // row turns the sign: depository accounts count money in, cards what is charged.
-func (t *Teller) row(r Row, a Account) any {
+func (t *Teller) row(r Row, a Account, balance *money.Amount) any {
 	if r.Raw != nil {
 		return r.Raw
 	}
@@ -287,7 +312,7 @@ func (t *Teller) row(r Row, a Account) any {
 	return map[string]any{
 		"id": r.ID, "account_id": a.ID, "amount": amount.String(), "date": r.Date.Format(time.DateOnly),
 		"description": r.Name, "status": status,
-		"type": "card_payment", "running_balance": nil,
+		"type": "card_payment", "running_balance": digits(balance),
 		"links": map[string]any{"self": t.url + "/accounts/" + a.ID + "/transactions/" + r.ID},
 		"details": map[string]any{
 			"processing_status": processing, "category": orNull(r.Primary),

@@ -32,7 +32,12 @@ type CLI struct {
 	Examples map[string][]string // what follows a command in its help, by the op's name
 	Empty    map[string]string   // what to do about an empty list, by the op's name
 	// a reading op that is shown below another one's record, by that one's name
-	Also     map[string]string
+	Also map[string]string
+	// Shows names the op that shows the record which another op starts and whose id is its job's
+	// too; the command shows the record when the job has ended.
+	Shows map[string]string
+	// Next says what to do after a command, for people, by the op's name; "" says nothing.
+	Next     map[string]func(args map[string]any, answer []byte) string
 	Results  map[string]*op.Schema                        // of jobs, by kind
 	JobOp    string                                       // the name of the op that shows a job
 	Zone     func(context.Context, Caller) *time.Location // in which the household reads the clock
@@ -86,7 +91,7 @@ On a terminal they print tables; in a pipe or with --json they print JSON.`,
 		groups[extra.Name()] = extra
 	}
 	for _, o := range c.Ops {
-		if o.Route == "" {
+		if o.Route == "" || o.Own {
 			continue
 		}
 		noun, verb, _ := strings.Cut(o.Name, ".")
@@ -252,6 +257,13 @@ func (c *CLI) run(cmd *cobra.Command, o *op.Op, positional, words []string) erro
 	answer, tasks, err := c.follow(ctx, cmd, caller, answer)
 	if err != nil {
 		return err
+	}
+	if show := c.Shows[o.Name]; show != "" {
+		id := map[string]any{"id": tasks[0].ID}
+		if answer, err = caller.Call(ctx, c.op(show), id); err != nil {
+			return failing{err, o}
+		}
+		return cmp.Or(c.print(ctx, caller, c.op(show), id, answer, asJSON), failure(tasks))
 	}
 	if asJSON {
 		err = c.PrintJSON(answer)

@@ -26,6 +26,7 @@ type task struct {
 	ShortID  string `json:"short_id"`
 	Kind     string
 	State    string
+	Status   string
 	Progress struct {
 		Done  int64
 		Total *int64
@@ -44,6 +45,7 @@ func readTask(raw []byte) (*task, error) {
 	if err := json.Unmarshal(raw, t); err != nil {
 		return nil, fmt.Errorf("read job: %w", err)
 	}
+	t.State = cmp.Or(t.State, t.Status) // of a record that shares its job's id
 	return t, nil
 }
 

@@ -18,6 +18,7 @@ type grid struct {
 const (
 	gap      = 2
 	narrow   = 12 // a text is cut no shorter, and
+	briefly  = 10 // a purpose, so that it fits beside the category on 80 columns, no shorter than this
 	namely   = 16 // a name no shorter than this, unless the whole screen is narrower
 	moneyIn  = "\x1b[32m"
 	ordinary = "\x1b[0m"
@@ -73,6 +74,9 @@ func (g *grid) print(w io.Writer, width int, indent string, color bool) []string
 func (c column) least() int {
 	if c.name == "name" || c.name == "before" || c.name == "summary" {
 		return namely
+	}
+	if c.name == "detail" {
+		return briefly
 	}
 	return narrow
 }

@@ -97,8 +97,16 @@ func (c *CLI) print(ctx context.Context, caller Caller, o *op.Op, args map[strin
 	if err := s.Print(o.Out, answer); err != nil {
 		return err
 	}
-	if err := c.foot(s, o, answer); err != nil || c.Also[o.Name] == "" {
+	if err := c.foot(s, o, answer); err != nil {
 		return err
+	}
+	if next := c.Next[o.Name]; next != nil {
+		if _, err := fmt.Fprint(c.Out, next(args, answer)); err != nil {
+			return err
+		}
+	}
+	if c.Also[o.Name] == "" {
+		return nil
 	}
 	return c.below(ctx, caller, c.op(c.Also[o.Name]), args)
 }
@@ -146,6 +154,9 @@ func length(o *op.Op, answer []byte) (n int, ok bool) {
 	if json.Unmarshal(answer, &m) != nil {
 		return 0, false
 	}
+	if _, rows, ok := tableOf(m); ok {
+		return len(rows), true
+	}
 	p := page(o.Out, m)
 	if p == nil {
 		return 0, false
@@ -187,9 +198,10 @@ func (c *CLI) nothing(o *op.Op, args map[string]any) error {
 // left out.
 func (c *CLI) foot(s *Screen, o *op.Op, answer []byte) error {
 	var m struct {
-		More  bool `json:"has_more"`
-		Page  int  `json:"page"`
-		Pages int  `json:"total_pages"`
+		More  bool  `json:"has_more"`
+		Page  int   `json:"page"`
+		Pages int   `json:"total_pages"`
+		Notes []any `json:"notes"`
 	}
 	_ = json.Unmarshal(answer, &m) // a plain list has none of these fields
 	n, _ := length(o, answer)
@@ -205,6 +217,9 @@ func (c *CLI) foot(s *Screen, o *op.Op, answer []byte) error {
 	if s.incoming && n > 0 {
 		parts = append(parts, "+ is money in.")
 	}
+	if s.partial && n > 0 {
+		parts = append(parts, "* is not complete; averages leave it out.")
+	}
 	if hidden := "Left out: " + strings.ToLower(strings.Join(s.dropped, ", ")) + "."; len(s.dropped) > 0 {
 		if line := strings.Join(append(parts, hidden), " "); len(line) <= s.Width {
 			parts = append(parts, hidden)
@@ -212,10 +227,17 @@ func (c *CLI) foot(s *Screen, o *op.Op, answer []byte) error {
 			parts = append(parts, fmt.Sprintf("%d columns left out.", len(s.dropped)))
 		}
 	}
-	if len(parts) == 0 {
+	var lines []string
+	if len(parts) > 0 {
+		lines = append(lines, strings.Join(parts, " "))
+	}
+	if o.Out.Type == "object" && n > 0 { // a record prints its notes itself
+		lines = append(lines, s.notes(m.Notes, "")...)
+	}
+	if len(lines) == 0 {
 		return nil
 	}
-	_, err := fmt.Fprintf(c.Out, "\n%s\n", strings.Join(parts, " "))
+	_, err := fmt.Fprintf(c.Out, "\n%s\n", strings.Join(lines, "\n"))
 	return err
 }
 

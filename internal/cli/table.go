@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -25,6 +24,7 @@ type Screen struct {
 
 	incoming bool     // money in was printed, which the foot explains
 	dropped  []string // columns that did not fit
+	partial  bool     // a column was marked as not complete, which the foot explains
 }
 
 // Print prints an answer.
@@ -36,9 +36,17 @@ func (s *Screen) Print(schema *op.Schema, answer []byte) error {
 		return fmt.Errorf("read response: %w", err)
 	}
 	if m, ok := v.(map[string]any); ok {
+		if table, rows, ok := tableOf(m); ok {
+			s.pivot(table, rows)
+			return nil
+		}
 		if p := page(schema, m); p != nil {
 			list, _ := m[p.Name].([]any)
-			s.rows(p.Items, list, "")
+			items := p.Items
+			if p.Screen == screenSpread {
+				items, list = spread(items, list)
+			}
+			s.rows(items, list, "")
 			return nil
 		}
 		s.record(schema, m, "")
@@ -52,7 +60,15 @@ func (s *Screen) Print(schema *op.Schema, answer []byte) error {
 	return err
 }
 
-// page returns the list of an answer that is a page: its only content besides the cursor.
+// What a field of an answer says about how it is printed.
+const (
+	screenRows    = "rows"    // it is the answer; the rest is for programs
+	screenRecords = "records" // its items are records with lists of their own
+	screenSpread  = "spread"  // it is the answer, and the lists of its items are the rows
+)
+
+// page returns the list of an answer that is a page: its only content besides the cursor, or what
+// its schema says is the answer.
 func page(s *op.Schema, m map[string]any) *op.Prop {
 	var found *op.Prop
 	_, paged := m["has_more"]
@@ -60,6 +76,9 @@ func page(s *op.Schema, m map[string]any) *op.Prop {
 	for i, p := range s.Props {
 		if _, ok := m[p.Name]; !ok {
 			continue
+		}
+		if p.Screen == screenRows || p.Screen == screenSpread {
+			return &s.Props[i]
 		}
 		if p.Type == "array" && p.Items.Type == "object" && found == nil {
 			found = &s.Props[i]
@@ -99,14 +118,8 @@ func (s *Screen) record(schema *op.Schema, m map[string]any, indent string) {
 		}
 		fmt.Fprintln(s.Out, strings.TrimRight(fmt.Sprintf("%s%-*s  %s", indent, longest, label(p.Name), v), " "))
 	}
-	for _, p := range blocks {
-		fmt.Fprintf(s.Out, "\n%s%s\n", indent, label(p.Name))
-		switch v := m[p.Name].(type) {
-		case map[string]any:
-			s.record(p.Schema, v, indent+"  ")
-		case []any:
-			s.inner(p.Items, v, indent+"  ")
-		}
+	for i, p := range blocks {
+		s.block(p, m[p.Name], indent, len(lines) > 0 || i > 0)
 	}
 	for _, p := range texts {
 		fmt.Fprintf(s.Out, "\n%s%s\n\n", indent, label(p.Name))
@@ -115,6 +128,57 @@ func (s *Screen) record(schema *op.Schema, m map[string]any, indent string) {
 			fmt.Fprintln(s.Out, strings.TrimRight(indent+clean(line), " "))
 		}
 	}
+}
+
+// block prints what has fields of its own.
+func (s *Screen) block(p op.Prop, v any, indent string, below bool) {
+	if list, ok := v.([]any); ok && p.Screen == screenRecords {
+		for i, item := range list {
+			if below || i > 0 {
+				fmt.Fprintln(s.Out)
+			}
+			m, _ := item.(map[string]any)
+			s.record(p.Items, m, indent)
+		}
+		return
+	}
+	fmt.Fprintf(s.Out, "\n%s%s\n", indent, label(p.Name))
+	switch v := v.(type) {
+	case map[string]any:
+		s.record(p.Schema, v, indent+"  ")
+	case []any:
+		if p.Name == "notes" {
+			for _, line := range s.notes(v, indent+"  ") {
+				fmt.Fprintln(s.Out, line)
+			}
+			return
+		}
+		s.inner(p.Items, v, indent+"  ")
+	}
+}
+
+// notes are sentences for a person, each with what to call to see more, in lines that fit.
+func (s *Screen) notes(list []any, indent string) []string {
+	var out []string
+	for _, item := range list {
+		m, _ := item.(map[string]any)
+		text, _ := m["message"].(string)
+		if see, ok := m["see"].(string); ok {
+			text += ": " + see
+		}
+		line := indent
+		for word := range strings.FieldsSeq(clean(text)) {
+			if line != indent && utf8.RuneCountInString(line+" "+word) > s.Width {
+				out, line = append(out, line), indent
+			}
+			if line != indent {
+				line += " "
+			}
+			line += word
+		}
+		out = append(out, line)
+	}
+	return out
 }
 
 // hasMoney reports whether a record shows an amount, which its currency then stands beside.
@@ -143,6 +207,8 @@ func label(field string) string {
 		return "id"
 	case "iso_currency_code":
 		return "currency"
+	case "detail":
+		return "purpose"
 	}
 	return strings.ReplaceAll(field, "_", " ")
 }
@@ -205,7 +271,8 @@ func guessed(v any) *op.Schema {
 // bookkeeping is what a record shows and a list does not.
 var bookkeeping = map[string]bool{
 	"updated_at": true, "official_name": true, "institution_id": true, "raw_payload_hash": true,
-	"authorized_date": true, "datetime": true,
+	"authorized_date": true, "datetime": true, "prompt": true, "prompt_blocks": true, "definition_hash": true,
+	"workflow_name": true, "expected_amount": true,
 }
 
 // further is the rank from which on a field is shown only where there is room.
@@ -217,21 +284,29 @@ func rank(p op.Prop) int {
 	switch {
 	case p.Name == "short_id", p.Name == "transaction_id":
 		return 0
+	case p.Type == "object" && p.Prop("net") != nil:
+		return 3
 	case p.Type == "object":
 		return 1
-	case p.Format == "date":
+	case p.Name == "first_date", p.Name == "last_date", p.Name == "balance_available", p.Name == "balance_limit":
+		return further
+	case p.Name == "balance_source", p.Name == "balance_date": // who stated the balance, and of which day
+		return 6
+	case p.Format == "date", p.Name == "balance_today":
 		return 2
 	case p.Format == "decimal":
 		return 3
 	case p.Name == "iso_currency_code":
 		return 4
-	case p.Name == "name", p.Name == "slug", p.Name == "title", p.Name == "before", p.Name == "after":
+	case p.Name == "name", p.Name == "slug", p.Name == "workflow_slug", p.Name == "title",
+		p.Name == "payee_name", p.Name == "cadence", p.Name == "before", p.Name == "after":
 		return 5
 	case p.Name == "category":
 		return 6
-	case p.Name == "tags":
+	case p.Name == "detail", p.Name == "tags":
 		return 7
-	case p.Name == "account_name", p.Name == "confidence", p.Name == "status", p.Name == "state", p.Name == "enabled":
+	case p.Name == "account_name", p.Name == "confidence", p.Name == "status", p.Name == "state", p.Name == "enabled",
+		p.Name == "trigger", p.Name == "dry_run":
 		return 8
 	case p.Format == "date-time":
 		return 10
@@ -251,10 +326,12 @@ func shown(s *op.Schema) []op.Prop {
 			cols = append(cols, p)
 			continue
 		}
-		flat := p.Type != "object" || p.Values != nil && p.Values.Type != "" && p.Values.Type != "object"
-		if flat && p.Name != "children" && p.Format != "uuid" && !bookkeeping[p.Name] &&
-			!strings.HasPrefix(p.Name, "parent_") &&
-			(p.Name != "display_name" || !named) && (p.Type != "array" || p.Items.Type != "object") {
+		flat := p.Type != "object" || p.Prop("net") != nil ||
+			p.Values != nil && p.Values.Type != "" && p.Values.Type != "object"
+		// left out: what another column says, and what says nothing to a person
+		told := p.Name == "display_name" && named || p.Name == "balance_current" && s.Prop("balance_today") != nil ||
+			p.Name == "children" || p.Format == "uuid" || bookkeeping[p.Name] || strings.HasPrefix(p.Name, "parent_")
+		if flat && !told && (p.Type != "array" || p.Items.Type != "object") {
 			cols = append(cols, p)
 		}
 	}
@@ -292,50 +369,14 @@ func (s *Screen) rows(schema *op.Schema, list []any, indent string) {
 	s.dropped = g.print(s.Out, s.Width-len(indent), indent, s.Color)
 }
 
-// unfold makes rows of lists whose items hold transactions. One in each item gives its columns to
-// the item; of two, such as a pair that is to be confirmed, each gets a row of its own, the second
-// without what belongs to the item.
-func unfold(schema *op.Schema, list []any) (*op.Schema, []any) {
-	var inside []op.Prop
-	for _, p := range schema.Props {
-		if p.Type == "object" && p.Values == nil && p.Prop("amount") != nil && p.Prop("date") != nil {
-			inside = append(inside, p)
-		}
-	}
-	if len(inside) == 0 {
-		return schema, list
-	}
-	whole := *schema
-	whole.Props = slices.Clone(schema.Props)
-	for _, p := range inside[0].Props {
-		if whole.Prop(p.Name) == nil {
-			whole.Props = append(whole.Props, p)
-		}
-	}
-	var rows []any
-	for _, item := range list {
-		outer, _ := item.(map[string]any)
-		for i, p := range inside {
-			row := map[string]any{}
-			if i == 0 {
-				row = maps.Clone(outer)
-			}
-			inner, _ := outer[p.Name].(map[string]any)
-			for k, v := range inner {
-				if _, taken := row[k]; !taken && (i == 0 || schema.Prop(k) == nil) {
-					row[k] = v
-				}
-			}
-			rows = append(rows, row)
-		}
-	}
-	return &whole, rows
-}
-
 func heading(c column) string {
 	switch c.name {
+	case "net":
+		return strings.ToUpper(cmp.Or(c.in, c.name))
 	case "short_id":
 		return "ID"
+	case "balance_today":
+		return "BALANCE"
 	case "transaction_id":
 		return "TRANSACTION"
 	case "iso_currency_code": // three letters below seventeen
@@ -344,7 +385,7 @@ func heading(c column) string {
 		return "BEFORE → AFTER"
 	}
 	name := strings.TrimSuffix(strings.TrimPrefix(c.name, "balance_"), "_name")
-	return strings.ToUpper(strings.ReplaceAll(cmp.Or(name, c.name), "_", " "))
+	return strings.ToUpper(label(cmp.Or(name, c.name)))
 }
 
 // A column is a field of the rows, or what a map in them has under one key.
@@ -359,7 +400,10 @@ type change struct{ before, after any }
 
 func (c column) of(m map[string]any) any {
 	if c.in != "" {
-		inner, _ := m[c.in].(map[string]any)
+		inner, ok := m[c.in].(map[string]any)
+		if !ok {
+			return false
+		}
 		return inner[c.name]
 	}
 	if shown, _ := m["display_name"].(string); c.name == "name" && shown != "" {
@@ -384,12 +428,18 @@ func (s *Screen) columns(schema *op.Schema, list []any) []column {
 			out = append(out, column{name: p.Name, further: rank(p) >= further})
 			continue
 		}
+		if p.Values == nil { // sums of another time
+			out = append(out, column{name: "net", in: p.Name})
+			continue
+		}
 		keys := map[string]bool{}
 		for _, item := range list {
 			m, _ := item.(map[string]any)
 			inner, _ := m[p.Name].(map[string]any)
 			for k := range inner {
-				keys[k] = true
+				if p.Name != "ids" || !strings.HasSuffix(k, "category") { // a slug names it as well
+					keys[k] = true
+				}
 			}
 		}
 		for _, k := range slices.Concat(s.Order, sortedKeys(keys)) {

@@ -84,6 +84,13 @@ MONTH    CATEGORY          NET
 2026-05  (none)          20.00
 `,
 		},
+		"a table drops its oldest columns": {
+			totals, `{"groups":[],"pivot":{"measure":"out","columns":[{"key":"2026-03","complete":true},{"key":"2026-04","complete":true},{"key":"2026-05","complete":false}],"rows":[{"keys":{"category":"home_rent"},"iso_currency_code":"EUR","values":[1.00,2.00,0.00],"total":3.00,"average":1.50,"count":2}],"other":[{"iso_currency_code":"EUR","groups":3,"values":[0.00,-7.00,0.00],"total":-7.00,"average":-3.50,"count":1}]}}`, 55, `
+CATEGORY   CUR  TOTAL  AVERAGE  2026-05*  2026-04
+home_rent  EUR   3.00     1.50         ·     2.00
+(other)    EUR  -7.00    -3.50         ·    -7.00
+`,
+		},
 		"a record says all of it, though it has a list": {reverted, `{"dry_run":true,"reverted":2,"skipped":[]}`, 80, `
 dry run   yes
 reverted  2

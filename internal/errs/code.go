@@ -24,6 +24,7 @@ const (
 	InvalidLogin         Code = "INVALID_LOGIN"
 	InsufficientScope    Code = "INSUFFICIENT_SCOPE"
 	Forbidden            Code = "FORBIDDEN"
+	ProofRequired        Code = "PROOF_REQUIRED"
 	NotFound             Code = "NOT_FOUND"
 	MethodNotAllowed     Code = "METHOD_NOT_ALLOWED"
 	NotAcceptable        Code = "NOT_ACCEPTABLE"
@@ -84,6 +85,7 @@ var table = map[Code]face{
 	InvalidLogin:         {KindUnauthenticated, http.StatusUnauthorized},
 	InsufficientScope:    {KindForbidden, http.StatusForbidden},
 	Forbidden:            {KindForbidden, http.StatusForbidden},
+	ProofRequired:        {KindForbidden, http.StatusForbidden},
 	NotFound:             {KindNotFound, http.StatusNotFound},
 	MethodNotAllowed:     {KindInvalid, http.StatusMethodNotAllowed},
 	NotAcceptable:        {KindInvalid, http.StatusNotAcceptable},
@@ -126,3 +128,12 @@ func (c Code) Status() int {
 
 // Codes lists every code, sorted.
 func Codes() []Code { return slices.Sorted(maps.Keys(table)) }
+
+// Enum lists every code for the description of the interface.
+func (Code) Enum() []string {
+	var out []string
+	for _, c := range Codes() {
+		out = append(out, string(c))
+	}
+	return out
+}

@@ -7,6 +7,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 )
 
@@ -93,6 +95,27 @@ func Faults(details []Detail) error {
 // Field returns the error of one faulty field.
 func Field(field, code, format string, args ...any) error {
 	return Faults([]Detail{{Field: field, Code: code, Message: fmt.Sprintf(format, args...)}})
+}
+
+// Within returns an error of an input that is a part of another, with its fields named from there:
+// category becomes filter.category. Any other error stays as it is.
+func Within(part string, err error) error {
+	e, ok := errors.AsType[*Error](err)
+	if !ok || len(e.Details) == 0 {
+		return err
+	}
+	moved := *e
+	moved.Details = slices.Clone(e.Details)
+	for i, d := range e.Details {
+		if d.Field == "" {
+			continue
+		}
+		moved.Details[i].Field = part + "." + d.Field
+		if len(e.Details) == 1 && strings.HasPrefix(e.Message, d.Field+": ") {
+			moved.Message = part + "." + e.Message
+		}
+	}
+	return &moved
 }
 
 // Error implements error. It includes the cause, so it is only for logs; callers get Public.

@@ -11,6 +11,7 @@ import (
 	"coffer/internal/bank/all"
 	"coffer/internal/errs"
 	"coffer/internal/id"
+	"coffer/internal/journal"
 	"coffer/internal/op"
 	"coffer/internal/pg"
 	"coffer/internal/text"
@@ -337,7 +338,7 @@ func (f *Feed) Status(ctx context.Context, q pg.Querier, in ConnectionRef) (Conn
 	out.Accounts, err = pg.All[AccountStatus](ctx, q, `
 		select a.id, a.short_id, coalesce(nullif(a.display_name, ''), a.name) as name, count(t.id) as transactions,
 			max(t.date) as latest_date
-		from account a left join transaction t on t.account_id = a.id and t.deleted_at is null
+		from account a left join transaction t on t.account_id = a.id and t.deleted_at is null and `+journal.BankRow+`
 			where a.connection_id = $1 and a.deleted_at is null group by a.id order by a.id`, c.ID)
 	return out, err
 }

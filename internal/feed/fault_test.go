@@ -62,7 +62,7 @@ func TestEveryFaultOfEveryCall(t *testing.T) {
 					j := o.sync1(t)
 					now, log := o.health(t), o.lastLog(t)
 					switch {
-					case j.State != job.Failed || j.Error == nil || !strings.HasPrefix(j.Error.Code, "PROVIDER_"):
+					case j.State != job.Failed || j.Error == nil || !strings.HasPrefix(string(j.Error.Code), "PROVIDER_"):
 						t.Errorf("%s: the job ended as %s, %+v", where, j.State, j.Error)
 					case now.Cursor != was.Cursor || !slices.Equal(rows, o.stored(t)):
 						t.Errorf("%s: something was stored", where)

@@ -27,7 +27,7 @@ type Feed struct {
 	jobs      *job.Jobs
 	ring      *seal.Ring // nil without an encryption key
 	providers Providers
-	then      []func(context.Context, *job.Run) error
+	then      []func(context.Context, *job.Run, bool) error
 }
 
 // Providers returns the provider of a name with its current configuration, which another server may
@@ -46,9 +46,10 @@ type Config struct {
 	Jobs      *job.Jobs
 	Ring      *seal.Ring // opens credentials; nil without an encryption key
 	Providers Providers
-	// Then runs after the last page of a sync or an import, in its job. If a step fails, the sync
-	// still succeeds, and the work is left for the next sync.
-	Then []func(context.Context, *job.Run) error
+	// Then runs after the last page of a sync or an import, in its job, and is told whether that
+	// changed a transaction. It runs also if the bank failed after some pages, unless they changed
+	// nothing. If a step fails, the sync still succeeds, and the work is left for the next sync.
+	Then []func(ctx context.Context, run *job.Run, changed bool) error
 }
 
 // New returns a Feed.
@@ -60,9 +61,9 @@ func New(c Config) *Feed {
 }
 
 // Follow takes the steps that follow a sync or an import.
-func (f *Feed) Follow(ctx context.Context, run *job.Run) {
+func (f *Feed) Follow(ctx context.Context, run *job.Run, changed bool) {
 	for _, step := range f.then {
-		if err := step(ctx, run); err != nil {
+		if err := step(ctx, run, changed); err != nil {
 			run.Warn(ctx, "work after a sync is left for the next one", err)
 		}
 	}

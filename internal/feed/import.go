@@ -22,12 +22,23 @@ func (f *Feed) StartImport(ctx context.Context, tx pg.Tx, connection, run id.ID)
 	return startLog(ctx, tx, syncRequest{connection, "import"}, run)
 }
 
-// EndImport completes the log of an import.
-func (f *Feed) EndImport(ctx context.Context, tx pg.Tx, connection, log id.ID, n Tally, change *id.ID) error {
+// A File is what an import was of.
+type File struct {
+	Account id.ID
+	Name    *string // as the caller gave it
+}
+
+// EndImport completes the log of an import of that file.
+func (f *Feed) EndImport(ctx context.Context, tx pg.Tx, connection, log id.ID, n Tally, change *id.ID, of File) error {
 	if err := f.writeLog(ctx, tx, &syncState{Tally: n, Log: log, Change: change}, true); err != nil {
 		return err
 	}
-	_, err := pg.Exec(ctx, tx, `update connection set last_sync_at = clock_timestamp(),
+	_, err := pg.Exec(ctx, tx, `update sync_log set account_id = $2, file_name = $3 where id = $1`, log, of.Account,
+		of.Name)
+	if err != nil {
+		return err
+	}
+	_, err = pg.Exec(ctx, tx, `update connection set last_sync_at = clock_timestamp(),
 		last_attempt_at = clock_timestamp(), updated_at = clock_timestamp() where id = $1`, connection)
 	return err
 }

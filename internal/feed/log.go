@@ -28,18 +28,22 @@ type SyncLog struct {
 	ErrorMessage *string  `json:"error_message" db:"error_message"`
 	JobID        id.ID    `json:"job_id" db:"job_id"`
 	ChangeID     *id.ID   `json:"change_id" db:"change_id" doc:"The change that a revert undoes"`
+	AccountID    *id.ID   `json:"account_id" db:"account_id" doc:"Of an import: the account that the file went into"`
+	FileName     *string  `json:"file_name" db:"file_name" doc:"Of an import: the file's name, if the caller gave it"`
 	StartedAt    pg.Time  `json:"started_at" db:"started_at"`
 	FinishedAt   *pg.Time `json:"finished_at" db:"finished_at"`
 }
 
 const logRows = `
 	select id, short_id, connection_id, trigger, status, added, modified, removed, unchanged, rules_applied,
-		quarantined, pages, error_code, error_message, job_id, change_id, started_at, finished_at
+		quarantined, pages, error_code, error_message, job_id, change_id, account_id, file_name,
+		started_at, finished_at
 	from sync_log`
 
 // ListSyncLogs asks for a page of syncs.
 type ListSyncLogs struct {
 	ConnectionID *string `json:"connection_id,omitempty" minLength:"1" doc:"Only syncs of this connection: UUID or short id"`
+	Trigger      *string `json:"trigger,omitempty" enum:"schedule,webhook,manual,initial,replay,import" doc:"Only syncs that this started; import for files"`
 	Status       *string `json:"status,omitempty" enum:"running,success,error,cancelled"`
 	Cursor       string  `json:"cursor,omitempty" doc:"next_cursor of the previous page"`
 	Limit        int     `json:"limit,omitempty" minimum:"1" maximum:"500" default:"50" doc:"Page size"`
@@ -68,6 +72,7 @@ func (f *Feed) SyncLogs(ctx context.Context, q pg.Querier, in ListSyncLogs) (Syn
 		}
 		where.And("connection_id = $?", c.ID)
 	}
+	where.If(in.Trigger != nil, "trigger = $?", in.Trigger)
 	where.If(in.Status != nil, "status = $?", in.Status)
 	rows, next, err := pg.ByID(pager, in.Cursor, in.Limit, func(before *string, limit int) ([]SyncLog, error) {
 		where.If(before != nil, "id < $?::uuid", before)

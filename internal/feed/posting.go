@@ -107,7 +107,7 @@ func missing(ctx context.Context, q pg.Querier, account id.ID, from pg.Date, bro
 	error,
 ) {
 	stored, err := pg.Values[string](ctx, q, `select provider_id from transaction
-		where account_id = $1 and date >= $2 and deleted_at is null`, account, from)
+		where account_id = $1 and date >= $2 and deleted_at is null and origin = 'bank'`, account, from)
 	return slices.DeleteFunc(stored, func(row string) bool { return brought[row] }), err
 }
 
@@ -127,7 +127,7 @@ func waitingAmong(ctx context.Context, q pg.Querier, account id.ID, providerIDs 
 	return pg.All[waiting](ctx, q, `
 		select t.provider_id, t.date, t.amount, t.currency, d.name, d.merchant_name from transaction t
 			join descriptor d on d.id = t.descriptor_id
-		where t.account_id = $1 and t.provider_id = any($2) and t.pending and t.deleted_at is null
+		where t.account_id = $1 and t.provider_id = any($2) and t.pending and t.deleted_at is null and t.origin = 'bank'
 			order by t.date, t.id`, account, providerIDs)
 }
 
@@ -150,7 +150,7 @@ func known(ctx context.Context, q pg.Querier, account id.ID, providerIDs []strin
 func oldestPending(ctx context.Context, q pg.Querier, connection id.ID) (pg.Date, error) {
 	day, err := pg.Value[*pg.Date](ctx, q, `
 		select min(t.date) from account a join transaction t on t.account_id = a.id
-			where a.connection_id = $1 and t.pending and t.deleted_at is null`, connection)
+			where a.connection_id = $1 and t.pending and t.deleted_at is null and t.origin = 'bank'`, connection)
 	if err != nil || day == nil {
 		return pg.Date{}, err
 	}

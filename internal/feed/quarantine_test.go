@@ -3,6 +3,7 @@ package feed
 import (
 	"testing"
 
+	"coffer/internal/account"
 	"coffer/internal/bank"
 	"coffer/internal/errs"
 	"coffer/internal/op"
@@ -62,7 +63,7 @@ func TestQuarantineIsReadAgain(t *testing.T) {
 	for _, r := range list.Rows {
 		refs[*r.ProviderID] = r.ShortID
 	}
-	h, err := overview.New(total.New(b.books)).Health(t.Context(), b.db, op.None{})
+	h, err := overview.New(total.New(b.books, account.New(b.db)), account.New(b.db)).Health(t.Context(), b.db, op.None{})
 	if err != nil || h.Status != "degraded" || h.Quarantined != 3 || h.Connections[0].Quarantined != 3 ||
 		h.LastSuccessAt == nil {
 		t.Errorf("health: %+v, %v", h, err)
@@ -110,7 +111,7 @@ func TestQuarantineIsReadAgain(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if h, err = overview.New(total.New(b.books)).Health(t.Context(), b.db, op.None{}); err != nil || h.Status != "ok" ||
+	if h, err = overview.New(total.New(b.books, account.New(b.db)), account.New(b.db)).Health(t.Context(), b.db, op.None{}); err != nil || h.Status != "ok" ||
 		h.Quarantined != 0 {
 		t.Errorf("health: %+v, %v", h, err)
 	}
@@ -132,7 +133,7 @@ func TestHealthFollowsTheConnection(t *testing.T) {
 		if _, err := b.db.Exec(t.Context(), `update connection set `+c.set); err != nil {
 			t.Fatal(err)
 		}
-		h, err := overview.New(total.New(b.books)).Health(t.Context(), b.db, op.None{})
+		h, err := overview.New(total.New(b.books, account.New(b.db)), account.New(b.db)).Health(t.Context(), b.db, op.None{})
 		if err != nil || h.Connections[0].Health != c.health || h.Status != c.status {
 			t.Errorf("%s: %+v, %v", c.set, h, err)
 		}
@@ -142,7 +143,7 @@ func TestHealthFollowsTheConnection(t *testing.T) {
 		set sync_interval_seconds = null, last_sync_at = now() - interval '1 hour'`); err != nil {
 		t.Fatal(err)
 	}
-	if h, err := overview.New(total.New(b.books)).Health(t.Context(), b.db, op.None{}); err != nil || h.Overdue != 1 {
+	if h, err := overview.New(total.New(b.books, account.New(b.db)), account.New(b.db)).Health(t.Context(), b.db, op.None{}); err != nil || h.Overdue != 1 {
 		t.Errorf("the household's own interval: %+v, %v", h, err)
 	}
 }

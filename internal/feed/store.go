@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"coffer/internal/account"
 	"coffer/internal/bank"
 	"coffer/internal/id"
 	"coffer/internal/journal"
@@ -63,7 +64,11 @@ func (r *syncRun) store(ctx context.Context, h pageGroup) error {
 			if err != nil {
 				return 0, err
 			}
-			at.Removed += int64(len(gone))
+			for _, e := range gone { // what was matched with them is parted
+				if e.Field == journal.FieldDeleted {
+					at.Removed++
+				}
+			}
 			entries = append(entries, gone...)
 		}
 		at.Added, at.Modified, at.Unchanged = at.Added+int64(len(m.Inserted)), at.Modified+int64(len(m.Changed))+
@@ -86,7 +91,7 @@ func (r *syncRun) store(ctx context.Context, h pageGroup) error {
 func incoming(account id.ID, t bank.Transaction) ledger.Incoming {
 	in := ledger.Incoming{
 		AccountID: account, ProviderID: t.ProviderID, PendingID: t.PendingID, Date: pg.Day(t.Date), Amount: t.Amount,
-		Currency: t.Currency, Name: t.Name, MerchantName: t.MerchantName,
+		Currency: t.Currency, Name: t.Name, MerchantName: t.MerchantName, Detail: t.Detail,
 		CategoryPrimary: t.CategoryPrimary, CategoryDetailed: t.CategoryDetailed, PaymentChannel: t.PaymentChannel,
 		Pending: t.Pending,
 	}
@@ -134,6 +139,12 @@ func (r *syncRun) note(page bank.Page, bad []bank.Bad) {
 	}
 	for _, t := range page.Transactions {
 		bring(t.AccountID, t.ProviderID)
+		if account, ok := r.accounts[t.AccountID]; ok && !t.Pending {
+			if r.running[account] == nil {
+				r.running[account] = &bank.Running{}
+			}
+			r.running[account].Add(t.Date, t.Amount, t.Balance)
+		}
 	}
 	for _, b := range bad {
 		bring(b.AccountID, b.ProviderID)
@@ -151,7 +162,7 @@ func (r *syncRun) ghosts(ctx context.Context, tx pg.Tx, removed map[id.ID][]stri
 	}
 	rows, err := pg.All[row](ctx, tx, `
 		select t.account_id, t.provider_id from account a join transaction t on t.account_id = a.id
-		where a.connection_id = $1 and t.deleted_at is null and exists (
+		where a.connection_id = $1 and t.deleted_at is null and t.origin = 'bank' and exists (
 			select from sync_log l where l.connection_id = $1 and ($2::timestamptz is null or l.started_at > $2)
 				and t.created_at between l.started_at
 				and coalesce(l.finished_at, now()))`, r.link.ID, r.link.LastSyncAt)
@@ -191,6 +202,11 @@ func (r *syncRun) end(ctx context.Context, tx pg.Tx, page bank.Page) ([]journal.
 			return nil, err
 		}
 		entries = append(entries, gone...)
+	}
+	for of, running := range r.running {
+		if err := r.feed.accounts.State(ctx, tx, of, account.ByProvider, running.Closings()); err != nil {
+			return nil, err
+		}
 	}
 	return entries, r.whole(ctx, tx, page)
 }

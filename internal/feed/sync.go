@@ -10,6 +10,7 @@ import (
 	"coffer/internal/errs"
 	"coffer/internal/id"
 	"coffer/internal/job"
+	"coffer/internal/op"
 	"coffer/internal/pg"
 )
 
@@ -19,8 +20,14 @@ const SyncKind = "feed.sync"
 // Kinds are the jobs of the feed.
 func (f *Feed) Kinds() []job.Kind {
 	return []job.Kind{
-		{Name: SyncKind, Unit: "transactions", Work: f.sync, Retries: 5, Prompt: true},
-		{Name: SyncAllKind, Unit: "connections", Work: f.awaitSyncs, Retries: 5, Timeout: 12 * time.Hour},
+		{
+			Name: SyncKind, Unit: "transactions", Work: f.sync, Retries: 5, Lane: job.Prompt,
+			Results: []*op.Schema{op.SchemaOf[Synced]()},
+		},
+		{
+			Name: SyncAllKind, Unit: "connections", Work: f.awaitSyncs, Retries: 5, Timeout: 12 * time.Hour,
+			Results: []*op.Schema{op.SchemaOf[SyncedAll]()},
+		},
 	}
 }
 
@@ -65,12 +72,16 @@ type syncRun struct {
 	brought  map[id.ID]map[string]bool // which rows a window has brought
 	complete []bank.Extent             // windows that were read whole
 	removed  map[id.ID][]string
+	running  map[id.ID]*bank.Running // the balances that rows state
 }
 
 // sync is the job: pages until the last one, some at a time in a transaction with their rows, what
 // rules make of them and the journal; the cursor and the removals commit with the last.
 func (f *Feed) sync(ctx context.Context, run *job.Run) (any, error) {
-	r := &syncRun{feed: f, run: run, brought: map[id.ID]map[string]bool{}, removed: map[id.ID][]string{}}
+	r := &syncRun{
+		feed: f, run: run, brought: map[id.ID]map[string]bool{}, removed: map[id.ID][]string{},
+		running: map[id.ID]*bank.Running{},
+	}
 	if err := run.Args(&r.order); err != nil {
 		return nil, err
 	}
@@ -82,7 +93,7 @@ func (f *Feed) sync(ctx context.Context, run *job.Run) (any, error) {
 		err = r.loop(ctx)
 	}
 	if err == nil {
-		f.Follow(ctx, run)
+		f.Follow(ctx, run, r.changed())
 		return Synced{r.at.Tally, r.at.Log, r.at.Change}, nil
 	}
 	if _, told := errors.AsType[*bank.Error](err); !told {
@@ -91,8 +102,14 @@ func (f *Feed) sync(ctx context.Context, run *job.Run) (any, error) {
 	if failed := r.fail(ctx, bank.Classify(err)); failed != nil {
 		return nil, failed
 	}
+	if r.changed() { // the pages before the failure came in, and the next sync finds them unchanged
+		f.Follow(ctx, run, true)
+	}
 	return nil, job.Final(err) // when to ask again is the connection's to know
 }
+
+// changed reports whether the sync has changed a transaction.
+func (r *syncRun) changed() bool { return r.at.Added+r.at.Modified+r.at.Removed > 0 }
 
 // batch is a step of the round: what it does and where it then stands commit together.
 func (r *syncRun) batch(ctx context.Context, step func(context.Context, pg.Tx, *syncState) (int64, error)) error {
@@ -183,6 +200,7 @@ func (r *syncRun) loop(ctx context.Context) error {
 			at, held = start, pageGroup{}
 			clear(r.brought)
 			clear(r.removed)
+			clear(r.running)
 			r.complete = nil
 			next = r.pull(asking, at)
 			continue

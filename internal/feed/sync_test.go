@@ -247,6 +247,41 @@ func TestSyncKeepsWhatPostsAcrossPages(t *testing.T) {
 	b.holds(t)
 }
 
+// What follows a sync also follows one that the bank broke off, if its first pages brought something:
+// the next sync finds them unchanged.
+func TestPagesBeforeAFailureAreFollowed(t *testing.T) {
+	t.Parallel()
+	b := newBranch(t, 1)
+	var followed []bool
+	b.then = []func(context.Context, *job.Run, bool) error{
+		func(_ context.Context, _ *job.Run, changed bool) error {
+			followed = append(followed, changed)
+			return nil
+		},
+	}
+	away := &bank.Error{Provider: "plaid", Class: bank.Later, Code: "CODE"}
+	for _, c := range []struct {
+		name string
+		news []string
+		errs []error
+		want []bool
+	}{
+		{"fails before anything came", []string{"t1", "t2"}, []error{away}, nil},
+		{"fails after a page", nil, []error{nil, away}, []bool{true}},
+		{"brings the rest", nil, nil, []bool{true}},
+		{"brings nothing", nil, nil, []bool{false}},
+	} {
+		for _, n := range c.news {
+			b.bank.put(charge(n, "1.00", "A"))
+		}
+		b.bank.errs, followed = c.errs, nil
+		if b.once(t, "manual"); !slices.Equal(followed, c.want) {
+			t.Errorf("a sync that %s is followed by %v, want %v", c.name, followed, c.want)
+		}
+	}
+	b.holds(t)
+}
+
 // The contract's table of what follows from a failure.
 func TestWhatFollowsFromAFailure(t *testing.T) {
 	t.Parallel()
@@ -397,7 +432,7 @@ func TestSyncOutlivesABug(t *testing.T) {
 	b := newBranch(t, 10)
 	b.providers = only{mad{b.bank}}
 	if j, _ := b.once(t, "manual"); j.State != job.Failed || j.Error == nil ||
-		j.Error.Code != string(errs.InternalError) {
+		j.Error.Code != errs.InternalError {
 		t.Errorf("%+v, %+v", j, j.Error)
 	}
 	b.providers = only{b.bank}

@@ -41,7 +41,8 @@ var (
 	}
 	categoryDefinition = journal.Definition{
 		Subject: journal.Category, Table: "category", Unique: "slug",
-		Columns: []string{"slug", "display_name", "parent_id", "kind", "icon", "color", "sort_order", "hidden"},
+		Columns:  []string{"slug", "display_name", "parent_id", "kind", "icon", "color", "sort_order", "hidden"},
+		Computed: []string{"is_primary"},
 	}
 )
 

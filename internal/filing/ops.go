@@ -7,7 +7,8 @@ const tsv = "text/tab-separated-values"
 func (f *Filing) tagOps() []*op.Op {
 	return []*op.Op{
 		op.Shaped(op.Streaming(op.Spec{
-			Name: "tag.list", Route: "GET /tags", Tool: "list_tags", Whole: true, Summary: "Lists every tag.",
+			Name: "tag.list", Route: "GET /tags", Tool: "list_tags", Whole: true, Record: true,
+			Summary: "Lists every tag.",
 			Agent: "Lists every tag with its slug. Tags label transactions; needs-review marks the review queue. " +
 				"Call it before creating a tag, so that one meaning keeps one slug.",
 		}, f.EachTag), toolTags),
@@ -34,7 +35,7 @@ func (f *Filing) tagOps() []*op.Op {
 func (f *Filing) categoryOps() []*op.Op {
 	return []*op.Op{
 		op.Reading(op.Spec{
-			Name: "category.list", Route: "GET /categories", Tool: "list_categories",
+			Name: "category.list", Route: "GET /categories", Tool: "list_categories", Record: true,
 			Summary: "Lists the category tree.",
 			Agent: "Lists the whole two-level category tree. Use a node's slug wherever a category is expected; " +
 				"prefer a subcategory (a node under children) to its primary. If slugs and names are enough, " +

@@ -46,6 +46,24 @@ func (t tree) Apply(ctx context.Context, tx pg.Tx, entries []journal.Entry) ([]j
 	return t.Definition.Apply(ctx, tx, records)
 }
 
+// Make creates categories of a plan. Where they stand is set when they come into use, because their
+// parents may not fit until then.
+func (t tree) Make(ctx context.Context, tx pg.Tx, rows []json.RawMessage) error {
+	placed := make([]json.RawMessage, len(rows))
+	for i, row := range rows {
+		var columns map[string]any
+		if err := json.Unmarshal(row, &columns); err != nil {
+			return fmt.Errorf("read a planned category: %w", err)
+		}
+		columns["parent_id"], columns["kind"] = nil, "expense"
+		var err error
+		if placed[i], err = json.Marshal(columns); err != nil {
+			return fmt.Errorf("print a planned category: %w", err)
+		}
+	}
+	return t.Definition.Make(ctx, tx, placed)
+}
+
 // forsake takes deleted categories from below these, which may become subcategories themselves. If
 // one of them comes back, its record says where it stands.
 func forsake(ctx context.Context, tx pg.Tx, ids []id.ID) error {

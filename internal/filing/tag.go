@@ -248,6 +248,12 @@ func oneName(name, displayName *string) (*string, error) {
 	return name, nil
 }
 
+// Registrable reports whether Register would create a tag of that name.
+func Registrable(ref string) bool {
+	_, err := checkSlug(ref, text.TagSlug, text.TagSlugHint)
+	return err == nil
+}
+
 // Register creates the tags that do not exist yet, and returns their entries.
 func (f *Filing) Register(ctx context.Context, tx pg.Tx, refs []string) ([]journal.Entry, error) {
 	known, err := pg.Names(ctx, tx, refs, `select id, slug as name, short_id from tag

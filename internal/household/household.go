@@ -24,6 +24,10 @@ type Options struct {
 	// among the everyday, what looks like money between own accounts and is not, or cannot be told
 	// from it
 	Decoys bool
+	// most rows of files and of Plaid say what the payment was for
+	Purposes bool
+	// contracts that are hard to recognise, and habits that are easily taken for contracts
+	Contracts bool
 }
 
 // sparsest is the fewest rows a day. Wages, rent and the like are two fifths of that, so a
@@ -42,7 +46,8 @@ type Household struct {
 
 	market market
 	diary  []day
-	rows   int // of the diary's standing orders
+	rows   int // of the diary's standing orders and of contracts
+	dated  map[time.Time][]dated
 }
 
 // A Member is one of the adults.
@@ -96,6 +101,12 @@ func New(o Options) *Household {
 	h.diary = newDiary(start, o.End)
 	for i := range h.diary {
 		h.rows += h.diary[i].rows()
+	}
+	if o.Contracts {
+		h.dated = newContracts(newDice(o.Seed, 3), start, o.End)
+		for _, rows := range h.dated {
+			h.rows += len(rows)
+		}
 	}
 	return h
 }

@@ -168,7 +168,7 @@ func TestRowsAreWhatProvidersSend(t *testing.T) {
 			case r.Amount.IsZero() || r.PendingAmount.IsZero():
 				bad = "no amount"
 			case r.Name == "" || r.Name != text.Name(r.Name.Plain()) ||
-				r.MerchantName != text.Name(r.MerchantName.Plain()):
+				r.MerchantName != text.Name(r.MerchantName.Plain()) || r.Detail != text.Detail(r.Detail.Plain(), r.Name):
 				bad = "text that is not clean"
 			case provider == "csv" && (r.Pending || r.MerchantName != "" || r.RawPrimary != "" ||
 				r.PaymentChannel != ""):

@@ -51,6 +51,7 @@ func (w *walk) describe(t *Transaction, m *merchant, class category, channel str
 // classify gives a row the provider's category. Teller looks at a row only when it is posted.
 func (w *walk) classify(t *Transaction, class category, channel string) {
 	t.RawPrimary, t.RawDetailed, t.PaymentChannel = "", "", ""
+	t.Truth = class.detailed
 	switch w.source[t.AccountIndex] {
 	case fromPlaid:
 		t.RawPrimary, t.RawDetailed, t.PaymentChannel = class.primary, class.detailed, channel

@@ -18,18 +18,22 @@ type Transaction struct {
 	Currency       money.Currency // the account's
 	Name           text.Untrusted
 	MerchantName   text.Untrusted // may be empty
+	Detail         text.Untrusted // with Options.Purposes; may be empty, and is from Teller
 	RawPrimary     text.Untrusted // empty from csv, and while Teller has not looked at the row
 	RawDetailed    text.Untrusted // Plaid only
 	PaymentChannel string         // Plaid only
 	Pending        bool           // in the last days only
 
 	// What no provider tells.
-	Kind Kind
+	Kind  Kind
+	Truth text.Untrusted // what it is, as Plaid would classify it in detail, whoever delivers the row
 	// shared by the two rows of one movement: see Kind.Paired, and a card charge with its copy on
 	// the additional card; else 0
 	PairID        int64
 	RefundOf      string       // the ProviderID, in the same account, of the purchase that a refund gives back
 	PendingAmount money.Amount // the amount while pending; another than Amount for a posted Tip
+	// the same for all rows of one contract, wage or other standing order; 0 if it is not one
+	Series int
 }
 
 // A Kind is why money moved.

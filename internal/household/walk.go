@@ -15,6 +15,9 @@ func (h *Household) Transactions() iter.Seq[Transaction] {
 			w.begin()
 			rows := &w.waiting[w.today%horizon]
 			for _, t := range *rows {
+				if h.Options.Purposes {
+					t.Detail = w.purpose(&t)
+				}
 				if !yield(t) {
 					return
 				}
@@ -73,6 +76,9 @@ func (w *walk) begin() {
 	}
 	for _, i := range today.orders {
 		w.payOrder(int(i))
+	}
+	for i := range w.h.dated[today.date] {
+		w.payContract(&w.h.dated[today.date][i])
 	}
 	w.weigh(today)
 	target := w.target(today)
@@ -202,6 +208,7 @@ func (w *walk) payOrder(index int) {
 			cents += cents * int64(w.between(-o.wobble, o.wobble)) / 1000
 		}
 		t := w.row(o.account, o.kind, cents)
+		t.Series = index + 1
 		w.describe(&t, &w.h.market.orders[index], o.category, o.channel)
 		w.put(&t, 0)
 	}

@@ -5,8 +5,8 @@
 // # Terms
 //
 //   - A job is a row that says who asked for which work, how far it is, and what came of it.
-//   - A kind is a sort of work, with its code, its number of retries and whether it is prompt.
-//     Prompt kinds have workers of their own.
+//   - A kind is a sort of work, with its code, its number of retries and its lane.
+//   - A lane is a group of workers. Each lane has its own, so a lane that is full delays no other.
 //   - A lease is a worker's ownership of a job. The worker renews it every two seconds.
 //   - The lease's number is the fence: it grows each time the job changes hands.
 //   - A batch is one transaction of a running job: its effects and, last, its new position.
@@ -17,7 +17,10 @@
 // of them claims it and the job is running. The work commits batches until it ends as succeeded,
 // failed or cancelled. A failure that may pass is retried after a delay. If a lease is not renewed
 // for seven seconds, any server puts the job back with a higher number, and the next worker resumes
-// at the position. Cancelling a job and stopping a server take effect between batches.
+// at the position. Cancelling a job and stopping a server take effect between batches: a batch that
+// has begun commits, and work that waits outside one finds its context cancelled within the two
+// seconds between renewals, with [ErrCancelled] or [ErrStopping] as the cause. Any
+// transaction that ends a job also calls its kind's Ended.
 //
 // # Invariants
 //

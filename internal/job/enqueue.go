@@ -48,7 +48,7 @@ func (b *batch) yield(ctx context.Context, tx pg.Tx) error {
 			bulk++
 		}
 	}
-	if b.kind.Prompt || op.SurfaceOf(ctx) == "" || who.ID.IsZero() {
+	if b.kind.Lane == Prompt || op.SurfaceOf(ctx) == "" || who.ID.IsZero() {
 		return nil
 	}
 	type crowd struct {
@@ -95,13 +95,14 @@ func (j *Jobs) Put(ctx context.Context, b *pgx.Batch, kind string, args any, o O
 	made, who := id.New(), requester(op.ActorOf(ctx))
 	b.Queue(`
 		insert into job (id, short_id, kind, unique_key, priority, args, unit, actor_type, actor_id, actor_name,
-			actor_scope, actor_key)
+			actor_scope, actor_key, actor_run)
 		select @id, @short, @kind, @key, @priority, @args::text::jsonb, @unit, @type, @actor, @name, @scope,
-			@actor_key where exists (`+given+`)
+			@actor_key, @actor_run where exists (`+given+`)
 		on conflict (kind, unique_key) where state in ('queued', 'running') do nothing`, pgx.NamedArgs{
 		"id": made, "short": made.Short(), "kind": k.Name, "key": o.Unique, "priority": o.priority(),
 		"args": string(printed), "unit": k.Unit, "about": about,
 		"type": who.Type, "actor": who.ID, "name": who.Name, "scope": who.Scope, "actor_key": who.Key,
+		"actor_run": who.Run,
 	})
 	return nil
 }
@@ -115,7 +116,9 @@ func (b *batch) insert(ctx context.Context, tx pg.Tx, j *Jobs) error {
 	err := pg.Redraw(ctx, tx, "job_short_id", func(tx pg.Tx) (err error) {
 		for i, at := range b.open {
 			o := b.orders[at]
-			ids[i] = id.New()
+			if ids[i] = o.ID; o.ID.IsZero() {
+				ids[i] = id.New()
+			}
 			shorts[i], args[i], priorities[i] = ids[i].Short(), b.args[at], o.priority()
 			if o.Unique != "" {
 				keys[i] = &o.Unique
@@ -127,9 +130,9 @@ func (b *batch) insert(ctx context.Context, tx pg.Tx, j *Jobs) error {
 		who := requester(op.ActorOf(ctx))
 		made, err = pg.All[row](ctx, tx, `
 			insert into job (id, short_id, kind, unique_key, priority, args, unit, actor_type, actor_id, actor_name,
-				actor_scope, actor_key, run_at)
+				actor_scope, actor_key, actor_run, run_at)
 			select v.id, v.short_id, @kind, v.unique_key, v.priority, v.args::jsonb, @unit, @type, @actor, @name,
-				@scope, @key, coalesce(v.run_at, now())
+				@scope, @key, @run, coalesce(v.run_at, now())
 			from unnest(@ids::uuid[], @shorts::text[], @keys::text[], @priorities::int[], @args::text[],
 				@moments::timestamptz[]) v (id, short_id, unique_key, priority, args, run_at)
 			order by v.unique_key, v.id -- two who ask for the same keys wait for each other in one order
@@ -139,6 +142,7 @@ func (b *batch) insert(ctx context.Context, tx pg.Tx, j *Jobs) error {
 			"kind": b.kind.Name, "unit": b.kind.Unit, "ids": ids, "shorts": shorts, "keys": keys,
 			"priorities": priorities, "args": args, "moments": moments,
 			"type": who.Type, "actor": who.ID, "name": who.Name, "scope": who.Scope, "key": who.Key,
+			"run": who.Run,
 		})
 		return err
 	})
@@ -189,10 +193,11 @@ type asker struct {
 	Name  string `json:"actor_name"`
 	Scope int    `json:"actor_scope"`
 	Key   *id.ID `json:"actor_key"`
+	Run   *id.ID `json:"actor_run"`
 }
 
 func requester(a op.Actor) asker {
-	out := asker{Type: a.Type, Name: a.Name, Scope: int(a.Scope), Key: a.Key}
+	out := asker{Type: a.Type, Name: a.Name, Scope: int(a.Scope), Key: a.Key, Run: a.Run}
 	if !a.ID.IsZero() {
 		out.ID = &a.ID
 	}
@@ -255,11 +260,23 @@ func (b *batch) join(ctx context.Context, tx pg.Tx, j *Jobs) error {
 	return nil
 }
 
-// follow makes, for jobs that ended in this transaction, those that were asked for while they ran.
-func follow(ctx context.Context, tx pg.Tx, ended ...id.ID) error {
-	if len(ended) == 0 {
-		return nil
+// ended completes the end of jobs of one kind in the transaction that ends them: it tells the kind,
+// and makes the jobs that were asked for while they ran.
+func (j *Jobs) ended(ctx context.Context, tx pg.Tx, kind string, all ...Ended) error {
+	if tell := j.kinds[kind].Ended; tell != nil {
+		if err := tell(ctx, tx, all); err != nil {
+			return fmt.Errorf("tell %s of its end: %w", kind, err)
+		}
 	}
+	ids := make([]id.ID, len(all))
+	for i, e := range all {
+		ids[i] = e.JobID
+	}
+	return follow(ctx, tx, ids)
+}
+
+// follow makes, for jobs that ended in this transaction, those that were asked for while they ran.
+func follow(ctx context.Context, tx pg.Tx, ended []id.ID) error {
 	waiting, err := pg.Values[id.ID](ctx, tx, `select id from job where id = any($1) and again is not null`, ended)
 	if err != nil || len(waiting) == 0 {
 		return err
@@ -272,10 +289,11 @@ func follow(ctx context.Context, tx pg.Tx, ended ...id.ID) error {
 		}
 		_, err := pg.Exec(ctx, tx, `
 			insert into job (id, short_id, kind, unique_key, priority, args, unit, actor_type, actor_id, actor_name,
-				actor_scope, actor_key)
+				actor_scope, actor_key, actor_run)
 			select v.id, v.short_id, job.kind, job.unique_key, (again ->> 'priority')::smallint, again -> 'args', unit,
 				again ->> 'actor_type', (again ->> 'actor_id')::uuid, again ->> 'actor_name',
-					(again ->> 'actor_scope')::smallint, (again ->> 'actor_key')::uuid
+					(again ->> 'actor_scope')::smallint, (again ->> 'actor_key')::uuid,
+					(again ->> 'actor_run')::uuid
 			from unnest($1::uuid[], $2::uuid[], $3::text[]) v (former, id, short_id) join job on job.id = v.former
 			on conflict (kind, unique_key) where state in ('queued', 'running') do nothing`, waiting, ids, shorts)
 		return err

@@ -14,11 +14,11 @@ var Forget = (*Jobs).forget
 // Pauses are those between tries.
 var Pauses = pauses
 
-// How much work one process does at once, and how much of it one caller may have waiting.
-const (
-	Workers    = workers
-	MostQueued = mostQueued
-)
+// Workers is how many jobs of each lane one process does at once.
+var Workers = workers
+
+// MostQueued is how many jobs one caller may have waiting.
+const MostQueued = mostQueued
 
 // Stopping reports whether the server has begun to stop.
 var Stopping = (*Jobs).stopping

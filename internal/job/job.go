@@ -30,14 +30,40 @@ type Kind struct {
 	Whole   bool          // it cannot be cancelled: half of it is worse than none
 	// the result as that caller may see it; nil where everyone sees what is stored
 	Show func(op.Actor, json.RawMessage) any
-	// it has workers of its own, so that it never waits behind what callers ask for in bulk
-	Prompt bool
+	Lane Lane // whose workers it takes
+	// called in the transaction that ends jobs of this kind, however they end; it is short, because
+	// the connection is one of those that leases need, and its error undoes the end as well
+	Ended func(context.Context, pg.Tx, []Ended) error
+	// what its result can be, for the description of the interface
+	Results []*op.Schema
 }
 
-// A lane is the workers of a process for some kinds, and how many of them are busy.
+// A Lane is a group of workers. Jobs wait only for the workers of their own lane.
+type Lane int
+
+// The lanes.
+const (
+	Bulk   Lane = iota // what callers may ask for in bulk
+	Prompt             // what must never wait behind bulk
+	Models             // what waits minutes for a model's answer
+	lanes
+)
+
+// workers are the jobs of each lane that one process works on at once.
+var workers = [lanes]int{Bulk: 4, Prompt: 3, Models: 2}
+
+// An Ended is a job that has just ended. Code and Message are empty unless it failed.
+type Ended struct {
+	JobID   id.ID     `db:"id"`
+	State   string    `db:"state"`
+	Code    errs.Code `db:"code"`
+	Message string    `db:"message"`
+}
+
+// A lane is the kinds of a Lane in this process, and how many of its workers are busy.
 type lane struct {
-	workers, busy int
-	kinds         []string
+	busy  int
+	kinds []string
 }
 
 // Jobs enqueues and runs long work.
@@ -59,7 +85,7 @@ type Jobs struct {
 	freed   chan struct{} // told that a worker is free
 
 	mu      sync.Mutex
-	lanes   [2]lane // for kinds that are not prompt, and for those that are
+	lanes   [lanes]lane
 	running map[*Run]bool
 	lost    bool          // a lease has run out, as far as the last look saw
 	closing chan struct{} // closed when the server stops
@@ -73,8 +99,6 @@ type tempo struct{ renew, lease time.Duration }
 var usual = tempo{renew: 2 * time.Second, lease: 7 * time.Second}
 
 const (
-	workers      = 4              // jobs at once in one process
-	promptly     = 3              // prompt ones beside them
 	mostQueued   = 20             // jobs of one caller that wait
 	longest      = 24 * time.Hour // that any try may take
 	defaultTime  = time.Hour
@@ -93,7 +117,6 @@ func New(db *pg.DB, log *slog.Logger) *Jobs {
 	j := &Jobs{
 		db: db, desk: db.Reserved(), log: log, owner: fmt.Sprintf("%s %d %s", host, os.Getpid(), id.Base62(8)),
 		kinds: map[string]Kind{}, clock: due.New(db, log), tempo: usual,
-		lanes:   [2]lane{{workers: workers}, {workers: promptly}},
 		running: map[*Run]bool{}, closing: make(chan struct{}),
 		begun: make(chan struct{}, 1), freed: make(chan struct{}, 1),
 	}
@@ -104,15 +127,15 @@ func New(db *pg.DB, log *slog.Logger) *Jobs {
 // Add registers kinds. It is called while the service is being built, never later.
 func (j *Jobs) Add(kinds ...Kind) {
 	for _, k := range kinds {
-		if k.Name == "" || k.Unit == "" || k.Work == nil || k.Timeout > longest {
-			panic("job: a kind needs a name, a unit, work, and a timeout of at most a day: " + k.Name)
+		if k.Name == "" || k.Unit == "" || k.Work == nil || k.Timeout > longest || k.Lane < 0 || k.Lane >= lanes {
+			panic("job: a kind needs a name, a unit, work, a lane, and a timeout of at most a day: " + k.Name)
 		}
 		if k.Timeout == 0 {
 			k.Timeout = defaultTime
 		}
 		j.kinds[k.Name] = k
 		j.mu.Lock()
-		l := &j.lanes[count(k.Prompt)]
+		l := &j.lanes[k.Lane]
 		l.kinds = append(slices.Clone(l.kinds), k.Name)
 		j.mu.Unlock()
 	}
@@ -126,6 +149,7 @@ type Options struct {
 	Again    bool
 	RunAt    time.Time // not before then
 	Priority int       // 1 goes first, 4 last; 0 means 2
+	ID       id.ID     // of a new job, for a record that shares it; zero draws one
 }
 
 // An Order is a request for a job.

@@ -377,7 +377,7 @@ func TestRetryByKindOfError(t *testing.T) {
 		if n := n.(*atomic.Int64).Load(); n != c.tries {
 			t.Errorf("%s: %d tries, want %d", c.name, n, c.tries)
 		}
-		if (got.Error == nil) != (c.code == "") || got.Error != nil && got.Error.Code != string(c.code) {
+		if (got.Error == nil) != (c.code == "") || got.Error != nil && got.Error.Code != c.code {
 			t.Errorf("%s: %+v", c.name, got.Error)
 		}
 		if took := got.FinishedAt.Time().Sub(got.StartedAt.Time()); c.tries > 1 && took < job.Pauses[0] {
@@ -386,7 +386,7 @@ func TestRetryByKindOfError(t *testing.T) {
 	}
 	for name, code := range map[string]errs.Code{"panics": errs.InternalError, "slow": errs.Unavailable} {
 		got := ended(t, j, enqueue(t, j, db, name, nil, job.Options{}).ID, job.Failed)
-		if got.Error.Code != string(code) {
+		if got.Error.Code != code {
 			t.Errorf("%s: %+v", name, got.Error)
 		}
 	}

@@ -14,9 +14,9 @@ import (
 )
 
 // occupied is work that lasts until the test lets it go.
-func occupied(name string, prompt bool, begun chan<- id.ID, end <-chan struct{}) job.Kind {
+func occupied(name string, lane job.Lane, begun chan<- id.ID, end <-chan struct{}) job.Kind {
 	return job.Kind{
-		Name: name, Unit: "hours", Prompt: prompt,
+		Name: name, Unit: "hours", Lane: lane,
 		Work: func(ctx context.Context, run *job.Run) (any, error) {
 			select {
 			case begun <- run.ID():
@@ -33,29 +33,47 @@ func occupied(name string, prompt bool, begun chan<- id.ID, end <-chan struct{})
 	}
 }
 
-// However much long work is asked for, prompt work begins at once: it has workers of its own.
-func TestPromptWorkIsNotStarved(t *testing.T) {
+// However much work of one lane is asked for, that of another begins at once: each has workers of
+// its own.
+func TestLanesDoNotStarveEachOther(t *testing.T) {
 	t.Parallel()
-	db := pgtest.New(t)
-	begun, end := make(chan id.ID), make(chan struct{})
-	defer close(end)
-	quick := make(chan id.ID, 1)
-	j := newJobs(t, db, occupied("bulk", false, begun, end), occupied("prompt", true, quick, end))
-	start(t, j)
-	for range 30 {
-		enqueue(t, j, db, "bulk", nil, job.Options{Priority: 1})
-	}
-	for range job.Workers { // all that there are for it
-		<-begun
-	}
-	made := enqueue(t, j, db, "prompt", nil, job.Options{Priority: 4})
-	if got := <-quick; got != made.ID {
-		t.Errorf("%s began, not %s", got, made.ID)
-	}
-	// The control: without workers of its own it would wait, as the rest of the bulk does.
-	busy, err := pg.Value[int](t.Context(), db, `select count(*) from job where kind = 'bulk' and state = 'running'`)
-	if err != nil || busy != job.Workers {
-		t.Errorf("%d of the bulk run (%v): the test is blind", busy, err)
+	lanes := map[job.Lane]string{job.Bulk: "bulk", job.Prompt: "prompt", job.Models: "models"}
+	for full, name := range lanes {
+		t.Run(name+" is full", func(t *testing.T) {
+			t.Parallel()
+			db := pgtest.New(t)
+			end := make(chan struct{})
+			defer close(end)
+			begun := map[job.Lane]chan id.ID{}
+			var kinds []job.Kind
+			for l, name := range lanes {
+				begun[l] = make(chan id.ID)
+				kinds = append(kinds, occupied(name, l, begun[l], end))
+			}
+			j := newJobs(t, db, kinds...)
+			start(t, j)
+			for range 30 {
+				enqueue(t, j, db, name, nil, job.Options{Priority: 1})
+			}
+			for range job.Workers[full] { // all that there are for it
+				<-begun[full]
+			}
+			for l, other := range lanes {
+				if l == full {
+					continue
+				}
+				made := enqueue(t, j, db, other, nil, job.Options{Priority: 4})
+				if got := <-begun[l]; got != made.ID {
+					t.Errorf("%s began, not %s", got, made.ID)
+				}
+			}
+			// The control: with the workers of the full lane they would wait, as its other jobs do.
+			busy, err := pg.Value[int](t.Context(), db, `select count(*) from job
+				where kind = $1 and state = 'running'`, name)
+			if err != nil || busy != job.Workers[full] {
+				t.Errorf("%d of %s run (%v): the test is blind", busy, name, err)
+			}
+		})
 	}
 }
 
@@ -75,7 +93,7 @@ func TestOneCallersJobsAreBounded(t *testing.T) {
 	t.Parallel()
 	db := pgtest.New(t)
 	begun, end := make(chan id.ID, 100), make(chan struct{})
-	j := newJobs(t, db, occupied("bulk", false, begun, end), occupied("prompt", true, begun, end))
+	j := newJobs(t, db, occupied("bulk", job.Bulk, begun, end), occupied("prompt", job.Prompt, begun, end))
 	of := func(kind string) *op.Op {
 		return op.Writing(op.Spec{Name: kind + ".start", Route: "POST /" + kind, Summary: "Starts it."},
 			func(ctx context.Context, tx pg.Tx, _ op.None) (job.Job, error) {

@@ -51,7 +51,10 @@ func (j *Jobs) drained(ctx context.Context, patience time.Duration) bool {
 	defer cancel()
 	for {
 		j.mu.Lock()
-		busy := j.lanes[0].busy + j.lanes[1].busy
+		busy := 0
+		for _, l := range j.lanes {
+			busy += l.busy
+		}
 		j.mu.Unlock()
 		if busy == 0 {
 			return true
@@ -153,8 +156,8 @@ func (j *Jobs) next(ctx context.Context, q pg.Querier) (time.Duration, error) {
 	}
 	kinds := []string{}
 	j.mu.Lock()
-	for _, l := range j.lanes {
-		if l.busy < l.workers && !j.closed {
+	for i, l := range j.lanes {
+		if l.busy < workers[i] && !j.closed {
 			kinds = append(kinds, l.kinds...)
 		}
 	}
@@ -191,55 +194,74 @@ func (j *Jobs) look(ctx context.Context) error {
 	return j.claim(ctx)
 }
 
-// mend puts back what dead workers left. Every server does it; they skip each other's rows.
+// mend puts back what dead workers left, and ends what was cancelled or is given up. Every server
+// does it; they skip each other's rows.
 func (j *Jobs) mend(ctx context.Context) error {
 	if err := j.silence(ctx); err != nil {
 		return err
 	}
 	type lost struct {
-		ID      id.ID  `db:"id"`
 		ShortID string `db:"short_id"`
 		Kind    string `db:"kind"`
-		State   string `db:"state"`
 	}
-	lease := j.tempo.lease.Milliseconds()
-	var found []lost
-	err := j.desk.InTx(ctx, func(tx pg.Tx) (err error) {
-		found, err = pg.All[lost](ctx, tx, `
-			with gone as (
-				select id, case when cancel_requested then 'cancelled' when losses >= @most then 'failed'
-					else 'queued' end as next
-				from job where state = 'running'
-					and renewed_at < clock_timestamp() - make_interval(secs => @lease / 1000.0) for update skip locked)
-			update job set
-				state = gone.next, lease_owner = null, lease_number = lease_number + 1, losses = losses + 1,
-					run_at = now(),
-				finished_at = case when gone.next <> 'queued' then now() end,
-				error_code = case gone.next when 'failed' then @code end, error_message = case gone.next
-					when 'failed' then @message end
-			from gone where job.id = gone.id
-			returning job.id, job.short_id, job.kind, job.state`, pg.Args{
-			"lease": lease, "most": maxLosses - 1, "code": string(errs.InternalError),
-			"message": "the server stopped repeatedly during this job; its log says more",
-		})
-		if err != nil {
-			return err
-		}
-		var over []id.ID
-		for _, l := range found {
-			if l.State != Queued {
-				over = append(over, l.ID)
-			}
-		}
-		return follow(ctx, tx, over...)
-	})
+	args := pg.Args{"lease": j.tempo.lease.Milliseconds(), "most": maxLosses - 1}
+	back, err := pg.All[lost](ctx, j.desk, `
+		with gone as (select id from job where `+gone+` and not (`+over+`) for update skip locked)
+		update job set state = 'queued', lease_owner = null, lease_number = lease_number + 1, losses = losses + 1,
+			run_at = now()
+		from gone where job.id = gone.id returning short_id, kind`, args)
 	if err != nil {
 		return err
 	}
-	for _, l := range found {
-		j.log.Warn("a job's worker has disappeared", "kind", l.Kind, "job", l.ShortID, "now", l.State)
+	for _, l := range back {
+		j.log.Warn("a job's worker has disappeared", "kind", l.Kind, "job", l.ShortID)
+	}
+	kinds, err := pg.Values[string](ctx, j.desk, `select distinct kind from job where `+gone+` and (`+over+`)`, args)
+	if err != nil {
+		return err
+	}
+	for _, kind := range kinds { // one whose end cannot be written keeps no other from its own
+		if err := j.giveUp(ctx, kind); err != nil {
+			j.log.Error("jobs not ended whose worker has disappeared", "kind", kind, "error", errs.LogText(err))
+		}
 	}
 	return nil
+}
+
+const (
+	// gone selects the jobs whose worker has let the lease run out.
+	gone = `state = 'running' and renewed_at < clock_timestamp() - make_interval(secs => @lease / 1000.0)`
+	// over says which of them nobody will go on with.
+	over = `cancel_requested or losses >= @most`
+)
+
+// giveUp ends the jobs of a kind that nobody will go on with.
+func (j *Jobs) giveUp(ctx context.Context, kind string) error {
+	return j.desk.InTx(ctx, func(tx pg.Tx) error {
+		all, err := pg.All[Ended](ctx, tx, `
+			with gone as (
+				select id, cancel_requested as cancelled from job where kind = @kind and `+gone+` and (`+over+`)
+					for update skip locked)
+			update job set
+				state = case when cancelled then 'cancelled' else 'failed' end, lease_owner = null,
+				lease_number = lease_number + 1, losses = losses + 1, finished_at = now(),
+				error_code = case when not cancelled then @code end,
+				error_message = case when not cancelled then @message end
+			from gone where job.id = gone.id
+			returning job.id, job.state, coalesce(error_code, '') as code, coalesce(error_message, '') as message`,
+			pg.Args{
+				"kind": kind, "lease": j.tempo.lease.Milliseconds(), "most": maxLosses - 1,
+				"code":    string(errs.InternalError),
+				"message": "the server stopped repeatedly during this job; its log says more",
+			})
+		if err != nil || len(all) == 0 {
+			return err
+		}
+		for _, e := range all {
+			j.log.Warn("a job's worker has disappeared", "kind", kind, "job", e.JobID.Short(), "now", e.State)
+		}
+		return j.ended(ctx, tx, kind, all...)
+	})
 }
 
 // silence ends the connections on which workers without a lease still hold a transaction: it would

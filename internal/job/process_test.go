@@ -29,6 +29,8 @@ type server struct {
 	URL   string
 	Quick bool   // notices the dead sooner
 	Stop  string // where its first run stops its own process: "between" batches, or "inside" one
+	Dies  bool   // it kills itself while it writes down the end of a job
+	Apart bool   // it writes that down in a transaction of its own
 
 	program string // the test binary with a mutant; otherwise this one
 }
@@ -49,7 +51,8 @@ func serve(ctx context.Context, s server) error {
 	if s.Quick {
 		j.Quicken(100*time.Millisecond, 2*time.Second)
 	}
-	j.Add(paced(s.Stop, func(ctx context.Context, n int) error { return allowed(ctx, db, n) }))
+	j.Add(paced(s.Stop, func(ctx context.Context, n int) error { return allowed(ctx, db, n) }),
+		mortal(telling(db, s), nil))
 	return j.Run(ctx)
 }
 

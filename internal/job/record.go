@@ -42,8 +42,8 @@ type Progress struct {
 
 // A Failure says why a job failed.
 type Failure struct {
-	Code    string `json:"code" doc:"A stable code in UPPER_SNAKE_CASE"`
-	Message string `json:"message" doc:"What went wrong and what to do"`
+	Code    errs.Code `json:"code" doc:"A stable code in UPPER_SNAKE_CASE"`
+	Message string    `json:"message" doc:"What went wrong and what to do"`
 }
 
 // Ended reports whether the job is in a final state.
@@ -79,7 +79,7 @@ func (j *Jobs) record(ctx context.Context, r row) Job {
 		CreatedAt: r.CreatedAt, StartedAt: r.StartedAt, FinishedAt: r.FinishedAt,
 	}
 	if r.ErrorCode != nil && r.ErrorMessage != nil {
-		out.Error = &Failure{*r.ErrorCode, *r.ErrorMessage}
+		out.Error = &Failure{errs.Code(*r.ErrorCode), *r.ErrorMessage}
 	}
 	if show := j.kinds[r.Kind].Show; show != nil && r.Result != nil {
 		shown, err := json.Marshal(show(op.ActorOf(ctx), r.Result))
@@ -110,20 +110,20 @@ type List struct {
 	Limit  int     `json:"limit,omitempty" minimum:"1" maximum:"500" default:"50" doc:"Page size"`
 }
 
-// A Worklist is a page of jobs, newest first.
-type Worklist struct {
+// A Listing is a page of jobs, newest first.
+type Listing struct {
 	Jobs       []Job  `json:"jobs"`
 	NextCursor string `json:"next_cursor" doc:"Empty on the last page"`
 	HasMore    bool   `json:"has_more"`
 }
 
 // List returns a page of jobs.
-func (j *Jobs) List(ctx context.Context, q pg.Querier, in List) (Worklist, error) {
+func (j *Jobs) List(ctx context.Context, q pg.Querier, in List) (Listing, error) {
 	filters := in
 	filters.Cursor, filters.Limit = "", 0
 	pager, err := j.db.Pager(ctx, "jobs", filters)
 	if err != nil {
-		return Worklist{}, err
+		return Listing{}, err
 	}
 	found, next, err := pg.ByID(pager, in.Cursor, in.Limit, func(before *string, limit int) ([]row, error) {
 		return pg.All[row](ctx, q, rows+`
@@ -131,9 +131,9 @@ func (j *Jobs) List(ctx context.Context, q pg.Querier, in List) (Worklist, error
 				and ($3::uuid is null or id < $3) order by id desc limit $4`, in.Kind, in.State, before, limit)
 	}, func(r row) id.ID { return r.ID })
 	if err != nil {
-		return Worklist{}, err
+		return Listing{}, err
 	}
-	out := Worklist{Jobs: []Job{}, NextCursor: next, HasMore: next != ""}
+	out := Listing{Jobs: []Job{}, NextCursor: next, HasMore: next != ""}
 	for _, r := range found {
 		out.Jobs = append(out.Jobs, j.record(ctx, r))
 	}
@@ -174,6 +174,20 @@ func (j *Jobs) Cancel(ctx context.Context, tx pg.Tx, in Ref) (Job, error) {
 	if err := j.cancellable(ctx, tx, now); err != nil {
 		return Job{}, err
 	}
+	return j.cancel(ctx, tx, now)
+}
+
+// Stop is Cancel for a package that owns what the job does: it decides itself who may stop it.
+func (j *Jobs) Stop(ctx context.Context, tx pg.Tx, job id.ID) (Job, error) {
+	now, err := pg.One[row](ctx, tx, rows+` where id = $1 for update`, job)
+	if err != nil {
+		return Job{}, pg.Found(err, "job", "{job.list} lists them; finished ones are kept for 30 days")
+	}
+	return j.cancel(ctx, tx, now)
+}
+
+// cancel ends a job that is locked, or asks for its end.
+func (j *Jobs) cancel(ctx context.Context, tx pg.Tx, now row) (Job, error) {
 	switch {
 	case j.kinds[now.Kind].Whole:
 		return Job{}, errs.New(errs.Conflict,
@@ -194,7 +208,7 @@ func (j *Jobs) Cancel(ctx context.Context, tx pg.Tx, in Ref) (Job, error) {
 	if err != nil || r.FinishedAt == nil {
 		return j.record(ctx, r), err
 	}
-	return j.record(ctx, r), follow(ctx, tx, r.ID)
+	return j.record(ctx, r), j.ended(ctx, tx, r.Kind, Ended{JobID: r.ID, State: r.State})
 }
 
 // Ops is the menu of jobs.

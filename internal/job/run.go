@@ -52,6 +52,7 @@ type claim struct {
 	ActorName  string          `db:"actor_name"`
 	ActorScope int             `db:"actor_scope"`
 	ActorKey   *id.ID          `db:"actor_key"`
+	ActorRun   *id.ID          `db:"actor_run"`
 }
 
 // ID returns the job's id.

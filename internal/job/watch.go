@@ -150,6 +150,13 @@ func (j *Jobs) Events(w http.ResponseWriter, r *http.Request) error {
 	}
 }
 
+// Stream counts one more response that lasts as long as a job, or says why there cannot be one. The
+// channel is closed when the server stops, which must end it.
+func (j *Jobs) Stream(ctx context.Context) (closed func(), stopping <-chan struct{}, err error) {
+	closed, err = j.streams.open(ctx)
+	return closed, j.closing, err
+}
+
 // A stream is one client's events.
 type stream struct {
 	w    http.ResponseWriter

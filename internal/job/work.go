@@ -16,7 +16,7 @@ import (
 // claim takes the jobs that are due, as many as there are free workers, and starts them. Other
 // servers do the same: each job is taken by one of them.
 func (j *Jobs) claim(ctx context.Context) error {
-	for i := range j.lanes {
+	for i := range lanes {
 		free, kinds := j.reserve(i)
 		if free == 0 {
 			continue
@@ -30,7 +30,7 @@ func (j *Jobs) claim(ctx context.Context) error {
 				lease_owner = @owner, lease_number = lease_number + 1, renewed_at = clock_timestamp()
 			from next where job.id = next.id
 			returning job.id, short_id, kind, args, position, attempt, failures, priority, lease_number, actor_type,
-				actor_id, actor_name, actor_scope, actor_key`,
+				actor_id, actor_name, actor_scope, actor_key, actor_run`,
 			pg.Args{"owner": j.owner, "kinds": kinds, "free": free})
 		j.release(i, free-len(taken))
 		if err != nil {
@@ -49,19 +49,19 @@ func (j *Jobs) claim(ctx context.Context) error {
 
 // reserve takes all free workers of a lane, and names the kinds that they work on. A server that
 // stops has none.
-func (j *Jobs) reserve(i int) (free int, kinds []string) {
+func (j *Jobs) reserve(i Lane) (free int, kinds []string) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	l := &j.lanes[i]
 	if j.closed || len(l.kinds) == 0 {
 		return 0, nil
 	}
-	free, l.busy = l.workers-l.busy, l.workers
+	free, l.busy = workers[i]-l.busy, workers[i]
 	return free, l.kinds
 }
 
 // release gives workers of a lane back.
-func (j *Jobs) release(i, n int) {
+func (j *Jobs) release(i Lane, n int) {
 	j.mu.Lock()
 	j.lanes[i].busy -= n
 	j.mu.Unlock()
@@ -91,7 +91,10 @@ func (j *Jobs) take(ctx context.Context, c claim) {
 }
 
 func (c claim) actor() op.Actor {
-	a := op.Actor{Type: c.ActorType, Name: c.ActorName, Scope: op.Scope(c.ActorScope), Key: c.ActorKey}
+	a := op.Actor{
+		Type: c.ActorType, Name: c.ActorName, Scope: op.Scope(c.ActorScope), Key: c.ActorKey,
+		Run: c.ActorRun,
+	}
 	if c.ActorID != nil {
 		a.ID = *c.ActorID
 	}
@@ -218,10 +221,18 @@ func (r *Run) failed(err error) ending {
 	if MayPass(err) && r.claim.Failures < r.jobs.kinds[r.claim.Kind].Retries {
 		return ending{
 			outcome: "to be tried again", state: Queued, failed: true,
-			pause: pauses[min(r.claim.Failures, len(pauses)-1)],
+			pause: max(pauses[min(r.claim.Failures, len(pauses)-1)], asked(err)),
 		}
 	}
 	return ending{outcome: Failed, state: Failed, failure: errs.Public(err, r.claim.ShortID)}
+}
+
+// asked returns how long an error asks to wait before the next try, as far as that is waited for.
+func asked(err error) time.Duration {
+	if e, ok := errors.AsType[*errs.Error](err); ok {
+		return min(e.After, pauses[len(pauses)-1])
+	}
+	return 0
 }
 
 // MayPass reports whether a retry could help: the other side is unavailable or overloaded, or the
@@ -252,9 +263,11 @@ func (f final) Unwrap() error { return f.error }
 
 // end writes the ending if the lease is still held, and reports whether it was.
 func (r *Run) end(ctx context.Context, e ending) (held bool, err error) {
+	over := Ended{JobID: r.claim.ID, State: e.state}
 	var code, message *string
 	if e.failure != nil {
-		code, message = new(string(e.failure.Code)), &e.failure.Message
+		over.Code, over.Message = e.failure.Code, e.failure.Message
+		code, message = new(string(over.Code)), &over.Message
 	}
 	err = r.jobs.desk.InTx(ctx, func(tx pg.Tx) error {
 		n, err := pg.Exec(ctx, tx, `
@@ -272,7 +285,7 @@ func (r *Run) end(ctx context.Context, e ending) (held bool, err error) {
 		if err != nil || !held || e.state == Queued {
 			return err
 		}
-		return follow(ctx, tx, r.claim.ID)
+		return r.jobs.ended(ctx, tx, r.claim.Kind, over)
 	})
 	return held, err
 }

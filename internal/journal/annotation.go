@@ -18,7 +18,7 @@ type Annotation struct {
 	ShortID       string          `json:"short_id,omitempty" required:"true"`
 	TransactionID id.ID           `json:"transaction_id"`
 	ChangeID      *id.ID          `json:"change_id" doc:"The change that did it; null for events from the bank"`
-	Kind          string          `json:"kind" enum:"category,tag,counterparty,comment,rule,sync" doc:"rule: a rule was applied, its effects follow; sync: the bank added, posted, changed or removed the transaction"`
+	Kind          string          `json:"kind" enum:"category,tag,counterparty,comment,split,rule,sync" doc:"rule: a rule was applied, its effects follow; sync: the bank added, posted, changed or removed the transaction"`
 	Action        string          `json:"action" enum:"set,added,removed,applied,created,updated,posted,removed_by_provider,restored"`
 	Before        *text.Untrusted `json:"before" doc:"Slug of a category or tag, name of a counterparty, text of a comment, or the bank's previous value"`
 	After         *text.Untrusted `json:"after"`
@@ -34,8 +34,8 @@ type Annotation struct {
 // ListAnnotations is the input of Annotations.
 type ListAnnotations struct {
 	TransactionID string   `json:"transaction_id" minLength:"1" doc:"The transaction's UUID or short id"`
-	Kind          []string `json:"kind,omitempty" enum:"category,tag,counterparty,comment,rule,sync" doc:"Only these kinds"`
-	Kinds         []string `json:"kinds,omitempty" enum:"category,tag,counterparty,comment,rule,sync" doc:"The same as kind"`
+	Kind          []string `json:"kind,omitempty" enum:"category,tag,counterparty,comment,split,rule,sync" doc:"Only these kinds"`
+	Kinds         []string `json:"kinds,omitempty" enum:"category,tag,counterparty,comment,split,rule,sync" doc:"The same as kind"`
 	ActorType     []string `json:"actor_type,omitempty" enum:"user,agent,system" doc:"Only entries of these actor types"`
 	ActorTypes    []string `json:"actor_types,omitempty" enum:"user,agent,system" doc:"The same as actor_type"`
 	Since         *pg.Time `json:"since,omitempty" doc:"Only from this time on"`
@@ -92,7 +92,7 @@ func (j *Journal) Annotations(ctx context.Context, q pg.Querier, in ListAnnotati
 	rows, err := pg.All[line](ctx, q, `
 		with made as (
 			select e.id, 1 as part, e.change_id, case
-				when e.field in ('category', 'tag', 'counterparty', 'comment') then e.field else 'sync' end as kind,
+				when e.field in ('category', 'tag', 'counterparty', 'comment', 'split') then e.field else 'sync' end as kind,
 				e.field, e.ref, e.before, e.after, e.after_source, e.rule_id, e.note, c.actor_type, c.actor_id,
 					c.actor_name, c.created_at
 			from entry e join change c on c.id = e.change_id where e.subject_id = @transaction),

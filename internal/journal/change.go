@@ -14,32 +14,41 @@ import (
 	"coffer/internal/id"
 	"coffer/internal/op"
 	"coffer/internal/pg"
+	"coffer/internal/text"
 )
 
 // A Change is what one call or job did, by whom, and whether it was undone.
 type Change struct {
-	ID           id.ID   `json:"id" db:"id"`
-	ShortID      string  `json:"short_id,omitempty" db:"short_id" required:"true"`
-	Cause        string  `json:"cause" db:"cause" enum:"api,tool,rule,sync,import,workflow_run,revert"`
-	Summary      string  `json:"summary" db:"summary"`
-	ActorType    string  `json:"actor_type" db:"actor_type" enum:"user,agent,system"`
-	ActorID      *id.ID  `json:"actor_id" db:"actor_id"`
-	ActorName    string  `json:"actor_name" db:"actor_name"`
-	Transactions int     `json:"transactions" db:"transactions" doc:"Number of transactions it changed"`
-	Entries      int     `json:"entries" db:"entries" doc:"Number of fields it changed"`
-	Reverts      *id.ID  `json:"reverts" db:"reverts" doc:"The change that this one undid"`
-	RevertedBy   *id.ID  `json:"reverted_by" db:"reverted_by" doc:"The change that undid this one; null again once that one is undone"`
-	CreatedAt    pg.Time `json:"created_at" db:"created_at"`
+	ID           id.ID          `json:"id" db:"id"`
+	ShortID      string         `json:"short_id,omitempty" db:"short_id" required:"true"`
+	Cause        string         `json:"cause" db:"cause" enum:"api,tool,rule,sync,import,workflow_run,revert"`
+	Summary      text.Untrusted `json:"summary" db:"summary" doc:"Untrusted: it may name a payee as the bank wrote it"`
+	ActorType    string         `json:"actor_type" db:"actor_type" enum:"user,agent,system"`
+	ActorID      *id.ID         `json:"actor_id" db:"actor_id"`
+	ActorName    string         `json:"actor_name" db:"actor_name"`
+	Transactions int            `json:"transactions" db:"transactions" doc:"Number of transactions it changed"`
+	Entries      int            `json:"entries" db:"entries" doc:"Number of fields it changed"`
+	Reverts      *id.ID         `json:"reverts" db:"reverts" doc:"The change that this one undid"`
+	RevertedBy   *id.ID         `json:"reverted_by" db:"reverted_by" doc:"The change that undid this one; null again once that one is undone"`
+	CreatedAt    pg.Time        `json:"created_at" db:"created_at"`
 	// the order in which changes happened; drawn under the locks of their subjects
 	Seq int64 `json:"-" db:"seq"`
+	// the summary as it is stored, with PayeeMark in place of the payee, and the payee's wording
+	Stored  string `json:"-" db:"stored"`
+	Wording *int32 `json:"-" db:"wording"`
 }
+
+// PayeeMark stands for the payee in a stored summary.
+const PayeeMark = "{payee}"
 
 // A change and its reverts are a family: each one undoes or restores the root, or the part of it
 // that could be written at the time. So a member is reverted if the last later one that wrote a
 // field of its own goes the other way. Every member writes fields of the root, and a revert of a
 // member writes fields of that member; only for the others are the entries compared.
 const changeRows = `
-	select c.id, c.short_id, c.cause, c.summary, c.actor_type, c.actor_id, c.actor_name, c.transactions, c.entries,
+	select c.id, c.short_id, c.cause, c.summary as stored, c.wording,
+		replace(c.summary, '` + PayeeMark + `', coalesce((select ' of ' || coalesce(nullif(w.merchant_name, ''), w.name)
+			from descriptor w where w.id = c.wording and w.name <> ''), '')) as summary, c.actor_type, c.actor_id, c.actor_name, c.transactions, c.entries,
 		c.reverts, r.id as reverted_by, c.created_at, c.seq
 	from change c left join lateral (
 		select f.id, f.undoes from change f where f.root = coalesce(c.root, c.id) and f.round > c.round
@@ -116,7 +125,13 @@ func (j *Journal) matching(ctx context.Context, q pg.Querier, in ListChanges) (p
 	var where pg.Where
 	where.If(in.Cause != nil, "c.cause = $?", in.Cause)
 	where.If(in.ActorType != nil, "c.actor_type = $?", in.ActorType)
-	where.If(in.ActorID != nil, "c.actor_id::text = lower($?)", in.ActorID)
+	if in.ActorID != nil {
+		if actor, err := id.Parse(*in.ActorID); err == nil {
+			where.And("c.actor_id = $?", actor)
+		} else {
+			where.And("false")
+		}
+	}
 	where.If(in.Mine, "c.actor_id = $?", op.ActorOf(ctx).ID)
 	if in.Since != nil {
 		where.And("c.created_at >= "+pg.MomentSQL, in.Since.String())
@@ -164,8 +179,10 @@ type ChangeRef struct {
 func (j *Journal) Get(ctx context.Context, q pg.Querier, in ChangeRef) (Change, error) {
 	c, err := pg.One[Change](ctx, q, changeRows+` where c.id = $1 or c.short_id = $2`,
 		pg.RefTo(in.ChangeID).IDArgs()...)
-	return c, pg.Found(err, "change", "{change.list} lists them")
+	return c, noChange(err)
 }
+
+func noChange(err error) error { return pg.Found(err, "change", "{change.list} lists them") }
 
 // RevertChange is the input of Revert.
 type RevertChange struct {
@@ -193,13 +210,25 @@ func (j *Journal) Revert(ctx context.Context, tx pg.Tx, in RevertChange) (Revert
 	if err != nil {
 		return Reverted{}, err
 	}
-	f, err := join(ctx, tx, c.ID)
+	c, f, err := j.joined(ctx, tx, c.ID)
 	if err != nil {
 		return Reverted{}, err
 	}
-	if c, err = j.Get(ctx, tx, ChangeRef{c.ID.String()}); err != nil {
-		return Reverted{}, err
+	return j.restore(ctx, tx, c, f, in.DryRun)
+}
+
+// joined returns a change as it is once no other revert of its family is under way.
+func (j *Journal) joined(ctx context.Context, tx pg.Tx, change id.ID) (Change, changeFamily, error) {
+	f, err := join(ctx, tx, change)
+	if err != nil {
+		return Change{}, f, err
 	}
+	c, err := j.Get(ctx, tx, ChangeRef{change.String()})
+	return c, f, err
+}
+
+// restore is Revert of a change that was joined.
+func (j *Journal) restore(ctx context.Context, tx pg.Tx, c Change, f changeFamily, dry bool) (Reverted, error) {
 	if err := j.lock(ctx, tx, c.ID); err != nil {
 		return Reverted{}, err
 	}
@@ -212,28 +241,25 @@ func (j *Journal) Revert(ctx context.Context, tx pg.Tx, in RevertChange) (Revert
 			"this change was already reverted; reverted_by names the change that did it, and reverting that one "+
 				"restores this change")
 	}
-	out := Reverted{Skipped: []Skipped{}, DryRun: in.DryRun}
+	out := Reverted{Skipped: []Skipped{}, DryRun: dry}
 	var done []Entry
 	undo := func(tx pg.Tx) error {
 		done, out.Skipped = nil, out.Skipped[:0]
-		// What comes back into use first, so that others can lead to it again; what goes out of use
-		// last, when all that led to it is gone. Owners stand in the order in which they lead to
-		// each other, so that turns round as well.
-		for _, leaving := range []bool{false, true} {
-			owners := j.all()
-			if leaving {
-				slices.Reverse(owners)
-			}
-			for _, s := range owners {
-				mine := slices.DeleteFunc(slices.Clone(entries),
-					func(e Entry) bool { return !takes(s, e) || leaves(s, e) != leaving })
-				if err := undo(ctx, tx, s, mine, later, &done, &out.Skipped); err != nil {
-					return err
-				}
+		back := make([]Entry, 0, len(entries))
+		for _, e := range entries {
+			if later[e.ID] {
+				out.Skipped = append(out.Skipped, Skip(e, "changed_since"))
+			} else {
+				back = append(back, e.reversed())
 			}
 		}
+		set, left, err := j.apply(ctx, tx, back, false)
+		if err != nil {
+			return err
+		}
+		done, out.Skipped = set, append(out.Skipped, left...)
 		out.Reverted = len(done)
-		if in.DryRun {
+		if dry {
 			return errDry
 		}
 		return nil
@@ -242,15 +268,16 @@ func (j *Journal) Revert(ctx context.Context, tx pg.Tx, in RevertChange) (Revert
 		return Reverted{}, err
 	}
 	out.count()
-	if in.DryRun {
+	if dry {
 		return out, nil
 	}
 	writes, err := j.writes(ctx, tx, done)
 	if err != nil {
 		return Reverted{}, err
 	}
-	made, err := Record(ctx, tx, Note{Cause: Revert, Summary: "Reverted: " + c.Summary, Reverts: &c.ID, Writes: writes},
-		done)
+	made, err := Record(ctx, tx, Note{
+		Cause: Revert, Summary: "Reverted: " + c.Stored, Wording: c.Wording, Reverts: &c.ID, Writes: writes,
+	}, done)
 	if pg.Violates(err, "change_family") {
 		return Reverted{}, errs.New(errs.Conflict, "another call is reverting this change")
 	}
@@ -299,28 +326,36 @@ func (j *Journal) writes(ctx context.Context, q pg.Querier, entries []Entry) (in
 
 var errDry = errors.New("dry run")
 
-// all returns the owners in a fixed order, with the journal's own comments last: a comment's
-// transaction must be restored before it.
+// all returns the owners in a fixed order, those of single fields last.
 func (j *Journal) all() []Subject {
 	list := slices.SortedFunc(maps.Values(j.subjects), func(a,
 		b Subject,
 	) int {
 		return strings.Compare(a.Kind(), b.Kind())
 	})
-	return append(list, comments{})
+	for _, o := range j.owners {
+		list = append(list, o)
+	}
+	return list
 }
 
-// takes reports whether the owner applies the entry. Comments are entries of their transaction but
-// belong to the journal.
-func takes(s Subject, e Entry) bool {
-	_, own := s.(comments)
-	return s.Kind() == e.Subject && own == (e.Field == FieldComment)
+// takes reports whether the subject applies the entry.
+func (j *Journal) takes(s Subject, e Entry) bool {
+	if s.Kind() != e.Subject {
+		return false
+	}
+	if o, ok := s.(FieldOwner); ok {
+		return slices.Contains(o.Fields(), e.Field)
+	}
+	return !slices.ContainsFunc(j.owners, func(o FieldOwner) bool {
+		return o.Kind() == e.Subject && slices.Contains(o.Fields(), e.Field)
+	})
 }
 
-// leaves reports whether undoing the entry takes a definition out of use.
+// leaves reports whether setting the entry takes a definition out of use.
 func leaves(s Subject, e Entry) bool {
 	d, ok := s.(interface{ Leaves(record *string) bool })
-	return ok && d.Leaves(e.Before)
+	return ok && d.Leaves(e.After)
 }
 
 // lock keeps others from changing the subjects of these changes until the transaction ends, so that
@@ -345,36 +380,62 @@ func (j *Journal) lock(ctx context.Context, tx pg.Tx, changes ...id.ID) error {
 	return nil
 }
 
-// undo asks an owner to restore its fields, and sorts them into done and skipped.
-func undo(ctx context.Context, tx pg.Tx, s Subject, entries []Entry, later map[int64]bool, done *[]Entry,
-	skipped *[]Skipped,
-) error {
-	var mine []Entry
-	for _, e := range entries {
-		if later[e.ID] {
-			*skipped = append(*skipped, Skip(e, "changed_since"))
-			continue
+// reversed returns the entry that undoes this one.
+func (e Entry) reversed() Entry {
+	e.Before, e.After, e.BeforeSource, e.AfterSource = e.After, e.Before, e.AfterSource, e.BeforeSource
+	e.Note, e.RuleID = nil, nil
+	return e
+}
+
+// apply asks the owners to set fields, and returns those that were set and those that were left.
+//
+// What comes into use goes first, so that others can lead to it; what goes out of use goes last,
+// when all that led to it is gone. Owners stand in the order in which they lead to each other, so
+// that turns round as well.
+//
+// If whole, what refers to a record that could not come into being is left too. A revert need not
+// ask: the record of what it restores was there.
+func (j *Journal) apply(ctx context.Context, tx pg.Tx, entries []Entry, whole bool) (done []Entry, skipped []Skipped,
+	err error,
+) {
+	absent := map[id.ID]bool{}
+	for _, leaving := range []bool{false, true} {
+		owners := j.all()
+		if leaving {
+			slices.Reverse(owners)
 		}
-		e.Before, e.After, e.BeforeSource, e.AfterSource = e.After, e.Before, e.AfterSource, e.BeforeSource
-		e.Note, e.RuleID = nil, nil
-		mine = append(mine, e)
-	}
-	if len(mine) == 0 {
-		return nil
-	}
-	left, err := s.Apply(ctx, tx, mine)
-	if err != nil {
-		return err
-	}
-	gone := map[int64]bool{}
-	for _, l := range left {
-		gone[l.entry] = true
-	}
-	*skipped = append(*skipped, left...)
-	for _, e := range mine {
-		if !gone[e.ID] {
-			*done = append(*done, e)
+		for _, s := range owners {
+			var mine []Entry
+			for _, e := range entries {
+				switch {
+				case !j.takes(s, e) || leaves(s, e) != leaving:
+				case whole && e.Ref != nil && absent[*e.Ref]:
+					skipped = append(skipped, Skip(e, "missing"))
+				default:
+					mine = append(mine, e)
+				}
+			}
+			if len(mine) == 0 {
+				continue
+			}
+			left, err := s.Apply(ctx, tx, mine)
+			if err != nil {
+				return nil, nil, err
+			}
+			gone := make(map[int64]bool, len(left))
+			for _, l := range left {
+				gone[l.entry] = true
+			}
+			skipped = append(skipped, left...)
+			for _, e := range mine {
+				switch {
+				case !gone[e.ID]:
+					done = append(done, e)
+				case e.creates():
+					absent[e.record()] = true
+				}
+			}
 		}
 	}
-	return nil
+	return done, skipped, nil
 }

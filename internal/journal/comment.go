@@ -2,7 +2,9 @@ package journal
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
+	"fmt"
 	"slices"
 
 	"coffer/internal/errs"
@@ -253,6 +255,9 @@ type comments struct{}
 
 func (comments) Kind() string { return Transaction }
 
+// Fields implements FieldOwner.
+func (comments) Fields() []string { return []string{FieldComment} }
+
 // Lock does nothing: the transactions that comments stand on are locked by their owner.
 func (comments) Lock(context.Context, pg.Tx, []id.ID) error { return nil }
 
@@ -275,4 +280,28 @@ func (comments) Apply(ctx context.Context, tx pg.Tx, entries []Entry) ([]Skipped
 				when v.content is null then clock_timestamp() end, updated_at = clock_timestamp()
 		from unnest($1::uuid[], $2::text[]) v (id, content) where c.id = v.id`, ids, contents)
 	return skipped, err
+}
+
+// Rows implements maker.
+func (comments) Rows(ctx context.Context, q pg.Querier, ids []id.ID) (map[id.ID]json.RawMessage, error) {
+	rows, err := q.Query(ctx, `select id, to_jsonb(c) from comment c where id = any($1)`, ids)
+	if err != nil {
+		return nil, err
+	}
+	return collectRows(rows)
+}
+
+// Make implements maker.
+func (comments) Make(ctx context.Context, tx pg.Tx, rows []json.RawMessage) error {
+	printed, err := json.Marshal(rows)
+	if err != nil {
+		return fmt.Errorf("print planned comments: %w", err)
+	}
+	_, err = pg.Exec(ctx, tx, `
+		insert into comment (id, short_id, transaction_id, content, author_type, author_id, author_name, created_at,
+			updated_at, deleted_at)
+		select id, short_id, transaction_id, content, author_type, author_id, author_name, created_at, updated_at,
+			clock_timestamp()
+		from jsonb_populate_recordset(null::comment, $1::text::jsonb) on conflict (id) do nothing`, string(printed))
+	return err
 }

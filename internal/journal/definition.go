@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -24,6 +25,8 @@ type Definition struct {
 	Columns []string // the row's content, without deleted_at
 	Unique  string
 	Gone    string // a column that is set in a row that another row replaces; "" if there is none
+	// Computed are columns that the database computes, so that nobody can set them.
+	Computed []string
 	// Fits returns which of these records would contradict the others if they were set now; may be
 	// nil.
 	Fits func(ctx context.Context, tx pg.Tx, entries []Entry) ([]Skipped, error)
@@ -180,6 +183,52 @@ func (d Definition) set(ctx context.Context, tx pg.Tx, entries []Entry) error {
 		where t.id = v.id`, d.table(), strings.Join(set, ", ")), ids, records)
 	if err != nil {
 		return fmt.Errorf("set %s back: %w", d.Table, err)
+	}
+	return nil
+}
+
+// Rows implements maker.
+func (d Definition) Rows(ctx context.Context, q pg.Querier, ids []id.ID) (map[id.ID]json.RawMessage, error) {
+	rows, err := q.Query(ctx, fmt.Sprintf(`select id, to_jsonb(t) from %s t where id = any($1)`, d.table()), ids)
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w", d.Table, err)
+	}
+	return collectRows(rows)
+}
+
+func collectRows(rows pgx.Rows) (map[id.ID]json.RawMessage, error) {
+	out := map[id.ID]json.RawMessage{}
+	var u id.ID
+	var row json.RawMessage
+	_, err := pgx.ForEachRow(rows, []any{&u, &row}, func() error {
+		out[u] = slices.Clone(row)
+		return nil
+	})
+	return out, err
+}
+
+// Make implements maker. A row that has been there before stays as it is.
+func (d Definition) Make(ctx context.Context, tx pg.Tx, rows []json.RawMessage) error {
+	var first map[string]json.RawMessage
+	if err := json.Unmarshal(rows[0], &first); err != nil {
+		return fmt.Errorf("read a planned %s: %w", d.Table, err)
+	}
+	var columns []string
+	for _, c := range slices.Sorted(maps.Keys(first)) {
+		if c != "deleted_at" && !slices.Contains(d.Computed, c) {
+			columns = append(columns, pgx.Identifier{c}.Sanitize())
+		}
+	}
+	printed, err := json.Marshal(rows)
+	if err != nil {
+		return fmt.Errorf("print planned rows: %w", err)
+	}
+	_, err = tx.Exec(ctx, fmt.Sprintf(`
+		insert into %[1]s (%[2]s, deleted_at)
+		select %[2]s, clock_timestamp() from jsonb_populate_recordset(null::%[1]s, $1::text::jsonb)
+		on conflict (id) do nothing`, d.table(), strings.Join(columns, ", ")), string(printed))
+	if err != nil {
+		return fmt.Errorf("create %s: %w", d.Table, err)
 	}
 	return nil
 }

@@ -11,6 +11,7 @@
 //     set is held: rules and agents leave it.
 //   - A definition is a subject that is recorded whole, as the JSON of its row.
 //   - A family is a change, its revert, the revert of that, and so on.
+//   - A plan is the entries of changes that were rehearsed: made, read and rolled back.
 //
 // # The life of a change
 //
@@ -29,6 +30,7 @@
 //   - Reverting everything, newest first and each change once, leaves nothing out and restores the
 //     original state.
 //   - An agent cannot revert what a person holds.
+//   - A plan that is carried out leaves every field that someone has touched since it was made.
 //
-// The reasons are in docs/decisions/0008-journal.md.
+// The reasons are in docs/decisions: 0008-journal.md and 0025-rehearsal.md.
 package journal

@@ -25,7 +25,7 @@ type ListEntries struct {
 
 // A ChangeEntry is what a change did to one field, as a person reads it.
 type ChangeEntry struct {
-	Subject      string            `json:"subject" enum:"transaction,rule,tag,category,counterparty,account,account_link,report"`
+	Subject      string            `json:"subject" enum:"transaction,rule,tag,category,counterparty,account,account_link,report,target,pattern"`
 	ID           id.ID             `json:"id" doc:"The subject's id"`
 	ShortID      string            `json:"short_id,omitempty" required:"true" doc:"The subject's short id"`
 	Transaction  *EntryTransaction `json:"transaction" doc:"null if the subject is not a transaction"`
@@ -39,10 +39,10 @@ type ChangeEntry struct {
 
 // An EntryTransaction is the part of a transaction that identifies it to a person.
 type EntryTransaction struct {
-	Date     pg.Date        `json:"date"`
-	Amount   money.Amount   `json:"amount" doc:"Positive is money out"`
-	Currency money.Currency `json:"iso_currency_code"`
-	Name     text.Untrusted `json:"name" doc:"Untrusted: the bank's text"`
+	Date     pg.Date        `json:"date" db:"date"`
+	Amount   money.Amount   `json:"amount" db:"amount" doc:"Positive is money out"`
+	Currency money.Currency `json:"iso_currency_code" db:"currency"`
+	Name     text.Untrusted `json:"name" db:"name" doc:"Untrusted: the bank's text"`
 }
 
 // ChangeEntries is a page of a change's entries, in the order in which they were made.
@@ -63,6 +63,70 @@ type shown struct {
 	Name     *text.Untrusted `db:"name"`
 }
 
+// Entries are read from a source that is called e, with the names of their values.
+const (
+	namedEntries = `
+		select e.id, e.subject, e.subject_id, e.field, e.ref, e.before, e.after, e.before_source, e.after_source,
+			e.rule_id, e.note,
+			case e.field when 'category' then cb.slug when 'counterparty' then pb.name when 'tag' then case
+				when e.before is not null then tg.slug end else e.before end as from_text,
+			case e.field when 'category' then ca.slug when 'counterparty' then pa.name when 'tag' then case
+				when e.after is not null then tg.slug end else e.after end as to_text,
+			t.date, t.amount, t.currency, d.name
+		from `
+	namesOfEntries = `
+		left join transaction t on e.subject = 'transaction' and t.id = e.subject_id
+		left join descriptor d on d.id = t.descriptor_id
+		left join category cb on cb.id = case when e.field = 'category' then e.before::uuid end
+		left join category ca on ca.id = case when e.field = 'category' then e.after::uuid end
+		left join counterparty pb on pb.id = case when e.field = 'counterparty' then e.before::uuid end
+		left join counterparty pa on pa.id = case when e.field = 'counterparty' then e.after::uuid end
+		left join tag tg on e.field = 'tag' and tg.id = e.ref`
+)
+
+// Show returns planned entries as a person reads them, in their order. What only the whole plan
+// creates is named too.
+func Show(ctx context.Context, q pg.Querier, entries, whole []Planned) ([]ChangeEntry, error) {
+	list, err := json.Marshal(entriesOf(entries))
+	if err != nil {
+		return nil, fmt.Errorf("print planned entries: %w", err)
+	}
+	rows, err := pg.All[shown](ctx, q, namedEntries+`
+		jsonb_to_recordset($1::text::jsonb) e (id bigint, subject text, subject_id uuid, field text, ref uuid, before text,
+			after text, before_source text, after_source text, rule_id uuid, note text)`+namesOfEntries+`
+		order by e.id`, string(list))
+	if err != nil {
+		return nil, err
+	}
+	fresh := map[string]*string{}
+	for _, p := range whole {
+		if p.Field == FieldRecord && p.After != nil {
+			fresh[p.SubjectID.String()] = called(columns(p.After))
+		}
+	}
+	out := make([]ChangeEntry, len(rows))
+	for i, r := range rows {
+		switch {
+		case r.Field == FieldTag && r.Ref != nil && r.From == nil && r.To == nil:
+			r.From, r.To = either(r.Before, fresh[r.Ref.String()]), either(r.After, fresh[r.Ref.String()])
+		case r.Field == FieldCategory || r.Field == FieldCounterparty:
+			if r.To == nil && r.After != nil {
+				r.To = fresh[*r.After]
+			}
+		}
+		out[i] = r.entry()
+	}
+	return out, nil
+}
+
+// either returns name if there is a value.
+func either(value, name *string) *string {
+	if value == nil {
+		return nil
+	}
+	return name
+}
+
 // Entries returns a page of a change's entries.
 func (j *Journal) Entries(ctx context.Context, q pg.Querier, in ListEntries) (ChangeEntries, error) {
 	c, err := j.Get(ctx, q, ChangeRef{in.ChangeID})
@@ -81,22 +145,7 @@ func (j *Journal) Entries(ctx context.Context, q pg.Querier, in ListEntries) (Ch
 		}
 		after = at[0]
 	}
-	rows, err := pg.All[shown](ctx, q, `
-		select e.id, e.subject, e.subject_id, e.field, e.ref, e.before, e.after, e.before_source, e.after_source,
-			e.rule_id, e.note,
-			case e.field when 'category' then cb.slug when 'counterparty' then pb.name when 'tag' then case
-				when e.before is not null then tg.slug end else e.before end as from_text,
-			case e.field when 'category' then ca.slug when 'counterparty' then pa.name when 'tag' then case
-				when e.after is not null then tg.slug end else e.after end as to_text,
-			t.date, t.amount, t.currency, d.name
-		from entry e
-		left join transaction t on e.subject = 'transaction' and t.id = e.subject_id
-		left join descriptor d on d.id = t.descriptor_id
-		left join category cb on cb.id = case when e.field = 'category' then e.before::uuid end
-		left join category ca on ca.id = case when e.field = 'category' then e.after::uuid end
-		left join counterparty pb on pb.id = case when e.field = 'counterparty' then e.before::uuid end
-		left join counterparty pa on pa.id = case when e.field = 'counterparty' then e.after::uuid end
-		left join tag tg on e.field = 'tag' and tg.id = e.ref
+	rows, err := pg.All[shown](ctx, q, namedEntries+`entry e`+namesOfEntries+`
 		where e.change_id = $1 and e.id > $2::text::bigint
 		order by e.id limit $3`, c.ID, after, in.Limit+1)
 	if err != nil {

@@ -20,6 +20,8 @@ const (
 	Sync   = "sync"
 	Import = "import"
 	Revert = "revert"
+	// WorkflowRun is the cause of what a workflow run does by calls of its own.
+	WorkflowRun = "workflow_run"
 )
 
 // The kinds of subjects.
@@ -32,6 +34,8 @@ const (
 	Account      = "account"
 	AccountLink  = "account_link"
 	Report       = "report"
+	Target       = "target"
+	Pattern      = "pattern" // a recurring payment
 )
 
 // The fields that entries are about. Record is a whole definition, as JSON.
@@ -42,23 +46,35 @@ const (
 	FieldComment      = "comment"
 	FieldDeleted      = "deleted"
 	FieldRecord       = "record"
-	FieldMatch        = "match" // of an account link: what was said about one pair
+	FieldSplit        = "split" // of a transaction: which parts it has, with their amounts
+	// FieldMatch is what was said about one pair: of an account link, or of a transaction that was
+	// entered by hand and a bank's.
+	FieldMatch = "match"
+	// Matched and Parted are the values of FieldMatch of transactions.
+	Matched = "matched"
+	Parted  = "parted"
+	// FieldAmount and those below are of transactions that were entered by hand.
+	FieldAmount       = "amount"
+	FieldDate         = "date"
+	FieldName         = "name"
+	FieldMerchantName = "merchant_name"
+	FieldDetail       = "detail"
 )
 
 // An Entry is what a change does to one field of one subject: the value and its source before and
 // after.
 type Entry struct {
-	ID           int64   `db:"id"`
-	Subject      string  `db:"subject"`
-	SubjectID    id.ID   `db:"subject_id"`
-	Field        string  `db:"field"`
-	Ref          *id.ID  `db:"ref"` // which tag, which comment, which match
-	Before       *string `db:"before"`
-	After        *string `db:"after"`
-	BeforeSource *string `db:"before_source"`
-	AfterSource  *string `db:"after_source"`
-	RuleID       *id.ID  `db:"rule_id"`
-	Note         *string `db:"note"`
+	ID           int64   `db:"id" json:"id"`
+	Subject      string  `db:"subject" json:"subject"`
+	SubjectID    id.ID   `db:"subject_id" json:"subject_id"`
+	Field        string  `db:"field" json:"field"`
+	Ref          *id.ID  `db:"ref" json:"ref"` // which tag, which comment, which match
+	Before       *string `db:"before" json:"before"`
+	After        *string `db:"after" json:"after"`
+	BeforeSource *string `db:"before_source" json:"before_source"`
+	AfterSource  *string `db:"after_source" json:"after_source"`
+	RuleID       *id.ID  `db:"rule_id" json:"rule_id"`
+	Note         *string `db:"note" json:"note"`
 }
 
 // A Subject applies entries to the records it owns when a revert asks for it.
@@ -72,9 +88,17 @@ type Subject interface {
 	Apply(ctx context.Context, tx pg.Tx, entries []Entry) ([]Skipped, error)
 }
 
+// A FieldOwner is a Subject that applies some fields of records whose other fields and locks belong
+// to the Subject of the same kind. It is asked after that one.
+type FieldOwner interface {
+	Subject
+	// Fields are the fields that it applies.
+	Fields() []string
+}
+
 // A Skipped is a field that a revert left unchanged.
 type Skipped struct {
-	Subject   string `json:"subject" enum:"transaction,rule,tag,category,counterparty,account,account_link,report"`
+	Subject   string `json:"subject" enum:"transaction,rule,tag,category,counterparty,account,account_link,report,target,pattern"`
 	SubjectID id.ID  `json:"subject_id"`
 	// TransactionID repeats the subject's id if it is a transaction, which it nearly always is.
 	TransactionID *id.ID `json:"transaction_id"`
@@ -96,6 +120,7 @@ func Skip(e Entry, reason string) Skipped {
 type Journal struct {
 	db       *pg.DB
 	subjects map[string]Subject
+	owners   []FieldOwner
 }
 
 // A Config is what a Journal is made of.
@@ -108,19 +133,27 @@ type Config struct {
 func New(c Config) *Journal {
 	j := &Journal{db: c.DB, subjects: map[string]Subject{}}
 	for _, s := range c.Subjects {
-		j.subjects[s.Kind()] = s
+		if o, ok := s.(FieldOwner); ok {
+			j.owners = append(j.owners, o)
+		} else {
+			j.subjects[s.Kind()] = s
+		}
 	}
+	j.owners = append(j.owners, comments{}) // last, because a comment's transaction is restored before it
 	return j
 }
 
 // A Note describes a change besides its entries.
 type Note struct {
-	Cause   string // "" takes it from the call: tool for a tool's, else api
-	Summary string
+	Cause   string // "" takes it from the call: workflow_run for a run's, tool for a tool's, else api
+	Summary string // our own words; PayeeMark stands for the payee
+	Wording *int32 // the payee's, if the summary has the mark
 	Reverts *id.ID
 	// Writes is what it costs an agent's budget besides the transactions that its entries are
 	// about.
 	Writes int
+	// Approved says that a person approved the change, so that it counts against no budget.
+	Approved bool
 }
 
 const maxNote = 1000
@@ -137,31 +170,36 @@ func Record(ctx context.Context, tx pg.Tx, n Note, entries []Entry) (*id.ID, err
 	if len(entries) == 0 {
 		return nil, nil //nolint:nilnil // the comment says so
 	}
+	actor := op.ActorOf(ctx)
 	if n.Cause == "" {
-		n.Cause = API
-		if op.SurfaceOf(ctx) == op.Tool {
+		switch {
+		case actor.Run != nil:
+			n.Cause = WorkflowRun
+		case op.SurfaceOf(ctx) == op.Tool:
 			n.Cause = Tool
+		default:
+			n.Cause = API
 		}
 	}
 	if err := spend(ctx, tx, n, Touched(entries)+n.Writes); err != nil {
 		return nil, err
 	}
-	actor := op.ActorOf(ctx)
 	var change id.ID
 	err := pg.Redraw(ctx, tx, "change_short_id", func(tx pg.Tx) error {
 		change = id.New() // says nothing about order: servers' clocks differ
 		_, err := pg.Exec(ctx, tx, `
 			insert into change (id, short_id, cause, summary, actor_type, actor_id, actor_name, transactions, entries,
-				created_at, reverts, root, round, undoes)
+				created_at, reverts, root, round, undoes, wording)
 			select @id, @short, @cause, @summary, @type, @actor, @name, @transactions, @entries, clock_timestamp(),
 				t.id, coalesce(t.root, t.id),
 				case when t.id is null then 0
 					else 1 + coalesce((select max(f.round) from change f where f.root = coalesce(t.root, t.id)),
-					0) end, coalesce(not t.undoes, false)
+					0) end, coalesce(not t.undoes, false), @wording::int
 			from (values (true)) one left join change t on t.id = @reverts`, pg.Args{
 			"id": change, "short": change.Short(), "cause": n.Cause, "summary": n.Summary, "type": actor.Type,
 			"actor": actor.ID, "name": actor.Name,
 			"transactions": Touched(entries), "entries": len(entries), "reverts": n.Reverts,
+			"wording": n.Wording,
 		})
 		return err
 	})
@@ -171,6 +209,10 @@ func Record(ctx context.Context, tx pg.Tx, n Note, entries []Entry) (*id.ID, err
 	if err := write(ctx, tx, change, entries); err != nil {
 		return nil, err
 	}
+	if s := rehearsing(ctx); s != nil {
+		s.changes = append(s.changes, change)
+	}
+	op.Changed(ctx, change)
 	return &change, nil
 }
 

@@ -1,23 +1,26 @@
 package journal
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"maps"
 	"slices"
+	"strings"
 
 	"coffer/internal/errs"
 	"coffer/internal/id"
 	"coffer/internal/job"
 	"coffer/internal/op"
 	"coffer/internal/pg"
+	"coffer/internal/text"
 )
 
 // UndoKind is the job that undoes more than one call can.
 const UndoKind = "undo"
 
 const (
-	// undoEntries is up to how many entries several changes are undone together in the call.
+	// undoEntries is up to how many entries changes are undone together in the call.
 	undoEntries = 20_000
 	// undoChanges is up to how many changes are undone in the call: each takes some milliseconds.
 	undoChanges = 2_000
@@ -42,9 +45,10 @@ type UndoChanges struct {
 	ChangeIDs []string   `json:"change_ids,omitempty" maxItems:"100" doc:"Several changes, in any order"`
 	Mine      bool       `json:"mine,omitempty" doc:"All changes that you made since the given time"`
 	ActorID   *string    `json:"actor_id,omitempty" minLength:"1" doc:"All changes that the member, key or assistant with this UUID made since the given time"`
-	Since     *pg.Moment `json:"since,omitempty" doc:"With mine or actor_id: the date or time from which on changes are undone"`
-	Until     *pg.Moment `json:"until,omitempty" doc:"With mine or actor_id: only changes before this date or time"`
-	Cause     *string    `json:"cause,omitempty" enum:"api,tool,rule,sync,import,workflow_run,revert" doc:"With mine or actor_id: only changes of this cause"`
+	Workflow  *string    `json:"workflow_slug,omitempty" minLength:"1" maxLength:"64" doc:"All changes that runs of this workflow made since the given time" example:"review-queue"`
+	Since     *pg.Moment `json:"since,omitempty" doc:"With mine, actor_id or workflow_slug: the date or time from which on changes are undone"`
+	Until     *pg.Moment `json:"until,omitempty" doc:"With mine, actor_id or workflow_slug: only changes before this date or time"`
+	Cause     *string    `json:"cause,omitempty" enum:"api,tool,rule,sync,import,workflow_run,revert" doc:"With mine, actor_id or workflow_slug: only changes of this cause"`
 	DryRun    bool       `json:"dry_run,omitempty" doc:"Report what would happen and write nothing"`
 }
 
@@ -61,36 +65,41 @@ type Undone struct {
 
 // An UndoneChange is the fate of one of the changes.
 type UndoneChange struct {
-	ChangeID id.ID  `json:"change_id"`
-	Summary  string `json:"summary"`
-	RevertID *id.ID `json:"revert_id" doc:"The change made by the revert; null if there was nothing left to undo, and on a dry run"`
-	Reverted int    `json:"reverted" doc:"Number of fields restored"`
-	Skipped  int    `json:"skipped" doc:"Number of fields not restored"`
+	ChangeID id.ID          `json:"change_id"`
+	Summary  text.Untrusted `json:"summary" doc:"Untrusted: it may name a payee as the bank wrote it"`
+	RevertID *id.ID         `json:"revert_id" doc:"The change made by the revert; null if there was nothing left to undo, and on a dry run"`
+	Reverted int            `json:"reverted" doc:"Number of fields restored"`
+	Skipped  int            `json:"skipped" doc:"Number of fields not restored"`
 }
 
 // check says what is wrong with the choice of changes.
 func (in UndoChanges) check(ctx context.Context) error {
 	ways := 0
-	for _, given := range []bool{in.ChangeID != nil, len(in.ChangeIDs) > 0, in.Mine, in.ActorID != nil} {
+	for _, given := range []bool{
+		in.ChangeID != nil, len(in.ChangeIDs) > 0, in.Mine, in.ActorID != nil, in.Workflow != nil,
+	} {
 		if given {
 			ways++
 		}
 	}
-	byTime := in.Mine || in.ActorID != nil
+	byTime := in.Mine || in.ActorID != nil || in.Workflow != nil
 	switch {
 	case ways != 1:
-		return errs.New(errs.ValidationError, "give exactly one of change_id, change_ids, mine and actor_id")
+		return errs.New(errs.ValidationError,
+			"give exactly one of change_id, change_ids, mine, actor_id and workflow_slug")
 	case byTime && in.Since == nil:
-		return errs.Field("since", "required", "must be given with mine and actor_id: a date or a time")
+		return errs.Field("since", "required",
+			"must be given with mine, actor_id and workflow_slug: a date or a time")
 	case !byTime && (in.Since != nil || in.Until != nil || in.Cause != nil):
-		return errs.New(errs.ValidationError, "since, until and cause go with mine or actor_id only")
-	case in.ActorID != nil && op.ActorOf(ctx).Type == op.Agent:
+		return errs.New(errs.ValidationError, "since, until and cause go with mine, actor_id or workflow_slug only")
+	case (in.ActorID != nil || in.Workflow != nil) && op.ActorOf(ctx).Type == op.Agent:
 		return errs.New(errs.Forbidden, "an agent can undo a time of its own only: use mine, or name the changes")
 	}
 	return nil
 }
 
-// Call undoes the changes, newest first: in the call, or by a job if they are very many.
+// Call undoes the changes, newest first: in the call, or by a job if they are very many. A change
+// that is named by change_id is always undone in the call.
 func (u *Undo) Call(ctx context.Context, tx pg.Tx, in UndoChanges) (Undone, error) {
 	if err := in.check(ctx); err != nil {
 		return Undone{}, err
@@ -102,12 +111,28 @@ func (u *Undo) Call(ctx context.Context, tx pg.Tx, in UndoChanges) (Undone, erro
 	if err != nil {
 		return Undone{}, err
 	}
+	return u.undoAll(ctx, tx, list, in.DryRun)
+}
+
+// UndoActor undoes everything that an actor did, such as a workflow run with the jobs that it
+// started: newest first, in the call, or by a job if it is very much.
+func (u *Undo) UndoActor(ctx context.Context, tx pg.Tx, actor id.ID, dry bool) (Undone, error) {
+	list, err := u.chosen(ctx, tx, UndoChanges{ActorID: new(actor.String())})
+	if err != nil {
+		return Undone{}, err
+	}
+	return u.undoAll(ctx, tx, list, dry)
+}
+
+// undoAll undoes these changes, which are newest first.
+func (u *Undo) undoAll(ctx context.Context, tx pg.Tx, list []Change, dry bool) (Undone, error) {
 	entries := 0
 	for _, c := range list {
 		entries += c.Entries
 	}
-	if len(list) > 1 && (entries > undoEntries || len(list) > undoChanges) {
-		if in.DryRun {
+	// A call has 30 seconds, which the import of a long statement takes too.
+	if (entries > undoEntries || len(list) > undoChanges) && (len(list) > 1 || !dry) {
+		if dry {
 			return Undone{}, errs.New(errs.ValidationError,
 				"these are %d changes of %d fields, too many for a dry run; choose a shorter time", len(list), entries)
 		}
@@ -115,7 +140,7 @@ func (u *Undo) Call(ctx context.Context, tx pg.Tx, in UndoChanges) (Undone, erro
 	}
 	var out Undone
 	undo := func(tx pg.Tx) error {
-		out = newUndone(in.DryRun)
+		out = newUndone(dry)
 		if err := u.lockAll(ctx, tx, list); err != nil {
 			return err
 		}
@@ -124,7 +149,7 @@ func (u *Undo) Call(ctx context.Context, tx pg.Tx, in UndoChanges) (Undone, erro
 				return err
 			}
 		}
-		if in.DryRun {
+		if dry {
 			return errDry
 		}
 		return nil
@@ -145,7 +170,11 @@ func (u *Undo) one(ctx context.Context, tx pg.Tx, ref string, dry bool) (Undone,
 	if err != nil {
 		return Undone{}, err
 	}
-	done, err := u.Revert(ctx, tx, RevertChange{ChangeID: c.ID.String(), DryRun: dry})
+	c, f, err := u.joined(ctx, tx, c.ID)
+	if err != nil {
+		return Undone{}, err
+	}
+	done, err := u.restore(ctx, tx, c, f, dry)
 	out := newUndone(dry)
 	out.take(c, done)
 	return out, err
@@ -153,11 +182,11 @@ func (u *Undo) one(ctx context.Context, tx pg.Tx, ref string, dry bool) (Undone,
 
 // add undoes one change of several. What was reverted in the meantime stays as it is.
 func (u *Undo) add(ctx context.Context, tx pg.Tx, change id.ID, out *Undone) error {
-	c, err := u.Get(ctx, tx, ChangeRef{change.String()})
+	c, f, err := u.joined(ctx, tx, change)
 	if err != nil || c.RevertedBy != nil {
 		return err
 	}
-	done, err := u.Revert(ctx, tx, RevertChange{ChangeID: c.ID.String()})
+	done, err := u.restore(ctx, tx, c, f, false)
 	out.take(c, done)
 	return err
 }
@@ -183,22 +212,25 @@ func (u *Undone) take(c Change, done Reverted) {
 // chosen returns the changes to undo, newest first.
 func (u *Undo) chosen(ctx context.Context, tx pg.Tx, in UndoChanges) ([]Change, error) {
 	if len(in.ChangeIDs) > 0 {
-		var list []Change
-		for _, ref := range in.ChangeIDs {
-			c, err := u.Get(ctx, tx, ChangeRef{ref})
-			if err != nil {
-				return nil, err
-			}
-			list = append(list, c)
-		}
-		slices.SortFunc(list, func(a, b Change) int { return int(b.Seq - a.Seq) })
-		return slices.CompactFunc(list, func(a, b Change) bool { return a.Seq == b.Seq }), nil
+		return u.named(ctx, tx, in.ChangeIDs)
 	}
 	where, err := u.matching(ctx, tx, ListChanges{
 		Mine: in.Mine, ActorID: in.ActorID, Since: in.Since, Until: in.Until, Cause: in.Cause,
 	})
 	if err != nil {
 		return nil, err
+	}
+	if in.Workflow != nil {
+		ran, err := pg.Value[bool](ctx, tx, `select exists (select from workflow_run where workflow_slug = $1)`,
+			*in.Workflow)
+		if err != nil {
+			return nil, err
+		}
+		if !ran {
+			return nil, errs.Field("workflow_slug", "unknown",
+				"no workflow with this slug has run; {workflow.list} lists the workflows")
+		}
+		where.And("c.actor_id in (select id from workflow_run where workflow_slug = $?)", *in.Workflow)
 	}
 	list, err := newest(ctx, tx, where, undoMost+1)
 	if err != nil {
@@ -208,6 +240,27 @@ func (u *Undo) chosen(ctx context.Context, tx pg.Tx, in UndoChanges) ([]Change, 
 		return nil, errs.New(errs.ValidationError, "these are more than %d changes; choose a shorter time", undoMost)
 	}
 	return withoutPairs(list), nil
+}
+
+// named returns the changes that a caller named, newest first, each once.
+func (u *Undo) named(ctx context.Context, tx pg.Tx, refs []string) ([]Change, error) {
+	texts, uuids := pg.Split(refs)
+	list, err := pg.All[Change](ctx, tx, changeRows+` where c.id = any($1::uuid[]) or c.short_id = any($2)`, uuids,
+		texts)
+	if err != nil {
+		return nil, err
+	}
+	known := make(map[string]bool, 2*len(list))
+	for _, c := range list {
+		known[c.ID.String()], known[c.ShortID] = true, true
+	}
+	for _, ref := range refs {
+		if !known[ref] && !known[strings.ToLower(ref)] {
+			return nil, noChange(pg.ErrNoRow)
+		}
+	}
+	slices.SortFunc(list, func(a, b Change) int { return cmp.Compare(b.Seq, a.Seq) })
+	return list, nil
 }
 
 // withoutPairs leaves out changes that were made and wholly taken back within the list. Undoing
@@ -271,7 +324,10 @@ func (u *Undo) enqueue(ctx context.Context, tx pg.Tx, list []Change) (Undone, er
 
 // Kinds are the jobs of undoing.
 func (u *Undo) Kinds() []job.Kind {
-	return []job.Kind{{Name: UndoKind, Unit: "changes", Work: u.work, Retries: 5}}
+	return []job.Kind{{
+		Name: UndoKind, Unit: "changes", Work: u.work, Retries: 5,
+		Results: []*op.Schema{op.SchemaOf[Undone]()},
+	}}
 }
 
 // work undoes one change after the other, each in a transaction of its own.

@@ -52,7 +52,7 @@ func incoming(h *household.Household, accounts []id.ID) iter.Seq[Incoming] {
 		for r := range h.Transactions() {
 			i := Incoming{
 				AccountID: accounts[r.AccountIndex], ProviderID: r.ProviderID, Date: pg.Day(r.Date), Amount: r.Amount,
-				Currency: r.Currency, Name: r.Name, MerchantName: r.MerchantName,
+				Currency: r.Currency, Name: r.Name, MerchantName: r.MerchantName, Detail: r.Detail,
 				CategoryPrimary: r.RawPrimary, CategoryDetailed: r.RawDetailed, PaymentChannel: r.PaymentChannel,
 				Pending: r.Pending,
 			}

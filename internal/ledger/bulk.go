@@ -7,10 +7,9 @@ import (
 
 	"coffer/internal/errs"
 	"coffer/internal/id"
-	"coffer/internal/money"
+	"coffer/internal/journal"
 	"coffer/internal/op"
 	"coffer/internal/pg"
-	"coffer/internal/text"
 )
 
 const (
@@ -20,8 +19,8 @@ const (
 	bulkSample = 5
 )
 
-// needsReview is the tag whose removal closes a review.
-const needsReview = "needs-review"
+// NeedsReview is the tag whose removal closes a review.
+const NeedsReview = "needs-review"
 
 // BulkTransactions is the input of BulkTransactions.
 type BulkTransactions struct {
@@ -45,15 +44,10 @@ type BulkSet struct {
 
 // A Bulk says what a call for many transactions did, or would do.
 type Bulk struct {
-	Matched     int               `json:"matched" doc:"Number of transactions that are meant"`
-	Changed     int               `json:"changed"`
-	Unchanged   int               `json:"unchanged" doc:"They were so already"`
-	Held        int               `json:"held" doc:"Left unchanged because a person holds the fields"`
-	PendingLeft int               `json:"pending_left" doc:"Pending transactions that were left out, because their review cannot be closed yet"`
-	ByCategory  []BulkCategory    `json:"by_category" doc:"The categories that the matched transactions had before"`
-	Sample      []BulkTransaction `json:"sample" doc:"On a dry run: the newest five of them"`
-	ChangeID    *id.ID            `json:"change_id" doc:"The change to revert to undo this; null if nothing was written"`
-	DryRun      bool              `json:"dry_run"`
+	Counts
+	ofMany
+	ChangeID *id.ID `json:"change_id" doc:"The change to revert to undo this; null if nothing was written"`
+	DryRun   bool   `json:"dry_run"`
 }
 
 // A BulkCategory is a category that matched transactions had before.
@@ -62,15 +56,12 @@ type BulkCategory struct {
 	Count  int     `json:"count" db:"count"`
 }
 
-// A BulkTransaction is the part of a transaction that identifies it to a person.
+// A BulkTransaction is the part of a transaction that identifies it to a person, and its category.
 type BulkTransaction struct {
-	ID       id.ID          `json:"id" db:"id"`
-	ShortID  string         `json:"short_id,omitempty" db:"short_id" required:"true"`
-	Date     pg.Date        `json:"date" db:"date"`
-	Amount   money.Amount   `json:"amount" db:"amount" doc:"Positive is money out"`
-	Currency money.Currency `json:"iso_currency_code" db:"currency"`
-	Name     text.Untrusted `json:"name" db:"name" doc:"Untrusted: the bank's text"`
-	Category *string        `json:"category" db:"category" doc:"Slug"`
+	ID      id.ID  `json:"id" db:"id"`
+	ShortID string `json:"short_id,omitempty" db:"short_id" required:"true"`
+	journal.EntryTransaction
+	Category *string `json:"category" db:"category" doc:"Slug"`
 }
 
 // check says what is wrong with the choice of transactions.
@@ -101,7 +92,7 @@ func (b *Books) BulkTransactions(ctx context.Context, tx pg.Tx, in BulkTransacti
 		return Bulk{}, err
 	}
 	out := Bulk{
-		Matched: len(ids), PendingLeft: pending, ByCategory: []BulkCategory{}, Sample: []BulkTransaction{},
+		ofMany: ofMany{PendingLeft: pending, ByCategory: []BulkCategory{}, Sample: []BulkTransaction{}},
 		DryRun: in.DryRun,
 	}
 	if len(ids) == 0 {
@@ -144,16 +135,10 @@ func (b *Books) BulkTransactions(ctx context.Context, tx pg.Tx, in BulkTransacti
 		return Bulk{}, err
 	}
 	for _, r := range results {
-		switch r.Status {
-		case "error": // the same for all of them
+		if r.Status == "error" { // the same for all of them
 			return Bulk{}, errs.New(r.Error.Code, "%s", r.Error.Message)
-		case "changed":
-			out.Changed++
-		case "held":
-			out.Held++
-		default:
-			out.Unchanged++
 		}
+		out.count(r.Status)
 	}
 	return out, nil
 }
@@ -162,7 +147,7 @@ func (b *Books) BulkTransactions(ctx context.Context, tx pg.Tx, in BulkTransacti
 // leaves out. A filter is asked again under the locks: what matched when the caller looked must
 // match when it is written.
 func (b *Books) meant(ctx context.Context, tx pg.Tx, in BulkTransactions) (ids []id.ID, pending int, err error) {
-	closing := slices.Contains(in.Set.TagsToRemove, needsReview)
+	closing := slices.Contains(in.Set.TagsToRemove, NeedsReview)
 	if in.Filter == nil {
 		if ids, err = ResolveTransactions(ctx, tx, in.TransactionIDs); err != nil {
 			return nil, 0, err
@@ -204,7 +189,7 @@ func (b *Books) meant(ctx context.Context, tx pg.Tx, in BulkTransactions) (ids [
 func (b *Books) matching(ctx context.Context, q pg.Querier, f Filter, settled bool) ([]id.ID, int, error) {
 	where, none, err := b.Where(ctx, q, f)
 	if err != nil || none {
-		return nil, 0, err
+		return nil, 0, errs.Within("filter", err)
 	}
 	type row struct {
 		ID      id.ID `db:"id"`

@@ -9,6 +9,7 @@ import (
 	"coffer/internal/errs"
 	"coffer/internal/id"
 	"coffer/internal/journal"
+	"coffer/internal/money"
 	"coffer/internal/op"
 	"coffer/internal/pg"
 )
@@ -19,43 +20,51 @@ type PatchTransaction struct {
 	Category       op.Null[string] `json:"category,omitzero" minLength:"1" doc:"Slug, short id or UUID; null clears it and lets rules set it again"`
 	CounterpartyID op.Null[string] `json:"counterparty_id,omitzero" minLength:"1" doc:"null removes it"`
 	Comment        *string         `json:"comment,omitempty" minLength:"1" maxLength:"10000" doc:"A comment to add"`
+	Date           *pg.Date        `json:"date,omitempty" doc:"This and the following: only of a transaction that was entered by hand"`
+	Amount         *money.Amount   `json:"amount,omitempty" doc:"Positive is money out"`
+	Name           *string         `json:"name,omitempty" minLength:"1" maxLength:"256" format:"line"`
+	MerchantName   op.Null[string] `json:"merchant_name,omitzero" maxLength:"256" format:"line" doc:"null removes it"`
+	Detail         op.Null[string] `json:"detail,omitzero" maxLength:"512" format:"line" doc:"What the payment was for; null removes it"`
 	Force          bool            `json:"force,omitempty" doc:"Also change fields that a person holds"`
 }
 
 // PatchTransaction changes what a transaction means: its category, its counterparty, and a comment
-// beside, in one change.
-func (b *Books) PatchTransaction(ctx context.Context, tx pg.Tx, in PatchTransaction) (Transaction, error) {
+// beside, in one change. Of one that was entered by hand it also changes the facts.
+func (b *Books) PatchTransaction(ctx context.Context, tx pg.Tx, in PatchTransaction) (TransactionDetail, error) {
 	t, err := b.lockTransaction(ctx, tx, in.TransactionID)
 	if err != nil {
-		return Transaction{}, err
+		return TransactionDetail{}, err
 	}
 	if err := op.Match(ctx, t); err != nil {
-		return Transaction{}, err
+		return TransactionDetail{}, err
 	}
 	operation := Operation{
 		TransactionID: in.TransactionID, Category: in.Category, CounterpartyID: in.CounterpartyID,
 		Comment: in.Comment,
 	}
+	if operation.facts, err = in.facts(t.Transaction); err != nil {
+		return TransactionDetail{}, err
+	}
 	results, _, err := b.operate(ctx, tx, []Operation{operation}, in.Force)
 	if err != nil {
-		return Transaction{}, err
+		return TransactionDetail{}, err
 	}
 	switch r := results[0]; r.Status {
 	case "error":
-		return Transaction{}, &errs.Error{Code: r.Error.Code, Message: r.Error.Message}
+		return TransactionDetail{}, &errs.Error{Code: r.Error.Code, Message: r.Error.Message}
 	case "held":
-		return Transaction{}, errs.New(errs.Conflict,
+		return TransactionDetail{}, errs.New(errs.Conflict,
 			"a person set %s, so it is held; give force: true to change it anyway", r.Held[0])
 	}
 	return b.Transaction(ctx, tx, TransactionRef{t.ID.String()})
 }
 
 // lockTransaction is Transaction, with nobody else changing it until the transaction ends.
-func (b *Books) lockTransaction(ctx context.Context, tx pg.Tx, ref string) (Transaction, error) {
+func (b *Books) lockTransaction(ctx context.Context, tx pg.Tx, ref string) (TransactionDetail, error) {
 	_, err := pg.Value[id.ID](ctx, tx, `select id from transaction
 		where id = $1 or short_id = $2 for update`, pg.RefTo(ref).IDArgs()...)
 	if err != nil {
-		return Transaction{}, pg.Found(err, "transaction", "{transaction.list} lists them")
+		return TransactionDetail{}, pg.Found(err, "transaction", "{transaction.list} lists them")
 	}
 	return b.Transaction(ctx, tx, TransactionRef{ref})
 }
@@ -69,10 +78,10 @@ func (b *Books) DeleteTransaction(ctx context.Context, tx pg.Tx, in TransactionR
 }
 
 // RestoreTransaction lifts the tombstone.
-func (b *Books) RestoreTransaction(ctx context.Context, tx pg.Tx, in TransactionRef) (Transaction, error) {
+func (b *Books) RestoreTransaction(ctx context.Context, tx pg.Tx, in TransactionRef) (TransactionDetail, error) {
 	t, err := b.setDeleted(ctx, tx, in.TransactionID, nil, "Restored a transaction")
 	if err != nil {
-		return Transaction{}, err
+		return TransactionDetail{}, err
 	}
 	return b.Transaction(ctx, tx, TransactionRef{t.String()})
 }
@@ -81,6 +90,10 @@ func (b *Books) setDeleted(ctx context.Context, tx pg.Tx, ref string, at *string
 	t, err := b.lockTransaction(ctx, tx, ref)
 	if err != nil || (t.DeletedAt != nil) == (at != nil) {
 		return t.ID, err
+	}
+	if t.Origin == partOrigin {
+		return t.ID, errs.New(errs.Conflict,
+			"a part of a split goes and comes back with its transaction; change the parts with {transaction.split}")
 	}
 	if closed, err := inClosed(ctx, tx, []journal.Entry{{
 		SubjectID: t.ID, Field: journal.FieldDeleted,
@@ -100,7 +113,11 @@ func (b *Books) setDeleted(ctx context.Context, tx pg.Tx, ref string, at *string
 	if outcomes[0] == Held {
 		return t.ID, errs.New(errs.Conflict, "a person deleted this transaction; only a person can restore it")
 	}
-	_, err = journal.Record(ctx, tx, journal.Note{Summary: summary}, entries)
+	more, err := b.match(ctx, tx, []Touched{{t.AccountID, t.Date, t.Date}})
+	if err != nil {
+		return t.ID, err
+	}
+	_, err = journal.Record(ctx, tx, journal.Note{Summary: summary}, append(entries, more...))
 	return t.ID, err
 }
 
@@ -136,6 +153,13 @@ func (b *Books) BatchCategorize(ctx context.Context, tx pg.Tx, in BatchCategoriz
 		}
 		edits[i] = Edit{Transaction: u, Field: journal.FieldCategory, Value: &value}
 	}
+	split, err := splitAmong(ctx, tx, ids)
+	if err != nil {
+		return Filed{}, err
+	}
+	if len(split) > 0 {
+		return Filed{}, isSplit()
+	}
 	outcomes, entries, err := b.Apply(ctx, tx, edits, in.Force)
 	if err != nil {
 		return Filed{}, err
@@ -149,8 +173,11 @@ func (b *Books) BatchCategorize(ctx context.Context, tx pg.Tx, in BatchCategoriz
 			out.Held++
 		}
 	}
-	out.ChangeID, err = journal.Record(ctx, tx,
-		journal.Note{Summary: "Filed " + Several(out.Updated) + " under " + c.Slug}, entries)
+	note, err := summarise(ctx, tx, entries)
+	if err != nil {
+		return Filed{}, err
+	}
+	out.ChangeID, err = journal.Record(ctx, tx, note, entries)
 	return out, err
 }
 
@@ -163,7 +190,7 @@ type TagTransaction struct {
 }
 
 // AddTag adds a tag to a transaction.
-func (b *Books) AddTag(ctx context.Context, tx pg.Tx, in TagTransaction) (Transaction, error) {
+func (b *Books) AddTag(ctx context.Context, tx pg.Tx, in TagTransaction) (TransactionDetail, error) {
 	return b.tag(ctx, tx, Operation{TransactionID: in.TransactionID, TagsToAdd: []string{in.TagSlug}, Note: in.Note},
 		in.Force)
 }
@@ -185,21 +212,21 @@ func (b *Books) RemoveTag(ctx context.Context, tx pg.Tx, in UntagTransaction) (o
 	return op.Deleted{Deleted: true, ID: t.ID}, err
 }
 
-func (b *Books) tag(ctx context.Context, tx pg.Tx, o Operation, force bool) (Transaction, error) {
+func (b *Books) tag(ctx context.Context, tx pg.Tx, o Operation, force bool) (TransactionDetail, error) {
 	t, err := b.lockTransaction(ctx, tx, o.TransactionID)
 	if err != nil {
-		return Transaction{}, err
+		return TransactionDetail{}, err
 	}
 	results, _, err := b.operate(ctx, tx, []Operation{o}, force)
 	if err != nil {
-		return Transaction{}, err
+		return TransactionDetail{}, err
 	}
 	switch r := results[0]; r.Status {
 	case "error":
 		_, fault, _ := strings.Cut(r.Error.Message, ": ") // it names the field of an operation
-		return Transaction{}, &errs.Error{Code: r.Error.Code, Message: "tag_slug: " + fault}
+		return TransactionDetail{}, &errs.Error{Code: r.Error.Code, Message: "tag_slug: " + fault}
 	case "held":
-		return Transaction{}, errs.New(errs.Conflict,
+		return TransactionDetail{}, errs.New(errs.Conflict,
 			"a person added or removed this tag, so it is held; give force: true to change it anyway")
 	}
 	return b.Transaction(ctx, tx, TransactionRef{t.ID.String()})

@@ -29,9 +29,10 @@ var columns = []column{
 	stored("account_id", "t.account_id", ids, func(t *Transaction) *id.ID { return &t.AccountID }),
 	ofNames("account_name", untrusteds, func(t *Transaction) *text.Untrusted { return &t.AccountName }),
 	ofNames("connection_id", maybeIDs, func(t *Transaction) **id.ID { return &t.ConnectionID }),
-	ofNames("provider", providers, func(t *Transaction) *all.Name { return &t.Provider }),
+	ofNames("provider", providers, func(t *Transaction) *all.Keeper { return &t.Provider }),
 	ofNames("user_id", maybeIDs, func(t *Transaction) **id.ID { return &t.UserID }),
 	ofNames("user_name", maybeTexts, func(t *Transaction) **string { return &t.UserName }),
+	stored("origin", "t.origin", texts, func(t *Transaction) *string { return &t.Origin }),
 	stored("date", "t.date", days, func(t *Transaction) *pg.Date { return &t.Date }),
 	stored("authorized_date", "t.authorized_date",
 		maybeDays, func(t *Transaction) **pg.Date { return &t.AuthorizedDate }),
@@ -42,6 +43,8 @@ var columns = []column{
 	stored("name", "d.name", untrusteds, func(t *Transaction) *text.Untrusted { return &t.Name }),
 	stored("merchant_name", "nullif(d.merchant_name, '')",
 		maybeUntrusteds, func(t *Transaction) **text.Untrusted { return &t.MerchantName }),
+	stored("detail", "nullif(d.detail, '')",
+		maybeUntrusteds, func(t *Transaction) **text.Untrusted { return &t.Detail }),
 	stored("category_primary", "t.category_primary",
 		maybeUntrusteds, func(t *Transaction) **text.Untrusted { return &t.CategoryPrimary }),
 	stored("category_detailed", "t.category_detailed",
@@ -71,6 +74,9 @@ var columns = []column{
 	stored("linked_transaction_id", "t.linked_id",
 		maybeIDs, func(t *Transaction) **id.ID { return &t.LinkedTransactionID }),
 	stored("excluded", "t.excluded", bools, func(t *Transaction) *bool { return &t.Excluded }),
+	stored("is_split", "t.is_split", bools, func(t *Transaction) *bool { return &t.IsSplit }),
+	stored("parent_id", "t.parent_id", maybeIDs, func(t *Transaction) **id.ID { return &t.ParentID }),
+	stored("is_remainder", "t.remainder", bools, func(t *Transaction) *bool { return &t.IsRemainder }),
 	stored("deleted_at", "t.deleted_at", maybeTimes, func(t *Transaction) **pg.Time { return &t.DeletedAt }),
 	stored("created_at", "t.created_at", times, func(t *Transaction) *pg.Time { return &t.CreatedAt }),
 	stored("updated_at", "t.updated_at", times, func(t *Transaction) *pg.Time { return &t.UpdatedAt }),
@@ -175,5 +181,5 @@ var (
 		read:  func(_ *page, w *pg.Wire) int { return int(w.Int64()) },
 		write: func(b []byte, n int) []byte { return strconv.AppendInt(b, int64(n), 10) },
 	}
-	providers = kind[all.Name]{write: func(b []byte, n all.Name) []byte { return appendText(b, string(n)) }}
+	providers = kind[all.Keeper]{write: func(b []byte, n all.Keeper) []byte { return appendText(b, string(n)) }}
 )

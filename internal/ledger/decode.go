@@ -4,6 +4,7 @@ import (
 	"errors"
 	"slices"
 
+	"coffer/internal/bank"
 	"coffer/internal/bank/all"
 	"coffer/internal/id"
 	"coffer/internal/pg"
@@ -116,8 +117,11 @@ func (p *page) name(n *naming) error {
 		if a == nil {
 			return errUnnamed
 		}
-		t.AccountName, t.Provider, t.UserName = a.name, all.Name(a.provider), a.userName
+		t.AccountName, t.Provider, t.UserName = a.name, all.Keeper(a.provider), a.userName
 		t.ConnectionID, t.UserID = a.connection, a.user
+		if t.Origin == Manual {
+			t.Provider = bank.Manual
+		}
 		if t.CategoryID != nil {
 			c := n.categories[*t.CategoryID]
 			if c == nil {

@@ -14,13 +14,15 @@ import (
 // An Edit is one field of one transaction that someone wants to have another value.
 type Edit struct {
 	Transaction id.ID
-	Field       string // of journal's: category, counterparty, tag, deleted
+	Field       string // of journal's, such as category, tag or deleted
 	Tag         *id.ID
-	Value       *string // the category's or counterparty's id; Present for a tag; a time for deleted; nil clears
-	Source      *string // whose the field is then; nil takes it from the call's actor
-	Rule        *id.ID
-	Note        *string
-	Fill        bool // only where nothing is bound
+	// Value is the category's or counterparty's id, Present for a tag, a time for deleted, else
+	// text; nil clears.
+	Value  *string
+	Source *string // whose the field is then; nil takes it from the call's actor
+	Rule   *id.ID
+	Note   *string
+	Fill   bool // only where nothing is bound
 }
 
 // An Outcome is what became of an Edit.
@@ -47,6 +49,8 @@ type state struct {
 	CounterpartySource *string `db:"counterparty_source"`
 	Deleted            *string `db:"deleted"`
 	DeletedSource      *string `db:"deleted_source"`
+	Split              *string `db:"split"` // its parts, as splitText has them
+	SplitSource        *string `db:"split_source"`
 }
 
 type tagState struct {
@@ -62,6 +66,7 @@ type tagKey struct{ transaction, tag id.ID }
 type current struct {
 	rows map[id.ID]*state
 	tags map[tagKey]tagState
+	hand map[id.ID]*handState // of those edits that are about a field of it
 }
 
 // lock reads and locks what the edits are about, in the order of ids, so that two writers never
@@ -69,8 +74,8 @@ type current struct {
 func lock(ctx context.Context, tx pg.Tx, ids, tags []id.ID) (*current, error) {
 	rows, err := pg.All[state](ctx, tx, `
 		select id, category_id::text as category, category_source, counterparty_id::text as counterparty,
-			counterparty_source, deleted_at::text as deleted, deleted_source
-		from transaction where id = any($1) order by id for update`, ids)
+			counterparty_source, deleted_at::text as deleted, deleted_source, `+splitText+` as split, split_source
+		from transaction t where id = any($1) order by id for update`, ids)
 	if err != nil {
 		return nil, err
 	}
@@ -92,13 +97,17 @@ func lock(ctx context.Context, tx pg.Tx, ids, tags []id.ID) (*current, error) {
 // field is the value and source of what an edit is about.
 func (c *current) field(e Edit) (value, source *string) {
 	s := c.rows[e.Transaction]
-	switch e.Field {
-	case journal.FieldCategory:
+	switch {
+	case e.Field == journal.FieldCategory:
 		return s.Category, s.CategorySource
-	case journal.FieldCounterparty:
+	case e.Field == journal.FieldCounterparty:
 		return s.Counterparty, s.CounterpartySource
-	case journal.FieldDeleted:
+	case e.Field == journal.FieldDeleted:
 		return s.Deleted, s.DeletedSource
+	case e.Field == journal.FieldSplit:
+		return s.Split, s.SplitSource
+	case isHand(e.Field):
+		return c.hand[e.Transaction].field(e.Field)
 	}
 	t, ok := c.tags[tagKey{e.Transaction, *e.Tag}]
 	if !ok {
@@ -113,13 +122,17 @@ func (c *current) field(e Edit) (value, source *string) {
 // set updates the state as an edit asks, so that a later edit of the same field sees it.
 func (c *current) set(e Edit, value, source *string) {
 	s := c.rows[e.Transaction]
-	switch e.Field {
-	case journal.FieldCategory:
+	switch {
+	case e.Field == journal.FieldCategory:
 		s.Category, s.CategorySource = value, source
-	case journal.FieldCounterparty:
+	case e.Field == journal.FieldCounterparty:
 		s.Counterparty, s.CounterpartySource = value, source
-	case journal.FieldDeleted:
+	case e.Field == journal.FieldDeleted:
 		s.Deleted, s.DeletedSource = value, source
+	case e.Field == journal.FieldSplit:
+		s.Split, s.SplitSource = value, source
+	case isHand(e.Field):
+		c.hand[e.Transaction].set(e.Field, value, source)
 	default:
 		t := tagState{Transaction: e.Transaction, Tag: *e.Tag, Present: value != nil}
 		if source != nil {
@@ -136,6 +149,9 @@ func (b *Books) Apply(ctx context.Context, tx pg.Tx, edits []Edit, force bool) (
 	actor := op.ActorOf(ctx)
 	ids, tags := targets(edits)
 	now, err := lock(ctx, tx, ids, tags)
+	if err == nil {
+		err = now.readHand(ctx, tx, edits)
+	}
 	if err != nil {
 		return nil, nil, err
 	}
@@ -148,7 +164,7 @@ func (c *current) applyEdits(edits []Edit, actor op.Actor, force bool) ([]Outcom
 	outcomes := make([]Outcome, len(edits))
 	var entries []journal.Entry
 	for i, e := range edits {
-		if c.rows[e.Transaction] == nil {
+		if !c.has(e) {
 			outcomes[i] = Missing
 			continue
 		}
@@ -175,7 +191,8 @@ func sourceOf(e Edit, actor op.Actor) *string {
 	if source == nil {
 		source = new(journal.Source(actor))
 	}
-	if e.Value == nil && (e.Field == journal.FieldCategory || e.Field == journal.FieldDeleted) {
+	if e.Value == nil && (e.Field == journal.FieldCategory || e.Field == journal.FieldDeleted ||
+		e.Field == journal.FieldSplit) {
 		return nil
 	}
 	return source
@@ -212,7 +229,7 @@ func targets(edits []Edit) (ids, tags []id.ID) {
 // store writes the rows and tags that entries changed, each kind in one statement and in the order
 // of the entries: rows that are neighbours are written together.
 func (b *Books) store(ctx context.Context, tx pg.Tx, now *current, entries []journal.Entry) error {
-	var rows, moved []id.ID
+	var rows, moved, divided, rewritten []id.ID
 	var tags []tagKey
 	seen, seenTags := make(map[id.ID]bool, len(entries)), map[tagKey]bool{}
 	for _, e := range entries {
@@ -224,6 +241,12 @@ func (b *Books) store(ctx context.Context, tx pg.Tx, now *current, entries []jou
 		if e.Field == journal.FieldDeleted {
 			moved = append(moved, e.SubjectID)
 		}
+		if e.Field == journal.FieldSplit {
+			divided = append(divided, e.SubjectID)
+		}
+		if isHand(e.Field) {
+			rewritten = append(rewritten, e.SubjectID)
+		}
 		if !seen[e.SubjectID] {
 			seen[e.SubjectID], rows = true, append(rows, e.SubjectID)
 		}
@@ -234,7 +257,13 @@ func (b *Books) store(ctx context.Context, tx pg.Tx, now *current, entries []jou
 	if err := storeTags(ctx, tx, now, tags); err != nil {
 		return err
 	}
-	return b.followed(ctx, tx, moved)
+	if err := storeSplits(ctx, tx, now, divided); err != nil {
+		return err
+	}
+	if err := b.storeHand(ctx, tx, now, rewritten); err != nil {
+		return err
+	}
+	return b.followed(ctx, tx, append(moved, rewritten...))
 }
 
 func storeRows(ctx context.Context, tx pg.Tx, now *current, rows []id.ID) error {
@@ -319,10 +348,17 @@ func (s subject) Apply(ctx context.Context, tx pg.Tx, entries []journal.Entry) (
 	}
 	ids, tags := targets(edits)
 	now, err := lock(ctx, tx, ids, tags)
+	if err == nil {
+		err = now.readHand(ctx, tx, edits)
+	}
 	if err != nil {
 		return nil, err
 	}
 	there, err := there(ctx, tx, entries)
+	if err != nil {
+		return nil, err
+	}
+	whole, err := partsThere(ctx, tx, entries)
 	if err != nil {
 		return nil, err
 	}
@@ -333,13 +369,14 @@ func (s subject) Apply(ctx context.Context, tx pg.Tx, entries []journal.Entry) (
 	var skipped []journal.Skipped
 	var done []journal.Entry
 	for i, e := range entries {
-		if now.rows[e.SubjectID] != nil {
+		if now.has(edits[i]) {
 			if _, source := now.field(edits[i]); journal.Held(source, actor, false) {
 				skipped = append(skipped, journal.Skip(e, "held"))
 				continue
 			}
 		}
-		if now.rows[e.SubjectID] == nil || names(e) && !there[*e.After] || restores(e) && closed[e.SubjectID] {
+		if !now.has(edits[i]) || names(e) && !there[*e.After] || restores(e) && closed[e.SubjectID] ||
+			e.Field == journal.FieldTag && !there[e.Ref.String()] || e.Field == journal.FieldSplit && !whole(e) {
 			skipped = append(skipped, journal.Skip(e, "missing"))
 			continue
 		}
@@ -383,13 +420,23 @@ func names(e journal.Entry) bool {
 }
 
 // there are the categories and counterparties that entries lead to and that are in use, kept so
-// until the transaction ends.
+// until the transaction ends, and the tags that exist: a plan may be carried out without one that
+// it would have created.
 func there(ctx context.Context, tx pg.Tx, entries []journal.Entry) (map[string]bool, error) {
 	var ids []string
+	var tags []id.ID
 	for _, e := range entries {
-		if names(e) {
+		switch {
+		case names(e):
 			ids = append(ids, *e.After)
+		case e.Field == journal.FieldTag:
+			tags = append(tags, *e.Ref)
 		}
+	}
+	slices.SortFunc(tags, id.ID.Compare)
+	exist, err := pg.Values[string](ctx, tx, `select id::text from tag where id = any($1)`, slices.Compact(tags))
+	if err != nil {
+		return nil, err
 	}
 	slices.Sort(ids)
 	ids = slices.Compact(ids)
@@ -401,80 +448,8 @@ func there(ctx context.Context, tx pg.Tx, entries []journal.Entry) (map[string]b
 	others, err := pg.Values[string](ctx, tx, `select id::text from counterparty
 		where id = any($1::text[]::uuid[]) and deleted_at is null and canonical_id is null order by id for share`, ids)
 	out := map[string]bool{}
-	for _, u := range append(categories, others...) {
+	for _, u := range slices.Concat(categories, others, exist) {
 		out[u] = true
 	}
 	return out, err
-}
-
-// Heads returns the counterparties that replace these: each itself, or the one it was merged into.
-// They stay in use until the transaction ends. Deleted ones are left out.
-func Heads(ctx context.Context, tx pg.Tx, ids []id.ID) (map[id.ID]id.ID, error) {
-	type pair struct {
-		From id.ID `db:"from_id"`
-		To   id.ID `db:"to_id"`
-	}
-	asked := slices.Clone(ids)
-	for {
-		pairs, err := pg.All[pair](ctx, tx, `
-			select id as from_id, coalesce(canonical_id, id) as to_id from counterparty
-				where id = any($1) and deleted_at is null order by id for share`, asked)
-		if err != nil {
-			return nil, err
-		}
-		to := make(map[id.ID]id.ID, len(pairs))
-		for _, p := range pairs {
-			to[p.From] = p.To
-		}
-		// The counterparty that replaced it is locked as well and checked again: another
-		// transaction may have been merging or deleting it.
-		known := len(asked)
-		for _, p := range pairs {
-			if !slices.Contains(asked, p.To) {
-				asked = append(asked, p.To)
-			}
-		}
-		if len(asked) > known {
-			continue
-		}
-		heads := make(map[id.ID]id.ID, len(ids))
-		for _, u := range ids {
-			if head, ok := to[u]; ok && to[head] == head {
-				heads[u] = head
-			}
-		}
-		return heads, nil
-	}
-}
-
-// ResolveTransactions turns names into ids, all in one query, in the order given. A name without a
-// transaction becomes the zero id.
-func ResolveTransactions(ctx context.Context, q pg.Querier, refs []string) ([]id.ID, error) {
-	type named struct {
-		ID    id.ID  `db:"id"`
-		Short string `db:"short_id"`
-	}
-	texts, uuids := pg.Split(refs)
-	rows, err := pg.All[named](ctx, q, `select id, short_id from transaction
-		where id = any($1::uuid[]) or short_id = any($2)`, uuids, texts)
-	if err != nil {
-		return nil, err
-	}
-	known := make(map[string]id.ID, 2*len(rows))
-	for _, r := range rows {
-		known[r.ID.String()], known[r.Short] = r.ID, r.ID
-	}
-	out := make([]id.ID, len(refs))
-	for i, ref := range refs {
-		if u, ok := known[ref]; ok {
-			out[i] = u
-		} else {
-			out[i] = known[strings.ToLower(ref)]
-		}
-	}
-	return out, nil
-}
-
-func noTransaction(field string) error {
-	return pg.Named(pg.ErrNoRow, field, "transaction", "{transaction.list} lists them")
 }

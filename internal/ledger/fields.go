@@ -17,6 +17,7 @@ type fieldSet uint64
 const (
 	minimalFields = "date,amount,iso_currency_code,name"
 	coreFields    = minimalFields + ",account_id,account_name,merchant_name,category,tags,counterparty_name,pending"
+	reviewFields  = coreFields + ",detail,category_source"
 	allFields     = fieldSet(1<<64 - 1)
 )
 
@@ -30,8 +31,8 @@ func fieldsNamed(list string) (fieldSet, error) {
 				return allFields, nil
 			}
 		case "id", "short_id": // they always come
-		case "minimal", "core":
-			of := map[string]string{"minimal": minimalFields, "core": coreFields}[name]
+		case "minimal", "core", "review":
+			of := map[string]string{"minimal": minimalFields, "core": coreFields, "review": reviewFields}[name]
 			more, err := fieldsNamed(of)
 			if err != nil {
 				return 0, err
@@ -41,7 +42,7 @@ func fieldsNamed(list string) (fieldSet, error) {
 			i := fieldIndex(name)
 			if i < 0 {
 				return 0, errs.Field("fields", "enum",
-					"names a field that transactions do not have; use minimal, core, all or field names of a "+
+					"names a field that transactions do not have; use minimal, core, review, all or field names of a "+
 						"transaction")
 			}
 			set |= 1 << i

@@ -2,52 +2,64 @@ package ledger
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"strings"
 
+	"coffer/internal/bank"
 	"coffer/internal/bank/all"
-	"coffer/internal/errs"
 	"coffer/internal/id"
+	"coffer/internal/journal"
 	"coffer/internal/money"
 	"coffer/internal/pg"
-	"coffer/internal/text"
-	"github.com/jackc/pgx/v5"
 )
 
 // A Filter says which transactions are meant. Everything that is given must hold.
 type Filter struct {
-	AccountID      []string        `json:"account_id,omitempty" maxItems:"100" minLength:"1" doc:"In any of these accounts: short ids or UUIDs"`
-	ConnectionID   *string         `json:"connection_id,omitempty" minLength:"1"`
-	UserID         *string         `json:"user_id,omitempty" minLength:"1" doc:"Owned by this member"`
-	Category       *string         `json:"category,omitempty" minLength:"1" doc:"Slug, short id or UUID; a primary includes its subcategories"`
-	Uncategorized  *bool           `json:"uncategorized,omitempty" doc:"true: only transactions without a category; false: only those with one"`
-	Tags           []string        `json:"tags,omitempty" maxItems:"50" minLength:"1" doc:"With every one of these tags"`
-	AnyTag         []string        `json:"any_tag,omitempty" maxItems:"50" minLength:"1" doc:"With any of these tags"`
-	ExcludeTag     []string        `json:"exclude_tag,omitempty" maxItems:"50" minLength:"1" doc:"With none of these tags"`
-	CounterpartyID *string         `json:"counterparty_id,omitempty" minLength:"1"`
-	Provider       *all.Name       `json:"provider,omitempty"`
-	StartDate      *pg.Date        `json:"start_date,omitempty" doc:"From this day on"`
-	EndDate        *pg.Date        `json:"end_date,omitempty" doc:"Up to and including this day"`
-	MinAmount      *money.Amount   `json:"min_amount,omitempty" doc:"At least this amount, signed: positive is money out"`
-	MaxAmount      *money.Amount   `json:"max_amount,omitempty" doc:"At most this amount, signed"`
-	Direction      *string         `json:"direction,omitempty" enum:"in,out" doc:"Only money in or only money out"`
-	Currency       *money.Currency `json:"iso_currency_code,omitempty" pattern:"^[A-Z]{3}$" hint:"be three capital letters, such as EUR"`
-	Search         *string         `json:"search,omitempty" minLength:"1" maxLength:"200" doc:"Text in the name or merchant name, ignoring case; commas mean or"`
-	ExcludeSearch  *string         `json:"exclude_search,omitempty" minLength:"1" maxLength:"200" doc:"Text that is not in the name or merchant name"`
-	SearchMode     string          `json:"search_mode,omitempty" enum:"contains,words,fuzzy" default:"contains" doc:"contains: as a substring; words: every word, in any order; fuzzy: similar text, for typos"`
-	Pending        *bool           `json:"pending,omitempty"`
-	Deleted        string          `json:"deleted,omitempty" enum:"exclude,include,only" default:"exclude" doc:"true: only deleted transactions"`
-	UpdatedSince   *pg.Time        `json:"updated_since,omitempty" doc:"Changed at or after this time"`
+	AccountID       []string        `json:"account_id,omitempty" maxItems:"100" minLength:"1" doc:"In any of these accounts: short ids or UUIDs"`
+	ConnectionID    *string         `json:"connection_id,omitempty" minLength:"1"`
+	UserID          *string         `json:"user_id,omitempty" minLength:"1" doc:"Owned by this member"`
+	Category        []string        `json:"category,omitempty" maxItems:"100" minLength:"1" single:"true" doc:"In any of these categories: slugs, short ids or UUIDs; a primary includes its subcategories"`
+	ExcludeCategory []string        `json:"exclude_category,omitempty" maxItems:"100" minLength:"1" doc:"In none of these categories, nor in their subcategories"`
+	CategorySource  *string         `json:"category_source,omitempty" enum:"rule,user,agent,provider" doc:"Whose the category is; user: a person's"`
+	Uncategorized   *bool           `json:"uncategorized,omitempty" doc:"true: only without a category; false: only with one"`
+	Tags            []string        `json:"tags,omitempty" maxItems:"50" minLength:"1" doc:"With every one of these tags"`
+	AnyTag          []string        `json:"any_tag,omitempty" maxItems:"50" minLength:"1" doc:"With any of these tags"`
+	ExcludeTag      []string        `json:"exclude_tag,omitempty" maxItems:"50" minLength:"1" doc:"With none of these tags"`
+	CounterpartyID  *string         `json:"counterparty_id,omitempty" minLength:"1" doc:"Short id or UUID; none: only transactions without a counterparty"`
+	Payee           *string         `json:"payee,omitempty" pattern:"^[0-9A-Za-z]{11}$" hint:"be the payee of a review group: 11 letters and digits" doc:"Of this payee, by the key that review groups show"`
+	Merchant        *string         `json:"merchant,omitempty" minLength:"1" maxLength:"256" doc:"Exactly this merchant name, or this name if there is none"`
+	RecurringID     *string         `json:"recurring_id,omitempty" minLength:"1" doc:"Payments of this recurring payment: short id or UUID"`
+	SimilarTo       *string         `json:"similar_to,omitempty" minLength:"1" doc:"Like this transaction: of its counterparty, else its payee, in the same direction"`
+	Provider        *all.Keeper     `json:"provider,omitempty"`
+	Origin          *string         `json:"origin,omitempty" enum:"bank,manual,part" doc:"bank: from banks and statements; manual: entered by hand; part: shares of split transactions"`
+	StartDate       *pg.Date        `json:"start_date,omitempty" doc:"From this day on"`
+	EndDate         *pg.Date        `json:"end_date,omitempty" doc:"Up to and including this day"`
+	MinAmount       *money.Amount   `json:"min_amount,omitempty" doc:"At least this amount, signed: positive is money out"`
+	MaxAmount       *money.Amount   `json:"max_amount,omitempty" doc:"At most this amount, signed"`
+	Direction       *string         `json:"direction,omitempty" enum:"in,out" doc:"Only money in or only money out"`
+	Currency        *money.Currency `json:"iso_currency_code,omitempty" pattern:"^[A-Z]{3}$" hint:"be three capital letters, such as EUR"`
+	Search          *string         `json:"search,omitempty" minLength:"1" maxLength:"200" doc:"Text in the name, merchant name or purpose, in any case; commas mean or"`
+	ExcludeSearch   *string         `json:"exclude_search,omitempty" minLength:"1" maxLength:"200" doc:"Text that is in none of them"`
+	SearchMode      string          `json:"search_mode,omitempty" enum:"contains,words,fuzzy" default:"contains" doc:"contains: as a substring; words: every word, in any order; fuzzy: for typos"`
+	Pending         *bool           `json:"pending,omitempty"`
+	Held            *bool           `json:"held,omitempty" doc:"true: a person set the category or counterparty; false: nobody did"`
+	HasComments     *bool           `json:"has_comments,omitempty" doc:"true: only with comments; false: only without"`
+	Transfer        *bool           `json:"transfer,omitempty" doc:"true: only sides of confirmed transfers; false: none of them"`
+	Excluded        *bool           `json:"excluded,omitempty" doc:"true: only what totals leave out as mirrored; false: none of it"`
+	IDs             []string        `json:"ids,omitempty" maxItems:"100" minLength:"1" doc:"Only these transactions: short ids or UUIDs"`
+	Rows            *string         `json:"rows,omitempty" enum:"leaves,bank" doc:"bank: transactions as the bank has them, without the parts of split ones; else the parts stand for them"`
+	ParentID        *string         `json:"parent_id,omitempty" minLength:"1" doc:"The parts of this split transaction"`
+	Deleted         string          `json:"deleted,omitempty" enum:"exclude,include,only" default:"exclude" doc:"true: only deleted transactions"`
+	UpdatedSince    *pg.Time        `json:"updated_since,omitempty" doc:"Changed at or after this time"`
 }
 
 // A selection is a Filter with its names resolved.
 type selection struct {
 	pg.Where
 	known       *naming
-	cursor      int // which argument is the id that a cursor points at; 0 when there is none
-	searched    bool
-	wording     textCondition // what a search asks of the wording
+	cursor      int           // which argument is the id that a cursor points at; 0 when there is none
+	rows        string        // which of split transactions and their parts
+	wording     textCondition // what is asked of the wording; its sql is empty if nothing is
 	descriptors []int32       // the wordings that fulfil it, or some of them when
 	wide        bool          // they are many
 	none        bool          // nothing can match
@@ -63,19 +75,28 @@ func lister(kind string) string { return "{" + kind + ".list} lists them" }
 // the caller must see to it that their version still holds.
 func (b *Books) resolve(ctx context.Context, q pg.Querier, f Filter, known *naming) (*selection, error) {
 	s, err := b.narrow(ctx, q, f, known)
-	if err == nil {
-		err = b.searched(ctx, q, f, s)
+	if err == nil && s.wording.sql != "" {
+		s.descriptors, s.wide, err = wordings(ctx, q, s.wording, manyDescriptors)
+		s.none = s.none || len(s.descriptors) == 0
 	}
 	return s, err
 }
 
-// narrow is resolve without the search.
+// kept leaves out tombstones of parts that are in no split any more: only a revert brings them
+// back.
+const kept = "(" + journal.BankRow + " or t.parent_id is not null)"
+
+// narrow is resolve without the look for wordings and without s.rows, which its caller adds.
 func (b *Books) narrow(ctx context.Context, q pg.Querier, f Filter, known *naming) (*selection, error) {
-	s := &selection{known: known}
+	s := &selection{known: known, rows: journal.Leaf}
+	if f.Rows != nil && *f.Rows == "bank" {
+		s.rows = journal.BankRow
+	}
 	switch f.Deleted {
 	case "only":
-		s.And("t.deleted_at is not null")
+		s.And("t.deleted_at is not null and " + kept)
 	case "include":
+		s.And(kept)
 	default:
 		s.And("t.deleted_at is null")
 	}
@@ -86,11 +107,20 @@ func (b *Books) narrow(ctx context.Context, q pg.Querier, f Filter, known *namin
 	s.If(f.Currency != nil, "t.currency = $?", f.Currency)
 	s.If(f.Pending != nil, "t.pending = $?", f.Pending)
 	s.If(f.UpdatedSince != nil, "t.updated_at >= $?", f.UpdatedSince)
+	s.If(f.CategorySource != nil, "t.category_source = $?", f.CategorySource)
+	s.If(f.Transfer != nil, "t.transfer = $?", f.Transfer)
+	s.If(f.Origin != nil, "t.origin = $?", f.Origin)
+	if f.Provider != nil {
+		s.If(*f.Provider == bank.Manual, "t.origin = 'manual'").If(*f.Provider != bank.Manual, "t.origin <> 'manual'")
+	}
+	s.If(f.Excluded != nil, "t.excluded = $?", f.Excluded)
+	s.whether(f.Held,
+		"t.category_source is not distinct from 'user' or t.counterparty_source is not distinct from 'user'")
+	s.whether(f.HasComments,
+		"exists (select from comment o where o.transaction_id = t.id and o.deleted_at is null)")
+	s.whether(f.Uncategorized, "t.category_id is null")
 	if f.Direction != nil {
 		s.If(*f.Direction == "in", "t.amount < 0").If(*f.Direction == "out", "t.amount > 0")
-	}
-	if f.Uncategorized != nil {
-		s.If(*f.Uncategorized, "t.category_id is null").If(!*f.Uncategorized, "t.category_id is not null")
 	}
 	if f.ExcludeSearch != nil {
 		unwanted, err := inWording("exclude_search", *f.ExcludeSearch, f.SearchMode)
@@ -100,8 +130,7 @@ func (b *Books) narrow(ctx context.Context, q pg.Querier, f Filter, known *namin
 		s.And("not "+existsWording(unwanted.sql), unwanted.args...)
 	}
 	for _, step := range []func(context.Context, pg.Querier, Filter, *selection) error{
-		b.accounts, b.categories,
-		b.counterparties, b.tagged,
+		b.accounts, b.categories, b.counterparties, b.tagged, b.chosen, b.divided, b.recurring, b.worded,
 	} {
 		if err := step(ctx, q, f, s); err != nil {
 			return nil, err
@@ -113,7 +142,8 @@ func (b *Books) narrow(ctx context.Context, q pg.Querier, f Filter, known *namin
 // accounts narrows by everything that follows from the account: they are few, so their ids are the
 // condition.
 func (b *Books) accounts(ctx context.Context, q pg.Querier, f Filter, s *selection) error {
-	if len(f.AccountID) == 0 && f.ConnectionID == nil && f.UserID == nil && f.Provider == nil {
+	named := f.Provider != nil && *f.Provider != bank.Manual // what is entered by hand can stand in any account
+	if len(f.AccountID) == 0 && f.ConnectionID == nil && f.UserID == nil && !named {
 		return nil
 	}
 	var where pg.Where
@@ -141,7 +171,7 @@ func (b *Books) accounts(ctx context.Context, q pg.Querier, f Filter, s *selecti
 		}
 		where.And("coalesce(a.owner_id, cn.member_id) = any($?)", ids)
 	}
-	where.If(f.Provider != nil, "a.provider = $?", f.Provider)
+	where.If(named, "a.provider = $?", f.Provider)
 	ids, err := pg.Values[id.ID](ctx, q, `select a.id from account a left
 		join connection cn on cn.id = a.connection_id `+where.SQL(), where.Args()...)
 	if err != nil {
@@ -166,31 +196,51 @@ func among(s *selection, column string, ids []id.ID) {
 	}
 }
 
+// categories narrows to some categories and leaves others out.
 func (b *Books) categories(ctx context.Context, q pg.Querier, f Filter, s *selection) error {
-	if f.Category == nil {
-		return nil
+	if len(f.Category) > 0 {
+		ids, err := b.under(ctx, q, "category", f.Category, s.known)
+		if err != nil {
+			return err
+		}
+		among(s, "t.category_id", ids)
 	}
-	if s.known != nil {
-		if ids := s.known.under(*f.Category); ids != nil {
-			among(s, "t.category_id", ids)
-			return nil
+	if len(f.ExcludeCategory) > 0 {
+		ids, err := b.under(ctx, q, "exclude_category", f.ExcludeCategory, s.known)
+		if err != nil {
+			return err
+		}
+		s.And("(t.category_id is null or t.category_id <> all($?))", ids)
+	}
+	return nil
+}
+
+// under returns the named categories with their subcategories.
+func (b *Books) under(ctx context.Context, q pg.Querier, field string, refs []string, known *naming) ([]id.ID, error) {
+	if known == nil || slices.ContainsFunc(refs, func(ref string) bool { return known.under(ref) == nil }) {
+		var err error
+		if known, err = readNaming(ctx, q); err != nil {
+			return nil, err
 		}
 	}
-	ids, err := pg.Values[id.ID](ctx, q, `
-		with named as (
-			select id from category where deleted_at is null and (id = $1 or slug = $2 or short_id = $3)
-				order by (slug = $2) desc limit 1)
-		select c.id from category c, named n where c.id = n.id or c.parent_id = n.id
-			and c.deleted_at is null`, pg.RefTo(*f.Category).Args()...)
-	if err == nil && len(ids) == 0 {
-		err = pg.ErrNoRow
+	var ids []id.ID
+	for _, ref := range refs {
+		of := known.under(ref)
+		if of == nil {
+			return nil, pg.Named(pg.ErrNoRow, field, "category", lister("category"))
+		}
+		ids = append(ids, of...)
 	}
-	among(s, "t.category_id", ids)
-	return pg.Named(err, "category", "category", lister("category"))
+	slices.SortFunc(ids, id.ID.Compare)
+	return slices.Compact(ids), nil
 }
 
 func (b *Books) counterparties(ctx context.Context, q pg.Querier, f Filter, s *selection) error {
-	if f.CounterpartyID == nil {
+	switch {
+	case f.CounterpartyID == nil:
+		return nil
+	case *f.CounterpartyID == "none":
+		s.And("t.counterparty_id is null")
 		return nil
 	}
 	ids, err := references(ctx, q, "counterparty_id", "counterparty", []string{*f.CounterpartyID},
@@ -202,6 +252,51 @@ func (b *Books) counterparties(ctx context.Context, q pg.Querier, f Filter, s *s
 	}
 	among(s, "t.counterparty_id", ids)
 	return err
+}
+
+// chosen narrows to transactions that the caller names.
+func (b *Books) chosen(ctx context.Context, q pg.Querier, f Filter, s *selection) error {
+	if len(f.IDs) == 0 {
+		return nil
+	}
+	ids, err := references(ctx, q, "ids", "transaction", f.IDs, `select id from transaction
+		where id = any($1::uuid[]) or short_id = any($2)`)
+	s.And("t.id = any($?)", ids)
+	return err
+}
+
+// divided narrows to the parts of a transaction.
+func (b *Books) divided(ctx context.Context, q pg.Querier, f Filter, s *selection) error {
+	if f.ParentID == nil {
+		return nil
+	}
+	ids, err := references(ctx, q, "parent_id", "transaction", []string{*f.ParentID}, `select id from transaction
+		where id = any($1::uuid[]) or short_id = any($2)`)
+	s.And("t.parent_id = any($?)", ids)
+	return err
+}
+
+// recurring narrows to the payments of a series.
+func (b *Books) recurring(ctx context.Context, q pg.Querier, f Filter, s *selection) error {
+	if f.RecurringID == nil {
+		return nil
+	}
+	series, err := pg.Value[id.ID](ctx, q, `select id from recurring where deleted_at is null
+		and (id = $1 or short_id = $2)`, pg.RefTo(*f.RecurringID).IDArgs()...)
+	if err != nil {
+		return pg.Named(err, "recurring_id", "recurring payment", lister("recurring"))
+	}
+	// a payment that is split is shown by its parts
+	const rows = "any(array(select w.transaction_id from recurring_row w where w.recurring_id = $?))"
+	s.And("(t.id = "+rows+" or t.parent_id = "+rows+")", series, series)
+	return nil
+}
+
+// whether narrows to what fulfils the condition, or to what does not. It is never null.
+func (s *selection) whether(wanted *bool, condition string) {
+	if wanted != nil {
+		s.If(*wanted, "("+condition+")").If(!*wanted, "not ("+condition+")")
+	}
 }
 
 const hasTag = "exists (select from transaction_tag tt where tt.transaction_id = t.id and tt.tag_id = any($?) and " +
@@ -269,87 +364,3 @@ func references(ctx context.Context, q pg.Querier, field, kind string, refs []st
 	}
 	return ids, nil
 }
-
-// How many wordings a search lists. A page goes through few of them one by one; where a search
-// finds many, each transaction's wording is looked at instead.
-const (
-	fewDescriptors  = 200
-	manyDescriptors = 10_000
-)
-
-// searched finds the wordings that a search means. There are some thousands of them where there are
-// a million transactions.
-func (b *Books) searched(ctx context.Context, q pg.Querier, f Filter, s *selection) error {
-	if f.Search != nil {
-		wanted, err := inWording("search", *f.Search, f.SearchMode)
-		if err != nil {
-			return err
-		}
-		if s.descriptors, s.wide, err = wordings(ctx, q, wanted, manyDescriptors); err != nil {
-			return err
-		}
-		s.wording, s.searched, s.none = wanted, true, s.none || len(s.descriptors) == 0
-	}
-	return nil
-}
-
-// A textCondition is a condition on wording w, with an argument for each $? in it.
-type textCondition struct {
-	sql  string
-	args []any
-}
-
-func existsWording(condition string) string {
-	return "exists (select from descriptor w where w.id = t.descriptor_id and " + condition + ")"
-}
-
-// inWording is a search as a condition on the folded text of wordings.
-func inWording(field, search, mode string) (textCondition, error) {
-	var c textCondition
-	switch mode {
-	case "words":
-		for word := range strings.FieldsSeq(search) {
-			c.args = append(c.args, pattern(word))
-		}
-		c.sql = strings.Join(slices.Repeat([]string{"w.folded like $?"}, len(c.args)), " and ")
-	case "fuzzy":
-		c = textCondition{"$? <% w.folded", []any{text.Fold(search)}}
-	default:
-		var terms []string
-		for term := range strings.SplitSeq(search, ",") {
-			if term = strings.TrimSpace(term); term != "" {
-				terms = append(terms, pattern(term))
-			}
-		}
-		switch len(terms) {
-		case 0:
-		case 1:
-			c = textCondition{"w.folded like $?", []any{terms[0]}}
-		default:
-			c = textCondition{"w.folded like any($?)", []any{terms}}
-		}
-	}
-	if len(c.args) == 0 {
-		return c, errs.Field(field, "empty", "must contain a word")
-	}
-	return c, nil
-}
-
-// wordings lists the wordings that fulfil the condition, unless they are more than so many. Whether
-// to look through the table or its index PostgreSQL can only say when it sees the text, so the
-// statement is planned for each.
-func wordings(ctx context.Context, q pg.Querier, c textCondition, most int) (ids []int32, more bool, err error) {
-	var where pg.Where
-	where.And(c.sql, c.args...)
-	sql := fmt.Sprintf(`select array(select w.id from descriptor w %s limit %d)`, where.SQL(), most+1)
-	ids, err = pg.Value[[]int32](ctx, q, sql, append([]any{
-		pgx.QueryExecModeExec,
-		pgx.QueryResultFormats{pgx.BinaryFormatCode},
-	}, where.Args()...)...)
-	return ids, len(ids) > most, err
-}
-
-var likeLiteral = strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`)
-
-// pattern is a LIKE pattern for a literal part, folded.
-func pattern(part string) string { return "%" + likeLiteral.Replace(text.Fold(part)) + "%" }

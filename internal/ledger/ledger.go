@@ -19,6 +19,7 @@ type Books struct {
 	naming atomic.Pointer[naming] // as it was read last
 
 	follower Follower     // nil when nobody follows
+	matcher  Matcher      // nil when nobody matches
 	draw     func() id.ID // of new transactions; only a test has another than id.New
 }
 

@@ -2,6 +2,8 @@ package ledger
 
 import (
 	"context"
+	"maps"
+	"slices"
 
 	"coffer/internal/id"
 	"coffer/internal/pg"
@@ -49,6 +51,12 @@ func (b *Books) Touch(ctx context.Context, tx pg.Tx, ids []id.ID) error {
 	return err
 }
 
+// DaysOf returns the days of these transactions, by account.
+func (b *Books) DaysOf(ctx context.Context, q pg.Querier, ids []id.ID) ([]Touched, error) {
+	return pg.All[Touched](ctx, q, `select account_id, min(date) as first, max(date) as last from transaction
+		where id = any($1) group by account_id`, ids)
+}
+
 // TouchAll notes all days of these accounts, as if everything in them were new.
 func (b *Books) TouchAll(ctx context.Context, tx pg.Tx, accounts []id.ID) error {
 	_, err := pg.Exec(ctx, tx, `
@@ -94,3 +102,6 @@ func (b *Books) Mark(ctx context.Context, tx pg.Tx, marks []Mark) error {
 			from (v.linked_id, v.excluded, v.transfer)`, ids, linked, excluded, transfer)
 	return err
 }
+
+// days are the days of accounts on which a page wrote something.
+func (out Merged) days() []Touched { return slices.Collect(maps.Values(out.touched)) }

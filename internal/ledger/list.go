@@ -7,6 +7,7 @@ import (
 
 	"coffer/internal/errs"
 	"coffer/internal/id"
+	"coffer/internal/journal"
 	"coffer/internal/op"
 	"coffer/internal/pg"
 	"github.com/jackc/pgx/v5"
@@ -17,7 +18,7 @@ type ListTransactions struct {
 	Filter
 	SortBy    *string `json:"sort_by,omitempty" enum:"date,amount,name,created_at" doc:"date is the default and the only order with further pages"`
 	SortOrder *string `json:"sort_order,omitempty" enum:"asc,desc" doc:"desc by default; asc for name"`
-	Fields    string  `json:"fields,omitempty" maxLength:"1000" screen:"core" doc:"Comma-separated fields, or minimal, core, all; ids are always included"`
+	Fields    string  `json:"fields,omitempty" maxLength:"1000" screen:"core,detail" doc:"Comma-separated fields, or minimal, core, review (with the purpose), all; ids always come, other fields do not"`
 	CountOnly bool    `json:"count_only,omitempty" doc:"Return only the number of matches"`
 	Cursor    string  `json:"cursor,omitempty" doc:"next_cursor of the previous page, with the same filters"`
 	Limit     int     `json:"limit,omitempty" minimum:"1" maximum:"500" default:"50" doc:"Page size"`
@@ -127,8 +128,13 @@ func (b *Books) count(ctx context.Context, q pg.Querier, in Filter, known *namin
 	if err != nil || s.none {
 		return 0, version, err
 	}
-	s.all()
-	rows, err := q.Query(ctx, `select count(*), (select version from naming) from transaction t `+s.SQL(), s.Args()...)
+	s.worded()
+	// An index alone counts what is neither split nor a part. Those that do not count are few and
+	// are taken off.
+	off := s.Clone()
+	off.And("not (" + s.rows + ") and " + journal.Divided)
+	rows, err := q.Query(ctx, `select count(*) - (select count(*) from transaction t `+off.SQL()+`),
+		(select version from naming) from transaction t `+s.SQL(), s.Args()...)
 	if err != nil {
 		return 0, version, err
 	}

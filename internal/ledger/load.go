@@ -24,11 +24,13 @@ type Incoming struct {
 	Currency         money.Currency
 	Name             text.Untrusted
 	MerchantName     text.Untrusted
+	Detail           text.Untrusted // the purpose of the payment; one that is stored stays if this is empty
 	CategoryPrimary  text.Untrusted
 	CategoryDetailed text.Untrusted
 	PaymentChannel   string
 	Pending          bool
 	Tags             []string // slugs of tags that exist
+	Written          *Written // of what is entered by hand; ProviderID is then made from the id
 }
 
 // Load stores new transactions, in as many statements for a million as for ten: COPY into a
@@ -46,9 +48,9 @@ func (b *Books) Load(ctx context.Context, tx pg.Tx, rows iter.Seq[Incoming]) (in
 		return 0, err
 	}
 	_, err = pg.Exec(ctx, tx, `
-		insert into descriptor (name, merchant_name, folded) select distinct on (name, merchant_name) name,
-			merchant_name, folded from incoming
-		on conflict (name, merchant_name) do nothing`)
+		insert into descriptor (name, merchant_name, detail, folded, form, payee)
+		select distinct on (name, merchant_name, detail) name, merchant_name, detail, folded, form, payee from incoming
+		on conflict (name, merchant_name, md5(detail)) do nothing`)
 	if err != nil {
 		return 0, err
 	}
@@ -70,7 +72,7 @@ func (b *Books) Load(ctx context.Context, tx pg.Tx, rows iter.Seq[Incoming]) (in
 				nullif(i.category_primary, ''), nullif(i.category_detailed, ''), nullif(i.payment_channel, ''),
 					i.pending, m.category_id, case when m.category_id is not null then 'provider' end
 			from incoming i
-			join descriptor d on d.name = i.name and d.merchant_name = i.merchant_name
+			join descriptor d on `+wordedAlike+`
 			join account a on a.id = i.account_id
 			left join category_mapping m on m.provider = a.provider and m.raw_primary = i.category_primary
 				and m.raw_detailed = i.category_detailed
@@ -90,6 +92,10 @@ func (b *Books) Load(ctx context.Context, tx pg.Tx, rows iter.Seq[Incoming]) (in
 			join tag g on g.slug = any(i.tags) and g.deleted_at is null`)
 	return n, err
 }
+
+// wordedAlike joins a staged row i with its wording d. Purposes are compared by digest, because an
+// index has no room for two long texts and a purpose.
+const wordedAlike = `d.name = i.name and d.merchant_name = i.merchant_name and md5(d.detail) = md5(i.detail)`
 
 // redraw gives staged rows other ids if their short id is taken by a stored transaction or another
 // staged row.
@@ -120,8 +126,8 @@ func stage(ctx context.Context, tx pg.Tx, rows iter.Seq2[id.ID, Incoming]) error
 		create temporary table if not exists incoming (
 			id uuid, short_id text, account_id uuid, provider_id text, date date, authorized_date date,
 				datetime timestamptz, amount numeric(12,2), currency text,
-			name text, merchant_name text, folded text, category_primary text, category_detailed text,
-				payment_channel text, pending boolean, tags text[], pending_id text
+			name text, merchant_name text, detail text, folded text, form bigint, payee bigint, category_primary text,
+				category_detailed text, payment_channel text, pending boolean, tags text[], pending_id text
 		) on commit delete rows`)
 	if err != nil {
 		return err
@@ -133,26 +139,24 @@ func stage(ctx context.Context, tx pg.Tx, rows iter.Seq2[id.ID, Incoming]) error
 	defer stop()
 	_, err = tx.CopyFrom(ctx, pgx.Identifier{"incoming"}, []string{
 		"id", "short_id", "account_id", "provider_id", "date", "authorized_date", "datetime", "amount", "currency",
-		"name", "merchant_name", "folded", "category_primary", "category_detailed", "payment_channel", "pending",
-		"tags", "pending_id",
+		"name", "merchant_name", "detail", "folded", "form", "payee", "category_primary", "category_detailed",
+		"payment_channel", "pending", "tags", "pending_id",
 	}, pgx.CopyFromFunc(func() ([]any, error) {
 		u, r, ok := next()
 		if !ok {
 			return nil, nil
 		}
+		r.ProviderID = r.identity(u)
+		form, payee := keys(r.Name.Plain(), r.MerchantName.Plain())
 		return []any{
 			u, u.Short(), r.AccountID, r.ProviderID, r.Date, r.AuthorizedDate, r.Datetime, r.Amount, string(r.Currency),
-			r.Name.Plain(), r.MerchantName.Plain(), folded(r.Name, r.MerchantName), r.CategoryPrimary.Plain(),
-			r.CategoryDetailed.Plain(), r.PaymentChannel, r.Pending, r.Tags, r.PendingID,
+			r.Name.Plain(), r.MerchantName.Plain(), r.Detail.Plain(), folded(r.Name, r.MerchantName, r.Detail),
+			int64(form), int64(payee), r.CategoryPrimary.Plain(), r.CategoryDetailed.Plain(), r.PaymentChannel,
+			r.Pending, r.Tags, r.PendingID,
 		}, nil
 	}))
 	if err != nil {
 		return fmt.Errorf("copy transactions: %w", err)
 	}
 	return nil
-}
-
-// folded is the text of a wording that searches look at.
-func folded(name, merchant text.Untrusted) string {
-	return text.Fold(name.Plain()) + "\n" + text.Fold(merchant.Plain())
 }

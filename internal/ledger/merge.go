@@ -3,7 +3,6 @@ package ledger
 import (
 	"context"
 	"iter"
-	"maps"
 	"slices"
 	"time"
 
@@ -22,10 +21,12 @@ type Merged struct {
 	Unchanged int64           // transactions that were stored just so; nothing was written for them
 	Posted    int64           // of the changed ones, those that were pending under another id
 	Restored  int64           // of the changed ones, those that had been taken away and are there again
+	Detailed  int64           // of the changed ones, those that got the purpose that they lacked
 	Entries   []journal.Entry // for the change that the page is part of
 	Events    []journal.Event // what the bank did to transactions that were there, for their timelines
 
 	touched map[id.ID]Touched // which days of which accounts
+	grown   map[id.ID]string  // by how much split transactions did
 }
 
 // A Fresh is a transaction that a page brings and that is not in the books yet.
@@ -53,7 +54,7 @@ func (b *Books) Merge(ctx context.Context, tx pg.Tx, rows iter.Seq[Incoming]) (M
 // the transaction back, and a person's is not. One caller at a time merges into an account; others
 // wait. No two rows of a page may have the same identity.
 func (b *Books) MergeJudged(ctx context.Context, tx pg.Tx, rows []Incoming, judge Judge) (Merged, error) {
-	out := Merged{touched: map[id.ID]Touched{}}
+	out := Merged{touched: map[id.ID]Touched{}, grown: map[id.ID]string{}}
 	if len(rows) == 0 {
 		return out, nil
 	}
@@ -75,12 +76,7 @@ func (b *Books) MergeJudged(ctx context.Context, tx pg.Tx, rows []Incoming, judg
 		order by id for no key update`); err != nil {
 		return out, err
 	}
-	_, err = pg.Exec(ctx, tx, `
-		insert into descriptor (name, merchant_name, folded)
-		select distinct on (i.name, i.merchant_name) i.name, i.merchant_name, i.folded from incoming i
-		where not exists (select from descriptor d where d.name = i.name and d.merchant_name = i.merchant_name)
-		on conflict (name, merchant_name) do nothing`)
-	if err != nil {
+	if err := word(ctx, tx); err != nil {
 		return out, err
 	}
 	// The old id of a transaction that has posted since.
@@ -98,15 +94,53 @@ func (b *Books) MergeJudged(ctx context.Context, tx pg.Tx, rows []Incoming, judg
 		return out, err
 	}
 	if differ {
+		if err := keepDetails(ctx, tx); err != nil {
+			return out, err
+		}
 		if err := out.change(ctx, tx); err != nil {
 			return out, err
 		}
+		doubtful, err := b.reviewParts(ctx, tx, out.grown)
+		if err != nil {
+			return out, err
+		}
+		out.Entries = append(out.Entries, doubtful...)
 	}
 	if err := b.insert(ctx, tx, &out, fresh, judge); err != nil {
 		return out, err
 	}
 	out.Unchanged = int64(len(rows)-len(out.Inserted)-len(out.Changed)) - out.Touched
-	return out, touch(ctx, tx, slices.Collect(maps.Values(out.touched)))
+	if err := touch(ctx, tx, out.days()); err != nil {
+		return out, err
+	}
+	matched, err := b.match(ctx, tx, out.days())
+	out.Entries = append(out.Entries, matched...)
+	return out, err
+}
+
+// word stores the wordings of staged rows that are not stored yet.
+func word(ctx context.Context, tx pg.Tx) error {
+	_, err := pg.Exec(ctx, tx, `
+		insert into descriptor (name, merchant_name, detail, folded, form, payee)
+		select distinct on (i.name, i.merchant_name, i.detail) i.name, i.merchant_name, i.detail, i.folded, i.form,
+			i.payee
+		from incoming i where not exists (select from descriptor d where `+wordedAlike+`)
+		on conflict (name, merchant_name, md5(detail)) do nothing`)
+	return err
+}
+
+// keepDetails gives staged rows without a purpose the one that is stored: banks that once told it
+// leave it out later, and so do other files of the same bank. The folded text has one line for
+// each text.
+func keepDetails(ctx context.Context, tx pg.Tx) error {
+	n, err := pg.Exec(ctx, tx, `
+		update incoming i set detail = o.detail, folded = i.folded || e'\n' || split_part(o.folded, e'\n', 3)
+		from transaction t join descriptor o on o.id = t.descriptor_id
+		where i.detail = '' and o.detail <> '' and t.account_id = i.account_id and t.provider_id = i.provider_id`)
+	if err != nil || n == 0 {
+		return err
+	}
+	return word(ctx, tx)
 }
 
 // differs says that a transaction t is not stored as it came in i, with the wording d.
@@ -127,7 +161,7 @@ func sorted(ctx context.Context, tx pg.Tx, byID map[id.ID]*Incoming) (fresh []Fr
 	rows, err := pg.All[found](ctx, tx, `
 		select i.id, t.id is null as fresh, d.id as descriptor_id, m.category_id
 		from incoming i
-		join descriptor d on d.name = i.name and d.merchant_name = i.merchant_name
+		join descriptor d on `+wordedAlike+`
 		join account a on a.id = i.account_id
 		left join category_mapping m on m.provider = a.provider and m.raw_primary = i.category_primary
 			and m.raw_detailed = i.category_detailed
@@ -136,7 +170,8 @@ func sorted(ctx context.Context, tx pg.Tx, byID map[id.ID]*Incoming) (fresh []Fr
 		order by i.date, i.id`)
 	for _, r := range rows {
 		if r.Fresh {
-			fresh = append(fresh, Fresh{byID[r.ID], r.ID, r.Category, r.Descriptor})
+			in := byID[r.ID]
+			fresh = append(fresh, Fresh{in, r.ID, in.Written.category(r.Category), r.Descriptor})
 		} else {
 			differ = true
 		}
@@ -159,19 +194,23 @@ func (b *Books) insert(ctx context.Context, tx pg.Tx, out *Merged, fresh []Fresh
 			}
 		}
 		again = true
-		now := newborn(fresh)
-		made = nil
+		now, given := newborn(fresh), written(fresh)
+		_, made = now.applyEdits(given, op.ActorOf(ctx), false)
 		if judge != nil {
 			edits, err := judge(ctx, tx, fresh)
 			if err != nil {
 				return err
 			}
-			_, made = now.applyEdits(edits, op.ActorOf(ctx), false)
+			_, more := now.applyEdits(ungiven(edits, given), op.ActorOf(ctx), false)
+			made = append(made, more...)
 		}
 		if err := now.copyRows(ctx, tx, fresh); err != nil {
 			return err
 		}
-		return now.copyTags(ctx, tx, made)
+		if err := now.copyTags(ctx, tx, made); err != nil {
+			return err
+		}
+		return holdWritten(ctx, tx, fresh)
 	})
 	if err != nil {
 		return err
@@ -189,7 +228,7 @@ func newborn(fresh []Fresh) *current {
 	now := &current{rows: make(map[id.ID]*state, len(fresh)), tags: map[tagKey]tagState{}}
 	for _, f := range fresh {
 		s := &state{ID: f.ID}
-		if f.Category != nil {
+		if f.Category != nil && f.Written == nil {
 			s.Category, s.CategorySource = new(f.Category.String()), &provider
 		}
 		now.rows[f.ID] = s
@@ -203,7 +242,7 @@ func (c *current) copyRows(ctx context.Context, tx pg.Tx, fresh []Fresh) error {
 		"id", "short_id", "account_id", "provider_id", "date", "authorized_date", "datetime", "amount", "currency",
 		"descriptor_id",
 		"category_primary", "category_detailed", "payment_channel", "pending", "category_id", "category_source",
-		"counterparty_id", "counterparty_source",
+		"counterparty_id", "counterparty_source", "origin",
 	}, pgx.CopyFromSlice(len(fresh), func(i int) ([]any, error) {
 		f := &fresh[i]
 		s := c.rows[f.ID]
@@ -213,10 +252,10 @@ func (c *current) copyRows(ctx context.Context, tx pg.Tx, fresh []Fresh) error {
 		}
 		other, err := parsed(s.Counterparty)
 		return []any{
-			f.ID, f.ID.Short(), f.AccountID, f.ProviderID, f.Date, f.AuthorizedDate, f.Datetime, f.Amount,
+			f.ID, f.ID.Short(), f.AccountID, f.identity(f.ID), f.Date, f.AuthorizedDate, f.Datetime, f.Amount,
 			string(f.Currency), f.descriptor,
 			pg.OrNull(f.CategoryPrimary.Plain()), pg.OrNull(f.CategoryDetailed.Plain()), pg.OrNull(f.PaymentChannel),
-			f.Pending, category, s.CategorySource, other, s.CounterpartySource,
+			f.Pending, category, s.CategorySource, other, s.CounterpartySource, f.Written.origin(),
 		}, err
 	}))
 	return err
@@ -291,7 +330,7 @@ func post(ctx context.Context, tx pg.Tx) (int64, error) {
 func lockDiffering(ctx context.Context, tx pg.Tx) error {
 	_, err := pg.Exec(ctx, tx, `
 		select from transaction t join incoming i on t.account_id = i.account_id and t.provider_id = i.provider_id
-			join descriptor d on d.name = i.name and d.merchant_name = i.merchant_name
+			join descriptor d on `+wordedAlike+`
 		where `+differs+` order by t.id for update of t`)
 	return err
 }
@@ -311,6 +350,8 @@ func (out *Merged) change(ctx context.Context, tx pg.Tx) error {
 		DateBefore     pg.Date `db:"date_before"`
 		Date           pg.Date `db:"date"`
 		Posted         bool    `db:"posted"`
+		Grown          *string `db:"grown"` // of a split one
+		Detailed       bool    `db:"detailed"`
 		Was            *string `db:"was"` // the fields that differ
 		Is             *string `db:"is"`
 	}
@@ -324,14 +365,14 @@ func (out *Merged) change(ctx context.Context, tx pg.Tx) error {
 					when t.currency <> i.currency then 'currency ' || t.currency end,
 					case when t.date <> i.date then 'date ' || t.date end, case
 						when o.name <> i.name then 'name ' || o.name end,
-					case when o.merchant_name <> i.merchant_name then 'merchant_name ' || o.merchant_name end),
-						'') as was,
+					case when o.merchant_name <> i.merchant_name then 'merchant_name ' || o.merchant_name end, case
+						when o.detail <> i.detail then 'detail ' || o.detail end), '') as was,
 				nullif(concat_ws('; ', case when t.amount <> i.amount then 'amount ' || i.amount end, case
 					when t.currency <> i.currency then 'currency ' || i.currency end,
 					case when t.date <> i.date then 'date ' || i.date end, case
 						when o.name <> i.name then 'name ' || i.name end,
-					case when o.merchant_name <> i.merchant_name then 'merchant_name ' || i.merchant_name end),
-						'') as "is", i.date, i.authorized_date, i.datetime, i.amount, i.currency,
+					case when o.merchant_name <> i.merchant_name then 'merchant_name ' || i.merchant_name end, case
+						when o.detail <> i.detail then 'detail ' || i.detail end), '') as "is", i.date, i.authorized_date, i.datetime, i.amount, i.currency,
 						d.id as descriptor_id, nullif(i.category_primary, '') as category_primary,
 				nullif(i.category_detailed, '') as category_detailed,
 					nullif(i.payment_channel, '') as payment_channel, i.pending, m.category_id as mapped,
@@ -341,10 +382,11 @@ func (out *Merged) change(ctx context.Context, tx pg.Tx) error {
 				(t.date, t.authorized_date, t.amount, t.currency, t.descriptor_id, t.category_primary,
 					t.category_detailed, t.pending)
 					is distinct from (i.date, i.authorized_date, i.amount, i.currency, d.id,
-						nullif(i.category_primary, ''), nullif(i.category_detailed, ''), i.pending) as heard
+						nullif(i.category_primary, ''), nullif(i.category_detailed, ''), i.pending) as heard,
+				o.detail = '' and i.detail <> '' as detailed, case when t.is_split then nullif(i.amount - t.amount, 0) end as grown
 			from incoming i
 			join transaction t on t.account_id = i.account_id and t.provider_id = i.provider_id
-			join descriptor d on d.name = i.name and d.merchant_name = i.merchant_name
+			join descriptor d on `+wordedAlike+`
 			join descriptor o on o.id = t.descriptor_id
 			join account a on a.id = i.account_id
 			left join category_mapping m on m.provider = a.provider and m.raw_primary = i.category_primary
@@ -358,7 +400,7 @@ func (out *Merged) change(ctx context.Context, tx pg.Tx) error {
 			deleted_at = case when f.lifted is null then t.deleted_at end, deleted_source = case when f.lifted is null then t.deleted_source end, updated_at = clock_timestamp()
 		from fresh f where t.id = f.id
 		returning t.id, f.heard, f.category_before::text as category_before, t.category_id::text as category_after, f.source_before, t.category_source as source_after, f.lifted::text as lifted,
-			t.account_id, f.date_before, t.date, f.posted, f.was, f."is"`)
+			t.account_id, f.date_before, t.date, f.posted, f.detailed, f.grown::text as grown, f.was, f."is"`)
 	if err != nil {
 		return err
 	}
@@ -369,6 +411,12 @@ func (out *Merged) change(ctx context.Context, tx pg.Tx) error {
 			out.touch(r.Account, r.Date)
 		} else {
 			out.Touched++
+		}
+		if r.Detailed {
+			out.Detailed++
+		}
+		if r.Grown != nil {
+			out.grown[r.ID] = *r.Grown
 		}
 		if r.Heard {
 			event := journal.Event{Transaction: r.ID, Action: journal.Updated, Before: r.Was, After: r.Is}
@@ -385,14 +433,19 @@ func (out *Merged) change(ctx context.Context, tx pg.Tx) error {
 			})
 		}
 		if r.Lifted != nil {
-			out.Restored++
-			out.Entries = append(out.Entries, journal.Entry{
-				Subject: journal.Transaction, SubjectID: r.ID,
-				Field: journal.FieldDeleted, Before: r.Lifted, BeforeSource: &provider,
-			})
+			out.restored(r.ID, r.Lifted)
 		}
 	}
 	return nil
+}
+
+// restored notes a transaction whose tombstone is gone.
+func (out *Merged) restored(u id.ID, lifted *string) {
+	out.Restored++
+	out.Entries = append(out.Entries, journal.Entry{
+		Subject: journal.Transaction, SubjectID: u, Field: journal.FieldDeleted, Before: lifted,
+		BeforeSource: &provider,
+	})
 }
 
 // Rekey replaces the bank's ids of an account's transactions: now[i] replaces was[i].
@@ -409,14 +462,36 @@ func (b *Books) Rekey(ctx context.Context, tx pg.Tx, account id.ID, was, now []s
 // and an id from before a posting names nothing.
 func (b *Books) Remove(ctx context.Context, tx pg.Tx, account id.ID, providerIDs []string) ([]journal.Entry, error) {
 	ids, err := pg.Values[id.ID](ctx, tx, `select id from transaction
-		where account_id = $1 and provider_id = any($2) and deleted_at is null order by id`, account, providerIDs)
-	if err != nil || len(ids) == 0 {
+		where account_id = $1 and provider_id = any($2) and deleted_at is null and origin = 'bank'
+		order by id`, account, providerIDs)
+	if err != nil {
 		return nil, err
+	}
+	entries, err := b.bury(ctx, tx, ids, &provider)
+	return b.parted(ctx, tx, ids, entries, err)
+}
+
+// RemoveRows takes the next live transactions of an account out of the books, for the caller. Parts
+// follow what they are parts of.
+func (b *Books) RemoveRows(ctx context.Context, tx pg.Tx, account id.ID, most int) ([]journal.Entry, error) {
+	ids, err := pg.Values[id.ID](ctx, tx, `select id from transaction
+		where account_id = $1 and deleted_at is null and origin <> 'part' order by date desc, id desc limit $2`, account,
+		most)
+	if err != nil {
+		return nil, err
+	}
+	return b.bury(ctx, tx, ids, nil)
+}
+
+// bury makes transactions tombstones of that source; nil is the caller's.
+func (b *Books) bury(ctx context.Context, tx pg.Tx, ids []id.ID, source *string) ([]journal.Entry, error) {
+	if len(ids) == 0 {
+		return nil, nil
 	}
 	now := pg.At(time.Now()).String()
 	edits := make([]Edit, len(ids))
 	for i, u := range ids {
-		edits[i] = Edit{Transaction: u, Field: journal.FieldDeleted, Value: &now, Source: &provider}
+		edits[i] = Edit{Transaction: u, Field: journal.FieldDeleted, Value: &now, Source: source}
 	}
 	_, entries, err := b.Apply(ctx, tx, edits, false)
 	return entries, err

@@ -84,7 +84,7 @@ func (b *testBooks) one(t *testing.T, provider string) Transaction {
 	if err != nil {
 		t.Fatalf("%s: %v", provider, err)
 	}
-	found, err := b.Transaction(t.Context(), b.db, TransactionRef{u.String()})
+	found, err := b.single(t.Context(), b.db, TransactionRef{u.String()})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -158,11 +158,11 @@ func TestCategoriesAreLookedUpAsTheyAre(t *testing.T) {
 	b, db := filledBooks(t, 300)
 	ctx := as(t.Context(), op.User)
 	ask := func(ref string) (counted, listed int64, err error) {
-		n, err := b.Count(ctx, db, Filter{Category: &ref})
+		n, err := b.Count(ctx, db, Filter{Category: []string{ref}})
 		if err != nil {
 			return 0, 0, err
 		}
-		page, err := b.Transactions(ctx, db, ListTransactions{Filter: Filter{Category: &ref}, Limit: 500})
+		page, err := b.Transactions(ctx, db, ListTransactions{Filter: Filter{Category: []string{ref}}, Limit: 500})
 		return n.Count, int64(len(page.Transactions)), err
 	}
 	const slug = "food_and_drink_groceries"

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"coffer/internal/errs"
+	"coffer/internal/filing"
 	"coffer/internal/id"
 	"coffer/internal/journal"
 	"coffer/internal/op"
@@ -24,14 +25,20 @@ type Operation struct {
 	CounterpartyID op.Null[string] `json:"counterparty_id,omitzero" minLength:"1" doc:"null removes it"`
 	Comment        *string         `json:"comment,omitempty" minLength:"1" maxLength:"10000"`
 	Note           *string         `json:"note,omitempty" maxLength:"1000" doc:"The reason, shown on the timeline"`
+	facts          []Edit          // of a transaction that was entered by hand
+	fresh          bool            // the transaction is still to come
 }
 
 // UpdateTransactions is the input of UpdateTransactions.
 type UpdateTransactions struct {
-	Operations []Operation `json:"operations" minItems:"1" maxItems:"50"`
-	OnError    string      `json:"on_error,omitempty" enum:"continue,abort" default:"continue" doc:"abort: if one operation fails, nothing is written"`
-	DryRun     bool        `json:"dry_run,omitempty" doc:"Report what would happen and write nothing"`
-	Force      bool        `json:"force,omitempty" doc:"Also change fields that a person holds"`
+	Operations     []Operation `json:"operations,omitempty" maxItems:"50" doc:"What becomes of each transaction; for the same change of many give set instead"`
+	TransactionIDs []string    `json:"transaction_ids,omitempty" maxItems:"500" minLength:"1" doc:"With set: which transactions, short ids or UUIDs"`
+	Filter         *Filter     `json:"filter,omitempty" doc:"With set, in place of transaction_ids: the filters of the list"`
+	Set            *BulkSet    `json:"set,omitempty" doc:"What each of them gets"`
+	Expect         *int        `json:"expect,omitempty" minimum:"0" doc:"With filter: matched of the dry run. If another number matches now, nothing is written"`
+	OnError        string      `json:"on_error,omitempty" enum:"continue,abort" default:"continue" doc:"With operations; abort: if one of them fails, nothing is written"`
+	DryRun         bool        `json:"dry_run,omitempty" doc:"Report what would happen and write nothing"`
+	Force          bool        `json:"force,omitempty" doc:"Also change fields that a person holds"`
 }
 
 // A Result is what became of an Operation.
@@ -41,6 +48,7 @@ type Result struct {
 	Changed       []string        `json:"changed" doc:"Fields that changed"`
 	Held          []string        `json:"held" doc:"Fields left unchanged because a person holds them"`
 	Error         *OperationError `json:"error"`
+	sent          string          // how the caller named the transaction
 }
 
 // An OperationError is why an Operation could not be done.
@@ -51,15 +59,109 @@ type OperationError struct {
 
 // Updated is the result of UpdateTransactions.
 type Updated struct {
-	Results  []Result `json:"results"`
-	ChangeID *id.ID   `json:"change_id" doc:"The change to revert to undo this; null if nothing was written"`
-	DryRun   bool     `json:"dry_run"`
-	Aborted  bool     `json:"aborted" doc:"An operation failed with on_error abort; nothing was written"`
+	Results []Result `json:"results" doc:"One for each operation; empty with set"`
+	Counts
+	Failed   int    `json:"failed" doc:"Operations that failed; their results say why"`
+	ChangeID *id.ID `json:"change_id" doc:"The change to revert to undo this; null if nothing was written"`
+	DryRun   bool   `json:"dry_run"`
+	Aborted  bool   `json:"aborted" doc:"An operation failed with on_error abort; nothing was written"`
+	ofMany
 }
 
-// UpdateTransactions changes up to fifty transactions in one change, with a result for each.
+// ofMany is what is said beside counts of transactions that all get the same.
+type ofMany struct {
+	PendingLeft int               `json:"pending_left" doc:"Pending transactions that were left out, because their review cannot be closed yet"`
+	ByCategory  []BulkCategory    `json:"by_category" doc:"The categories that the matched transactions had before"`
+	Sample      []BulkTransaction `json:"sample" doc:"On a dry run: the newest five of them"`
+}
+
+// Counts are how many transactions a call was about, and what became of them.
+type Counts struct {
+	Matched   int `json:"matched" doc:"Number of transactions that are meant"`
+	Changed   int `json:"changed"`
+	Unchanged int `json:"unchanged" doc:"They were so already"`
+	Held      int `json:"held" doc:"Left unchanged because a person holds the fields"`
+}
+
+// count adds one more that ended so.
+func (c *Counts) count(status string) {
+	c.Matched++
+	switch status {
+	case "changed":
+		c.Changed++
+	case "held":
+		c.Held++
+	case "error":
+	default:
+		c.Unchanged++
+	}
+}
+
+// A ToolUpdated is Updated in the shape of the tools: counts, and the results that need a look.
+type ToolUpdated struct {
+	Counts
+	Failed      int               `json:"failed" doc:"Operations that failed; their results say why"`
+	PendingLeft int               `json:"pending_left,omitempty" doc:"Pending transactions that were left out, because their review cannot be closed yet"`
+	ByCategory  []BulkCategory    `json:"by_category,omitempty" doc:"With set: the categories that the matched transactions had before"`
+	Sample      []BulkTransaction `json:"sample,omitempty" doc:"With set, on a dry run: the newest five of them"`
+	Results     []ToolResult      `json:"results" doc:"Of operations that did not change all that they asked for"`
+	ChangeID    *id.ID            `json:"change_id" doc:"Pass it to revert_change to undo this; null if nothing was written"`
+	DryRun      bool              `json:"dry_run"`
+	Aborted     bool              `json:"aborted" doc:"An operation failed with on_error abort; nothing was written"`
+}
+
+// A ToolResult is a Result that needs a look.
+type ToolResult struct {
+	TransactionID string          `json:"transaction_id" doc:"As it was sent, short"`
+	Status        string          `json:"status" enum:"changed,unchanged,held,error"`
+	Held          []string        `json:"held,omitempty" doc:"Fields left unchanged because a person holds them"`
+	Error         *OperationError `json:"error,omitempty"`
+}
+
+func toolUpdated(u Updated) ToolUpdated {
+	out := ToolUpdated{
+		Counts: u.Counts, Failed: u.Failed, PendingLeft: u.PendingLeft, ByCategory: u.ByCategory, Sample: u.Sample,
+		Results: []ToolResult{}, ChangeID: u.ChangeID, DryRun: u.DryRun, Aborted: u.Aborted,
+	}
+	for _, r := range u.Results {
+		if r.Status != "changed" || len(r.Held) > 0 {
+			sent := r.sent
+			if u, err := id.Parse(sent); err == nil {
+				sent = u.Short() // tools show no other
+			}
+			out.Results = append(out.Results, ToolResult{sent, r.Status, r.Held, r.Error})
+		}
+	}
+	return out
+}
+
+// check says what is wrong with the choice of transactions.
+func (in UpdateTransactions) check() error {
+	many := in.Set != nil || in.Filter != nil || len(in.TransactionIDs) > 0 || in.Expect != nil
+	switch {
+	case (len(in.Operations) > 0) == many:
+		return errs.New(errs.ValidationError, "give operations, or set with transaction_ids or filter, and not both")
+	case many && in.Set == nil:
+		return errs.Field("set", "required", "must be given with transaction_ids and filter")
+	}
+	return nil
+}
+
+// UpdateTransactions changes up to fifty transactions in one change, with a result for each, or
+// many in the same way.
 func (b *Books) UpdateTransactions(ctx context.Context, tx pg.Tx, in UpdateTransactions) (Updated, error) {
-	var out Updated
+	out := Updated{Results: []Result{}, ofMany: ofMany{ByCategory: []BulkCategory{}, Sample: []BulkTransaction{}}}
+	if err := in.check(); err != nil {
+		return out, err
+	}
+	if in.Set != nil {
+		done, err := b.BulkTransactions(ctx, tx, BulkTransactions{
+			Filter: in.Filter, TransactionIDs: in.TransactionIDs, Set: *in.Set, Expect: in.Expect, DryRun: in.DryRun,
+			Force: in.Force,
+		})
+		out.Counts, out.ofMany, out.ChangeID, out.DryRun = done.Counts, done.ofMany, done.ChangeID, done.DryRun
+		return out, err
+	}
 	err := pg.Savepoint(ctx, tx, func(sp pg.Tx) (err error) {
 		out.Results, out.ChangeID, err = b.operate(ctx, sp, in.Operations, in.Force)
 		if err != nil {
@@ -73,6 +175,12 @@ func (b *Books) UpdateTransactions(ctx context.Context, tx pg.Tx, in UpdateTrans
 	})
 	if err == errRollBack { //nolint:errorlint // our own, straight from above
 		out.ChangeID, err = nil, nil
+	}
+	for _, r := range out.Results {
+		out.count(r.Status)
+		if r.Status == "error" {
+			out.Failed++
+		}
 	}
 	out.DryRun = in.DryRun
 	return out, err
@@ -89,10 +197,27 @@ type named struct {
 	tags           map[string]id.ID
 	slugs          map[id.ID]string
 	made           []journal.Entry // tags that were registered
+	split          map[id.ID]bool  // the transactions that are split
 }
 
 // operate runs operations as one change and returns a result for each.
 func (b *Books) operate(ctx context.Context, tx pg.Tx, operations []Operation, force bool) ([]Result, *id.ID, error) {
+	results, all, err := b.perform(ctx, tx, operations, force)
+	if err != nil || len(all) == 0 {
+		return results, nil, err
+	}
+	note, err := summarise(ctx, tx, all)
+	if err != nil {
+		return nil, nil, err
+	}
+	change, err := journal.Record(ctx, tx, note, all)
+	return results, change, err
+}
+
+// perform runs operations and returns a result for each, and what is to be recorded.
+func (b *Books) perform(ctx context.Context, tx pg.Tx, operations []Operation, force bool) ([]Result, []journal.Entry,
+	error,
+) {
 	n, err := b.name(ctx, tx, operations)
 	if err != nil {
 		return nil, nil, err
@@ -104,7 +229,7 @@ func (b *Books) operate(ctx context.Context, tx pg.Tx, operations []Operation, f
 	for i, o := range operations {
 		results[i] = Result{
 			TransactionID: found(n.transactions[i]), Status: "unchanged", Changed: []string{},
-			Held: []string{},
+			Held: []string{}, sent: o.TransactionID,
 		}
 		mine, err := n.edits(i, o)
 		if err != nil {
@@ -131,16 +256,8 @@ func (b *Books) operate(ctx context.Context, tx pg.Tx, operations []Operation, f
 	if err != nil {
 		return nil, nil, err
 	}
-	all := slices.Concat(n.made, entries, comments)
-	if len(all) == 0 {
-		return results, nil, nil
-	}
-	summary, err := summarise(ctx, tx, all)
-	if err != nil {
-		return nil, nil, err
-	}
-	change, err := journal.Record(ctx, tx, journal.Note{Summary: summary}, all)
-	return results, change, err
+	matched, err := b.rematch(ctx, tx, entries)
+	return results, slices.Concat(n.made, entries, comments, matched), err
 }
 
 func found(u id.ID) *id.ID {
@@ -172,7 +289,7 @@ func fieldName(e Edit, n *named) string {
 
 // name resolves everything that operations name.
 func (b *Books) name(ctx context.Context, tx pg.Tx, operations []Operation) (*named, error) {
-	var transactions, categories, counterparties, add, remove []string
+	var transactions, categories, counterparties, tags []string
 	for _, o := range operations {
 		transactions = append(transactions, o.TransactionID)
 		if o.Category.Value != nil {
@@ -181,15 +298,18 @@ func (b *Books) name(ctx context.Context, tx pg.Tx, operations []Operation) (*na
 		if o.CounterpartyID.Value != nil {
 			counterparties = append(counterparties, *o.CounterpartyID.Value)
 		}
-		add, remove = append(add, o.TagsToAdd...), append(remove, o.TagsToRemove...)
+		tags = slices.Concat(tags, o.TagsToAdd, o.TagsToRemove)
 	}
-	for _, names := range []*[]string{&categories, &counterparties, &add, &remove} {
+	for _, names := range []*[]string{&categories, &counterparties, &tags} {
 		slices.Sort(*names) // many operations may name the same
 		*names = slices.Compact(*names)
 	}
 	n := &named{}
 	var err error
 	if n.transactions, err = ResolveTransactions(ctx, tx, transactions); err != nil {
+		return nil, err
+	}
+	if n.split, err = splitAmong(ctx, tx, n.transactions); err != nil {
 		return nil, err
 	}
 	if n.categories, err = pg.Names(ctx, tx, categories, `select id, slug as name, short_id from category
@@ -213,31 +333,62 @@ func (b *Books) name(ctx context.Context, tx pg.Tx, operations []Operation) (*na
 			delete(n.counterparties, ref)
 		}
 	}
-	if err = b.nameTags(ctx, tx, n, add, remove); err != nil || len(n.tags) == 0 {
+	if err = b.nameTags(ctx, tx, n, operations, tags); err != nil || len(n.tags) == 0 {
 		return n, err
 	}
 	n.slugs, err = slugs(ctx, tx, slices.Collect(maps.Values(n.tags)))
 	return n, err
 }
 
-// nameTags finds the tags and creates the missing ones. A tag that another transaction is deleting
-// is created again after that.
-func (b *Books) nameTags(ctx context.Context, tx pg.Tx, n *named, add, remove []string) error {
-	all := slices.Concat(add, remove)
-	for range 2 {
-		made, err := b.filing.Register(ctx, tx, add)
+// nameTags finds the tags, and creates the missing ones of operations that can be done: one that
+// fails must not leave a tag behind. A tag that another transaction is deleting is created again
+// after that.
+func (b *Books) nameTags(ctx context.Context, tx pg.Tx, n *named, operations []Operation, all []string) (err error) {
+	for range 3 {
+		if n.tags, err = pg.Names(ctx, tx, all, tagsKept); err != nil {
+			return err
+		}
+		missing := n.missingTags(operations)
+		if len(missing) == 0 {
+			return nil
+		}
+		made, err := b.filing.Register(ctx, tx, missing)
 		if err != nil {
 			return err
 		}
 		n.made = append(n.made, made...)
-		if n.tags, err = pg.Names(ctx, tx, all, tagsKept); err != nil {
-			return err
+	}
+	n.tags, err = pg.Names(ctx, tx, all, tagsKept)
+	return err
+}
+
+// missingTags returns the tags that are not there and that operations which can be done add. An
+// operation may remove a tag that another one adds, so those that fail are left out one after
+// another.
+func (n *named) missingTags(operations []Operation) []string {
+	known, failed := n.tags, make([]bool, len(operations))
+	defer func() { n.tags = known }()
+	for {
+		var missing []string
+		n.tags = maps.Clone(known)
+		for i, o := range operations {
+			for _, ref := range o.TagsToAdd {
+				if _, there := known[ref]; !there && !failed[i] && filing.Registrable(ref) {
+					n.tags[ref], missing = id.ID{}, append(missing, ref)
+				}
+			}
 		}
-		if !slices.ContainsFunc(add, func(slug string) bool { _, there := n.tags[slug]; return !there }) {
-			break
+		again := false
+		for i, o := range operations {
+			if _, err := n.edits(i, o); err != nil && !failed[i] {
+				failed[i], again = true, true
+			}
+		}
+		if !again {
+			slices.Sort(missing)
+			return slices.Compact(missing)
 		}
 	}
-	return nil
 }
 
 // tagsKept is tagsNamed for callers that add the tags to something: nobody can delete them until
@@ -261,8 +412,11 @@ func slugs(ctx context.Context, q pg.Querier, ids []id.ID) (map[id.ID]string, er
 // edits are what an operation asks for, or what is wrong with it.
 func (n *named) edits(i int, o Operation) ([]Edit, error) {
 	t := n.transactions[i]
-	if t.IsZero() {
+	if t.IsZero() && !o.fresh {
 		return nil, errs.New(errs.NotFound, "there is no such transaction; {transaction.list} lists them")
+	}
+	if n.split[t] && (o.Category.Set || o.CounterpartyID.Set || len(o.TagsToAdd)+len(o.TagsToRemove) > 0) {
+		return nil, isSplit()
 	}
 	var edits []Edit
 	field := func(name, kind string, given op.Null[string], known map[string]id.ID) error {
@@ -304,5 +458,5 @@ func (n *named) edits(i int, o Operation) ([]Edit, error) {
 		}
 		edits = append(edits, Edit{Transaction: t, Field: journal.FieldTag, Tag: &u, Note: o.Note})
 	}
-	return edits, nil
+	return append(edits, o.facts...), nil
 }

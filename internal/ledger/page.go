@@ -3,6 +3,7 @@ package ledger
 import (
 	"context"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -28,7 +29,7 @@ func (r reader) byDate() bool { return strings.HasPrefix(r.order, "t.date") }
 // rows reads one row more than the page has, so that its caller sees whether there are more.
 func (r reader) rows(ctx context.Context) ([]Transaction, error) {
 	p, err := r.page(ctx)
-	if err == nil && r.in.Category != nil && r.known != nil && (len(p.rows) == 0 || p.version != r.known.version) {
+	if err == nil && r.in.byCategory() && r.known != nil && (len(p.rows) == 0 || p.version != r.known.version) {
 		r.known = nil
 		p, err = r.page(ctx)
 	}
@@ -43,7 +44,7 @@ func (r reader) rows(ctx context.Context) ([]Transaction, error) {
 }
 
 func (r reader) page(ctx context.Context) (*page, error) {
-	f, one := r.in.Filter, r.byDate() && r.in.alone() && r.in.Search == nil
+	f, one := r.in.Filter, r.byDate() && r.in.alone() && len(r.in.Tags) == 1
 	if one {
 		f.Tags = nil
 	}
@@ -54,13 +55,14 @@ func (r reader) page(ctx context.Context) (*page, error) {
 	if err != nil {
 		return nil, err
 	}
+	s.And(s.rows)
 	var p *page
 	switch {
 	case s.none:
 		p = &page{}
 	case one:
 		p, err = r.tagged(ctx, s)
-	case r.in.Search != nil:
+	case s.wording.sql != "":
 		p, err = r.searched(ctx, s)
 	case r.byDate() && s.set != "":
 		p, err = r.through(ctx, s, s.set, "uuid[]", s.ids)
@@ -112,10 +114,7 @@ func (r reader) stands(ctx context.Context, s *selection, p *page) (err error) {
 // what is looked for may be every tenth row or fifty in ten years, and no statistics tell which: so
 // the nearest rows are looked through first, and what is common is found there.
 func (r reader) searched(ctx context.Context, s *selection) (*page, error) {
-	wanted, err := inWording("search", *r.in.Search, r.in.SearchMode)
-	if err != nil {
-		return nil, err
-	}
+	wanted := s.wording
 	ids, more, err := wordings(ctx, r.q, wanted, fewDescriptors)
 	if err != nil || len(ids) == 0 {
 		return &page{}, err
@@ -173,18 +172,25 @@ func (r reader) tagged(ctx context.Context, s *selection) (*page, error) {
 	return r.read(ctx, s)
 }
 
-// alone says whether a search by text or one tag is all that narrows the list, but for the dates.
+// alone says whether a condition on the wording or one tag is all that narrows the list, but for
+// the dates.
 func (in ListTransactions) alone() bool {
 	f := in.Filter
-	search := f.Search != nil && f.SearchMode != "fuzzy" && len(f.Tags) == 0
-	tag := f.Search == nil && len(f.Tags) == 1
-	return (search || tag) && len(f.AccountID)+len(f.AnyTag)+len(f.ExcludeTag) == 0 && f.ConnectionID == nil &&
-		f.UserID == nil && f.Category == nil &&
-		f.Uncategorized == nil && f.CounterpartyID == nil && f.Provider == nil && f.MinAmount == nil &&
-		f.MaxAmount == nil && f.Direction == nil &&
-		f.Currency == nil && f.ExcludeSearch == nil && f.Pending == nil && f.UpdatedSince == nil &&
-		f.Deleted != "include"
+	worded := f.Search != nil || f.Merchant != nil || f.Payee != nil
+	if worded == (len(f.Tags) == 1) || f.Search != nil && f.SearchMode == "fuzzy" || f.Deleted == "include" {
+		return false
+	}
+	rest := f
+	rest.Search, rest.Merchant, rest.Payee, rest.SearchMode, rest.Deleted = nil, nil, nil, "", ""
+	rest.StartDate, rest.EndDate = nil, nil
+	if !worded {
+		rest.Tags = nil
+	}
+	return reflect.ValueOf(rest).IsZero()
 }
+
+// byCategory says whether the filter names categories.
+func (f Filter) byCategory() bool { return len(f.Category)+len(f.ExcludeCategory) > 0 }
 
 // reach is how many rows near looks through for each row of the page.
 const reach = 60
@@ -280,11 +286,17 @@ func (s *selection) flat() {
 
 // all is flat, with the wordings that a search found.
 func (s *selection) all() {
+	s.And(s.rows)
+	s.worded()
+}
+
+// worded is all without s.rows.
+func (s *selection) worded() {
 	s.flat()
 	switch {
 	case s.wide:
 		s.And(existsWording(s.wording.sql), s.wording.args...)
-	case s.searched:
+	case s.wording.sql != "":
 		s.And("t.descriptor_id = any($?)", s.descriptors)
 	}
 }

@@ -12,12 +12,17 @@ import (
 )
 
 // summarise is what entries did, in the words of a change's summary: what was done to how many
-// transactions, and the slug of a category or tag. A summary is our own prose: names, which
-// strangers may have written, are not in it.
-func summarise(ctx context.Context, q pg.Querier, entries []journal.Entry) (string, error) {
+// transactions, the slug of a category or tag, and the payee if all have the same one. A summary is
+// our own prose: names, which strangers may have written, are not in it, but a mark and which
+// wording it stands for.
+func summarise(ctx context.Context, q pg.Querier, entries []journal.Entry) (journal.Note, error) {
 	names, err := called(ctx, q, entries)
 	if err != nil {
-		return "", err
+		return journal.Note{}, err
+	}
+	note := journal.Note{Summary: "Registered tags"}
+	if note.Wording, err = payee(ctx, q, entries); err != nil {
+		return note, err
 	}
 	var phrases []string
 	about := map[string]map[id.ID]bool{} // which transactions
@@ -38,13 +43,30 @@ func summarise(ctx context.Context, q pg.Querier, entries []journal.Entry) (stri
 			parts = append(parts, fmt.Sprintf("and %d more changes", len(phrases)-most))
 			break
 		}
-		parts = append(parts, strings.Replace(p, "#", Several(len(about[p])), 1))
+		some := Several(len(about[p]))
+		if i == 0 && note.Wording != nil && !strings.HasPrefix(p, "tagged #") { // there the slug would follow
+			some += journal.PayeeMark
+		}
+		parts = append(parts, strings.Replace(p, "#", some, 1))
 	}
-	s := strings.Join(parts, ", ")
-	if s == "" {
-		return "Registered tags", nil
+	if s := strings.Join(parts, ", "); s != "" {
+		note.Summary = strings.ToUpper(s[:1]) + s[1:]
 	}
-	return strings.ToUpper(s[:1]) + s[1:], nil
+	return note, nil
+}
+
+// payee returns the most common wording of the entries' transactions if all have the same payee,
+// else nil.
+func payee(ctx context.Context, q pg.Querier, entries []journal.Entry) (*int32, error) {
+	var ids []id.ID
+	for _, e := range entries {
+		if e.Subject == journal.Transaction {
+			ids = append(ids, e.SubjectID)
+		}
+	}
+	return pg.Value[*int32](ctx, q, `
+		select case when count(distinct d.payee) = 1 then mode() within group (order by d.id) end
+		from unnest($1::uuid[]) v (id) join transaction t on t.id = v.id join descriptor d on d.id = t.descriptor_id`, ids)
 }
 
 // Several is a number of transactions in words.
@@ -78,6 +100,16 @@ func phrase(e journal.Entry, names map[id.ID]string) string {
 		return "tagged # " + names[*e.Ref]
 	case e.Field == journal.FieldComment:
 		return "commented on #"
+	case e.Field == journal.FieldSplit && e.After == nil:
+		return "joined the parts of #"
+	case e.Field == journal.FieldSplit:
+		return "split #"
+	case isHand(e.Field):
+		return "changed the " + strings.ReplaceAll(e.Field, "_", " ") + " of #"
+	case e.Field == journal.FieldMatch && e.After != nil && *e.After == journal.Matched:
+		return "matched # with the bank's"
+	case e.Field == journal.FieldMatch:
+		return "parted # from the bank's"
 	}
 	return "changed #"
 }

@@ -3,6 +3,7 @@ package ledger
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"coffer/internal/bank/all"
 	"coffer/internal/id"
@@ -20,9 +21,10 @@ type Transaction struct {
 	AccountID           id.ID           `json:"account_id"`
 	AccountName         text.Untrusted  `json:"account_name"`
 	ConnectionID        *id.ID          `json:"connection_id"`
-	Provider            all.Name        `json:"provider"`
+	Provider            all.Keeper      `json:"provider"`
 	UserID              *id.ID          `json:"user_id" doc:"Who owns it: the account's owner if set, else the connection's member"`
 	UserName            *string         `json:"user_name"`
+	Origin              string          `json:"origin" enum:"bank,manual,part" doc:"bank: from a bank or a statement; manual: entered by hand; part: a share of a split transaction"`
 	Date                pg.Date         `json:"date" doc:"The posting day"`
 	AuthorizedDate      *pg.Date        `json:"authorized_date"`
 	Datetime            *pg.Time        `json:"datetime"`
@@ -30,6 +32,7 @@ type Transaction struct {
 	Currency            money.Currency  `json:"iso_currency_code"`
 	Name                text.Untrusted  `json:"name" doc:"Untrusted: the bank's text"`
 	MerchantName        *text.Untrusted `json:"merchant_name" doc:"Untrusted: the bank's text"`
+	Detail              *text.Untrusted `json:"detail" doc:"Untrusted: what the payment was for, as the bank passes it on"`
 	CategoryPrimary     *text.Untrusted `json:"category_primary" doc:"Untrusted: the provider's own category, never rewritten"`
 	CategoryDetailed    *text.Untrusted `json:"category_detailed" doc:"Untrusted: the provider's own category, never rewritten"`
 	Category            *string         `json:"category" doc:"The assigned category's slug"`
@@ -42,8 +45,11 @@ type Transaction struct {
 	Pending             bool            `json:"pending"`
 	PaymentChannel      *string         `json:"payment_channel"`
 	CommentCount        int             `json:"comment_count"`
-	LinkedTransactionID *id.ID          `json:"linked_transaction_id" doc:"The other transaction of a confirmed account link match"`
-	Excluded            bool            `json:"excluded" doc:"A confirmed link makes it the mirror of another transaction, so totals skip it"`
+	LinkedTransactionID *id.ID          `json:"linked_transaction_id" doc:"The other transaction of a confirmed account link match; of a matched manual transaction, the bank's"`
+	Excluded            bool            `json:"excluded" doc:"It repeats another transaction, so totals skip it: the mirror of a confirmed link, or a matched manual transaction"`
+	IsSplit             bool            `json:"is_split" doc:"Its parts count in its place"`
+	ParentID            *id.ID          `json:"parent_id" doc:"The transaction that this is a part of"`
+	IsRemainder         bool            `json:"is_remainder" doc:"The part that takes what the others leave, also when the bank changes the amount"`
 	DeletedAt           *pg.Time        `json:"deleted_at"`
 	CreatedAt           pg.Time         `json:"created_at"`
 	UpdatedAt           pg.Time         `json:"updated_at"`
@@ -54,8 +60,62 @@ type TransactionRef struct {
 	TransactionID string `json:"transaction_id" minLength:"1" doc:"The transaction's UUID or short id"`
 }
 
-// Transaction returns one transaction, deleted or not.
-func (b *Books) Transaction(ctx context.Context, q pg.Querier, in TransactionRef) (Transaction, error) {
+// A TransactionDetail is one transaction, with the parts that it is split into.
+type TransactionDetail struct {
+	Transaction
+	Parts []TransactionPart `json:"parts,omitempty" doc:"Of a split transaction: they add up to its amount; the remainder is the last"`
+}
+
+// A TransactionPart is what a part of a split transaction has of its own.
+type TransactionPart struct {
+	ID                  id.ID           `json:"id"`
+	ShortID             string          `json:"short_id,omitempty" required:"true"`
+	Amount              money.Amount    `json:"amount" doc:"Positive is money out"`
+	Category            *string         `json:"category" doc:"Slug"`
+	CategoryDisplayName *string         `json:"category_display_name"`
+	CategorySource      *string         `json:"category_source" enum:"rule,user,agent,provider"`
+	CounterpartyID      *id.ID          `json:"counterparty_id"`
+	CounterpartyName    *text.Untrusted `json:"counterparty_name"`
+	Tags                []string        `json:"tags" doc:"Slugs, sorted"`
+	CommentCount        int             `json:"comment_count"`
+	IsRemainder         bool            `json:"is_remainder"`
+}
+
+// Transaction returns one transaction, deleted or not, with its parts.
+func (b *Books) Transaction(ctx context.Context, q pg.Querier, in TransactionRef) (TransactionDetail, error) {
+	t, err := b.single(ctx, q, in)
+	if err != nil || !t.IsSplit {
+		return TransactionDetail{Transaction: t}, err
+	}
+	parts, err := b.parts(ctx, q, t.ID)
+	return TransactionDetail{t, parts}, err
+}
+
+// parts returns the parts of a split transaction, the remainder last.
+func (b *Books) parts(ctx context.Context, q pg.Querier, parent id.ID) ([]TransactionPart, error) {
+	rows, err := b.Transactions(ctx, q, ListTransactions{
+		Filter: Filter{ParentID: new(parent.String()), Deleted: "include"}, Fields: "all", Limit: maxParts,
+	})
+	out := make([]TransactionPart, 0, len(rows.Transactions))
+	for _, t := range rows.Transactions {
+		out = append(out, TransactionPart{
+			ID: t.ID, ShortID: t.ShortID, Amount: t.Amount, Category: t.Category,
+			CategoryDisplayName: t.CategoryDisplayName, CategorySource: t.CategorySource,
+			CounterpartyID: t.CounterpartyID, CounterpartyName: t.CounterpartyName, Tags: t.Tags,
+			CommentCount: t.CommentCount, IsRemainder: t.IsRemainder,
+		})
+	}
+	slices.SortFunc(out, func(a, b TransactionPart) int {
+		if a.IsRemainder != b.IsRemainder {
+			return map[bool]int{true: 1, false: -1}[a.IsRemainder]
+		}
+		return a.ID.Compare(b.ID)
+	})
+	return out, err
+}
+
+// single returns one transaction without its parts.
+func (b *Books) single(ctx context.Context, q pg.Querier, in TransactionRef) (Transaction, error) {
 	// Two statements, because PostgreSQL would plan "one or the other" again for every call.
 	const one = `select true, %s from transaction t join descriptor d on d.id = t.descriptor_id where %s = $1`
 	var rows pgx.Rows

@@ -52,9 +52,9 @@ func filters(t testing.TB, db *pg.DB) map[string]Filter {
 	return map[string]Filter{
 		"none":           {},
 		"account":        {AccountID: []string{account}},
-		"provider":       {Provider: new(all.Name("plaid"))},
-		"category":       {Category: new("food_and_drink_groceries")},
-		"primary":        {Category: new("food_and_drink")},
+		"provider":       {Provider: new(all.Keeper("plaid"))},
+		"category":       {Category: []string{"food_and_drink_groceries"}},
+		"primary":        {Category: []string{"food_and_drink"}},
 		"uncategorized":  {Uncategorized: new(true)},
 		"categorized":    {Uncategorized: new(false)},
 		"dates":          {StartDate: day("2026-01-01"), EndDate: day("2026-03-31")},
@@ -71,7 +71,7 @@ func filters(t testing.TB, db *pg.DB) map[string]Filter {
 		"any tag":        {AnyTag: []string{"needs-review"}},
 		"pending":        {Pending: new(true)},
 		"currency":       {Currency: new(currency("USD"))},
-		"both":           {Category: new("food_and_drink"), Direction: new("out"), Search: new("a")},
+		"both":           {Category: []string{"food_and_drink"}, Direction: new("out"), Search: new("a")},
 	}
 }
 
@@ -180,7 +180,7 @@ func TestSearchIsLiteral(t *testing.T) {
 			values ($3, '', $5) returning id)
 			insert into transaction (id, short_id, account_id, provider_id, date, amount, currency, descriptor_id)
 			select $1, $2, (select id from account limit 1), $4, '2026-06-01', 1, 'EUR', d.id
-				from d`, u, u.Short(), n, fmt.Sprint("search ", i), folded(text.Name(n), "")); err != nil {
+				from d`, u, u.Short(), n, fmt.Sprint("search ", i), folded(text.Name(n), "", "")); err != nil {
 			t.Fatal(err)
 		}
 	}

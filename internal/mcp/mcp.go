@@ -128,6 +128,10 @@ func (t *Tools) handler(o *op.Op, who principal) mcp.ToolHandler {
 			return failure(errs.Public(err, request))
 		}
 		result := &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: string(answer.Body)}}}
+		if answer.Status >= http.StatusBadRequest { // stored with an idempotency key
+			result.IsError = true
+			return result, nil
+		}
 		switch key := o.ToolList(); {
 		case o.TextOut != "":
 		case key != "":

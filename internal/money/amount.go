@@ -25,6 +25,8 @@ var (
 	maxTotal  = decimal.MustParse("9999999999999999.99") // fits int64 cents too
 )
 
+const maxTotalCents = 999_999_999_999_999_999
+
 // An Amount is an exact decimal with two decimals that fits NUMERIC(12,2). Positive is money out.
 // The zero value is 0.00, and == compares values.
 type Amount struct {
@@ -150,8 +152,59 @@ func (t Total) Equal(u Total) bool { return t == u }
 
 func (t Total) IsZero() bool { return t.d.IsZero() }
 
+// IsNeg reports whether the sum is below zero.
+func (t Total) IsNeg() bool { return t.d.IsNeg() }
+
+// Neg is the sum with the other sign.
+func (t Total) Neg() Total { return Total{t.d.Neg()} }
+
+// Add adds a sum of the same currency. It fails with ErrRange if the result has too many digits.
+func (t Total) Add(u Total) (Total, error) {
+	d, err := t.d.Add(u.d)
+	if err != nil {
+		return Total{}, ErrRange
+	}
+	return newTotal(d)
+}
+
+// Times is the sum n times over. It fails with ErrRange if the result has too many digits.
+func (t Total) Times(n int64) (Total, error) {
+	by, err := decimal.New(n, 0)
+	if err != nil {
+		return Total{}, ErrRange
+	}
+	d, err := t.d.Mul(by)
+	if err != nil {
+		return Total{}, ErrRange
+	}
+	return newTotal(d)
+}
+
+// cents is the sum in hundredths.
+func (t Total) cents() int64 {
+	cents := int64(t.d.Coef()) // at most 18 digits
+	if t.d.IsNeg() {
+		return -cents
+	}
+	return cents
+}
+
 // MarshalJSON prints a JSON number with exactly two decimals.
 func (t Total) MarshalJSON() ([]byte, error) { return []byte(t.String()), nil }
+
+// UnmarshalJSON reads a JSON number by its digits, as PostgreSQL prints a sum in JSON.
+func (t *Total) UnmarshalJSON(data []byte) error {
+	d, err := decimal.Parse(string(data))
+	if err != nil {
+		return ErrSyntax
+	}
+	u, err := newTotal(d)
+	if err != nil {
+		return err
+	}
+	*t = u
+	return nil
+}
 
 // ScanNumeric reads what sum(amount) gives. NULL, the sum of no rows, needs a *Total.
 func (t *Total) ScanNumeric(n pgtype.Numeric) error {

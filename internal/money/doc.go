@@ -1,5 +1,6 @@
-// Package money holds exact amounts, exact totals and currency codes. It knows nothing of accounts,
-// transactions or exchange rates: nothing here turns one currency into another.
+// Package money holds exact amounts, exact totals, what models cost, and currency codes. It knows
+// nothing of accounts, transactions or exchange rates: nothing here turns one currency into
+// another.
 //
 // The sign convention of the whole service is stated here and nowhere else: a positive amount is
 // money out (a purchase, a fee), a negative one is money in (a salary, a refund). Balances of

@@ -17,56 +17,6 @@ import (
 	"coffer/internal/pg"
 )
 
-// An Actor is the caller: every write is attributed to it, and it says what the call may do.
-type Actor struct {
-	Type  string // user, agent or system
-	ID    id.ID
-	Name  string
-	Scope Scope
-
-	Key     *id.ID // the API key that was used, if one was
-	Session *id.ID // the session that was used, if one was
-	Token   *id.ID // the access token that was used, if one was
-	// Member is the member who acts: the one who signed in, or the key's owner; nil for a key
-	// without an owner.
-	Member *id.ID
-	Role   string // of that member
-	// Proved says that the member of a session has proved their identity within the last minutes.
-	Proved bool
-	// Administers says that a person gave this agent's key the rights that are otherwise reserved
-	// for people.
-	Administers bool
-	// Bond is derived from the credential's text, which is stored nowhere. It encrypts what is kept
-	// for this caller alone.
-	Bond [32]byte
-}
-
-// The roles of members. A viewer may only read, and Op.Admin reserves some writes for admins.
-const (
-	RoleAdmin  = "admin"
-	RoleMember = "member"
-	RoleViewer = "viewer"
-)
-
-// credential identifies this caller's repeated calls. The next session of the same member has
-// another bond and counts as another caller.
-func (a Actor) credential() id.ID {
-	if a.Session != nil {
-		return *a.Session
-	}
-	if a.Token != nil { // so has the next token of a family
-		return *a.Token
-	}
-	return a.ID
-}
-
-// The types of actors.
-const (
-	User   = "user"
-	Agent  = "agent"
-	System = "system"
-)
-
 // A Surface is the interface that a call came through.
 type Surface string
 
@@ -79,15 +29,17 @@ const (
 
 // A Note says something about a result that its rows cannot say.
 type Note struct {
-	Code    string `json:"code" enum:"truncated"`
+	Code    string `json:"code" enum:"links_proposed,data_ends,stale,gap,no_balance,no_rate,uncategorized,truncated"`
 	Message string `json:"message" doc:"What it means and what to do"`
+	Count   *int64 `json:"count,omitempty" doc:"How many records it is about"`
+	See     string `json:"see,omitempty" doc:"What shows them: a route, tool or command"`
 }
 
 // Truncated is the note of a result that has no further pages and was cut to keep a tool's result
 // small.
 func Truncated() []Note {
-	return []Note{{"truncated", "more rows match than fit into one result, and this order has no further pages; give " +
-		"a limit, fewer fields or narrower filters"}}
+	return []Note{{Code: "truncated", Message: "more rows match than fit into one result, and this order has no " +
+		"further pages; give a limit, fewer fields or narrower filters"}}
 }
 
 // ToolBytes is the size at which a tool's page ends early, because a larger one would crowd the
@@ -108,6 +60,25 @@ type Call struct {
 	Words Surface
 	words Words
 	op    *Op
+	// changed is shared by the copies of a call that Acting makes.
+	changed *changed
+}
+
+// ChangeHeader is the response header with the id of the change that a call recorded.
+const ChangeHeader = "Coffer-Change"
+
+// A changed remembers the change that a call recorded in the journal.
+type changed struct {
+	by id.ID // the caller; changes of others that follow from the call do not count
+	id *id.ID
+}
+
+// Changed tells the call that ctx belongs to which change it recorded. The journal calls it, so
+// that every use case reports its change and none can forget to.
+func Changed(ctx context.Context, change id.ID) {
+	if c, ok := ctx.Value(callKey{}).(*Call); ok && c.changed != nil && c.changed.by == c.Actor.ID {
+		c.changed.id = &change
+	}
 }
 
 // An Answer is what an op returned, encoded for the surface.
@@ -115,6 +86,7 @@ type Answer struct {
 	Status   int    // 400 and above only for an error that an idempotency key stored
 	Body     []byte // JSON, or text for an op with TextOut; empty if Status says so
 	ETag     string // of a single record
+	Change   *id.ID // the change that the call recorded; nil if it recorded none
 	Sent     bool   // the body went to Call.Out
 	Replayed bool   // the stored answer of an earlier call with the same idempotency key
 	out      any    // what Body prints; nil for a stored answer
@@ -142,21 +114,33 @@ type Runner struct {
 // an *errs.Error that may be shown.
 func (r *Runner) Call(ctx context.Context, o *Op, c Call) (Answer, error) {
 	start := time.Now()
-	timeout := r.Timeout
-	if timeout == 0 {
-		timeout = 30 * time.Second
-	}
 	c.op = o
 	c.words = r.Words
+	c.changed = &changed{by: c.Actor.ID}
 	ctx = context.WithValue(ctx, callKey{}, &c)
-	answer, patience, err := r.guarded(ctx, timeout, o, &c)
-	err = Passing(r.suggest(ctx, o, c.Args, err))
+	answer, patience, err := r.guarded(ctx, r.timeout(), o, &c)
+	err = Passing(r.suggestSoon(ctx, o, c.Args, err))
 	face := errs.Public(r.Words.On(c.reader(), err), c.RequestID)
 	r.report(ctx, o, &c, answer, err, face, time.Since(start))
 	if face != nil {
 		return Answer{}, face
 	}
-	return o.await(ctx, answer, c.Surface, patience), nil
+	return o.Await(ctx, answer, c.Surface, patience), nil
+}
+
+// suggestSoon is suggest outside a transaction, where it can be broken off.
+func (r *Runner) suggestSoon(ctx context.Context, o *Op, args map[string]any, err error) error {
+	ctx, cancel := context.WithTimeout(ctx, time.Second)
+	defer cancel()
+	return r.suggest(ctx, r.DB, o, args, err)
+}
+
+// timeout is how long a call may take.
+func (r *Runner) timeout() time.Duration {
+	if r.Timeout == 0 {
+		return 30 * time.Second
+	}
+	return r.Timeout
 }
 
 // Passing turns temporary failures into errors that say so: a database that is unreachable, other
@@ -180,6 +164,7 @@ func (r *Runner) guarded(ctx context.Context, timeout time.Duration, o *Op, c *C
 	patience time.Duration, err error,
 ) {
 	stretch := timeout
+	timeout += o.Outside
 	if o.streams(c) {
 		timeout = longestStream
 	}
@@ -231,6 +216,7 @@ func (r *Runner) guarded(ctx context.Context, timeout time.Duration, o *Op, c *C
 	}
 	defer leave()
 	err = r.DB.InTx(ctx, func(tx pg.Tx) error {
+		c.changed.id = nil // of an attempt that was rolled back
 		if c.IdempotencyKey != "" {
 			answer, err = once(ctx, tx, o, c, args)
 			return err
@@ -240,6 +226,7 @@ func (r *Runner) guarded(ctx context.Context, timeout time.Duration, o *Op, c *C
 			return err
 		}
 		answer, err = o.answer(v, c.Surface)
+		answer.Change = c.changed.id
 		return err
 	})
 	return answer, patience, err
@@ -250,7 +237,10 @@ func (o *Op) Allows(a Actor) error {
 	if err := Allowed(o.Scope, a); err != nil {
 		return err
 	}
-	if o.Admin && o.Scope == Full && a.Role != "" && a.Role != RoleAdmin {
+	if o.Own && a.Session == nil {
+		return errs.New(errs.NotFound, "this address is for signed-in members, and this call has no session")
+	}
+	if o.AdminsOnly() && a.Role != "" && a.Role != RoleAdmin {
 		return errs.New(errs.Forbidden, "only an admin of the household may do this; ask an admin")
 	}
 	if err := o.forPeople(a); err != nil {
@@ -266,7 +256,7 @@ func (o *Op) Allows(a Actor) error {
 // sign-in. Callers without a session pass.
 func Proven(a Actor) error {
 	if a.Session != nil && !a.Proved {
-		return errs.New(errs.Forbidden,
+		return errs.New(errs.ProofRequired,
 			"this requires a sign-in within the last five minutes; sign in again at /login?again=1 and repeat the call")
 	}
 	return nil
@@ -283,6 +273,9 @@ func Allowed(need Scope, a Actor) error {
 	case need > a.Scope && a.Session != nil:
 		return errs.New(errs.InsufficientScope,
 			"your role may read everything but change nothing; ask an admin of the household for another role")
+	case need > a.Scope && a.Run != nil:
+		return errs.New(errs.InsufficientScope,
+			"this requires a workflow with scope full_access; this one may only read")
 	case need > a.Scope:
 		return errs.New(errs.InsufficientScope, "this requires a key with scope full_access; this key has %s", a.Scope)
 	}
@@ -314,6 +307,7 @@ func (o *Op) accept(c *Call) (input, time.Duration, error) {
 		return input{}, 0, err
 	}
 	patience := o.patience(args)
+	c.keyed(o, args)
 	body := o.lift(args)
 	b, err := json.Marshal(args)
 	if err != nil {

@@ -13,6 +13,8 @@ import (
 )
 
 // A body with a long text is read as any other one, whatever is in the text.
+//
+//test:sequential
 func TestParseFileObject(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(1, 2))

@@ -10,10 +10,12 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"time"
 	"unicode/utf8"
 
 	"coffer/internal/errs"
+	"coffer/internal/id"
 	"coffer/internal/pg"
 )
 
@@ -41,11 +43,33 @@ func cover(a Actor, key string) (cipher.AEAD, []byte, error) {
 	return aead, []byte(a.credential().String() + " " + key), nil
 }
 
+// keyName is the tool's argument that stands for the header of REST.
+const keyName = "idempotency_key"
+
+// Once gives the op's tool an idempotency key, as every POST has one over REST.
+func Once(o *Op) *Op {
+	most := MaxIdempotencyKey
+	o.toolIn = new(*o.input(Tool))
+	o.toolIn.Props = append(slices.Clone(o.toolIn.Props), Prop{Name: keyName, Schema: &Schema{
+		Type: "string", MaxLen: &most, Description: "Repeat a call with the same key, and it is done once",
+	}})
+	return o
+}
+
+// keyed removes the key from valid arguments and makes it the call's.
+func (c *Call) keyed(o *Op, args map[string]any) {
+	if key, ok := args[keyName].(string); ok && c.Surface == Tool && o.In.Prop(keyName) == nil {
+		c.IdempotencyKey = key
+		delete(args, keyName)
+	}
+}
+
 type storedAnswer struct {
 	Fingerprint []byte `db:"fingerprint"`
 	Status      int    `db:"status"`
 	ETag        string `db:"etag"`
 	Body        []byte `db:"body"`
+	Change      *id.ID `db:"change_id"`
 	Fresh       bool   `db:"fresh"`
 }
 
@@ -72,7 +96,7 @@ func once(ctx context.Context, tx pg.Tx, o *Op, c *Call, args input) (Answer, er
 			"the first call with this Idempotency-Key is still running; try again in a moment")
 	}
 	old, err := pg.One[storedAnswer](ctx, tx, `
-		select fingerprint, status, etag, body, created_at > now() - make_interval(secs => $3) as fresh
+		select fingerprint, status, etag, body, change_id, created_at > now() - make_interval(secs => $3) as fresh
 		from idempotency where actor_id = $1
 			and key = $2`, c.Actor.credential(), c.IdempotencyKey, IdempotencyWindow.Seconds())
 	switch {
@@ -88,6 +112,7 @@ func once(ctx context.Context, tx pg.Tx, o *Op, c *Call, args input) (Answer, er
 			return err
 		}
 		answer, err = o.answer(v, c.Surface)
+		answer.Change = c.changed.id
 		return err
 	})
 	refusal, refused := errors.AsType[*errs.Error](err)
@@ -105,14 +130,14 @@ func once(ctx context.Context, tx pg.Tx, o *Op, c *Call, args input) (Answer, er
 		return Answer{}, err
 	}
 	_, err = pg.Exec(ctx, tx, `
-		insert into idempotency (actor_id, key, fingerprint, status, etag, body)
-		values (@actor, @key, @fingerprint, @status, @etag, @body)
+		insert into idempotency (actor_id, key, fingerprint, status, etag, body, change_id)
+		values (@actor, @key, @fingerprint, @status, @etag, @body, @change)
 		on conflict (actor_id, key) do update set
 			fingerprint = excluded.fingerprint, status = excluded.status, etag = excluded.etag, body = excluded.body,
-				created_at = now()`,
+				change_id = excluded.change_id, created_at = now()`,
 		pg.Args{
 			"actor": c.Actor.credential(), "key": c.IdempotencyKey, "fingerprint": sum[:], "status": answer.Status,
-			"etag": answer.ETag, "body": aead.Seal(nil, nil, answer.Body, place),
+			"etag": answer.ETag, "change": answer.Change, "body": aead.Seal(nil, nil, answer.Body, place),
 		})
 	if err != nil {
 		return Answer{}, err
@@ -133,7 +158,7 @@ func (s storedAnswer) replay(c *Call, same bool) (Answer, error) {
 	if err != nil {
 		return Answer{}, fmt.Errorf("unseal stored response: %w", err)
 	}
-	return Answer{Status: s.Status, Body: body, ETag: s.ETag, Replayed: true}, nil
+	return Answer{Status: s.Status, Body: body, ETag: s.ETag, Change: s.Change, Replayed: true}, nil
 }
 
 // ForgetAnswers deletes stored answers that are past their window, one batch at most, and returns

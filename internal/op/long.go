@@ -80,9 +80,9 @@ func (o *Op) patience(args map[string]any) time.Duration {
 	return time.Duration(n) * time.Second
 }
 
-// await returns the latest answer after waiting for the work. A failed wait does not undo what was
-// accepted, so there is no error.
-func (o *Op) await(ctx context.Context, a Answer, s Surface, d time.Duration) Answer {
+// Await returns the latest answer after waiting for the work, which the caller has committed. A
+// failed wait does not undo what was accepted, so there is no error.
+func (o *Op) Await(ctx context.Context, a Answer, s Surface, d time.Duration) Answer {
 	if d == 0 || a.Status >= http.StatusBadRequest {
 		return a
 	}
@@ -96,9 +96,20 @@ func (o *Op) await(ctx context.Context, a Answer, s Surface, d time.Duration) An
 	if err != nil {
 		return a
 	}
-	now.Replayed = a.Replayed
+	now.Replayed, now.Change = a.Replayed, a.Change
 	if ended {
 		now.Status = http.StatusOK
 	}
 	return now
+}
+
+// ToolLimit gives the op's tool a default and a maximum of its own for its limit, because a model
+// reads less at once than a program.
+func ToolLimit(o *Op, usual, most int) *Op {
+	o.toolIn = new(*o.input(Tool))
+	o.toolIn.Props = slices.Clone(o.toolIn.Props)
+	limit := o.toolIn.Prop("limit")
+	limit.Schema = new(*limit.Schema)
+	limit.Max, limit.Default, limit.Nullable = &most, json.Number(strconv.Itoa(usual)), false
+	return o
 }

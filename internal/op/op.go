@@ -54,17 +54,26 @@ type Spec struct {
 	// People declares what agents may not do; zero if they may do everything.
 	People People
 
+	// Own: it is about the signed-in member's own records. Callers without a session get 404, and
+	// it is not a command, because commands have no session.
+	Own bool
 	// Heavy: a call may keep a core busy for seconds, so few run at one time, and fewer for one
 	// caller.
 	Heavy bool
 	// Whole: the tool's list has no cursor and is never cut, because the API promises so.
 	Whole bool
-	// Record: the answer is one record with an ETag, although it has no id.
+	// Record: the answer has an ETag, although it is not one record with an id. A list that is sent
+	// row by row has one only if it is short enough to be sent whole.
 	Record bool
 	// Seals: it stores a secret, which a server without an encryption key cannot do.
 	Seals bool
+	// Provided: it needs a provider or model to be configured, and fails with 422 without one.
+	Provided bool
 	// Destructive: the tool removes or merges something (even if it can be undone).
 	Destructive bool
+	// Outside is how long an outside service that the op asks may take, in addition to the call's
+	// own time.
+	Outside time.Duration
 	// TextIn is "field media/type": the raw body of that type fills that field; the other fields
 	// come from the query.
 	TextIn  string
@@ -85,7 +94,7 @@ type Op struct {
 	In, Out   *Schema
 	bodyField string
 	bodyType  string
-	record    bool // the answer is one record and has an ETag
+	record    bool // the answer has an ETag
 	toolOut   *Schema
 	shape     func(any) any // the tool's own shape of the answer; nil for the same
 	toolIn    *Schema       // the tool's own input; nil for the same
@@ -169,7 +178,10 @@ func (o *Op) Group() string {
 	return noun
 }
 
-// IsRecord reports whether the answer is one record, which has an ETag.
+// AdminsOnly reports whether among members only admins may run the op.
+func (o *Op) AdminsOnly() bool { return o.Admin && o.Scope == Full }
+
+// IsRecord reports whether the answer has an ETag: it is one record, or its Spec says so.
 func (o *Op) IsRecord() bool { return o.record }
 
 // ToolOut returns the schema of the tool's answer.

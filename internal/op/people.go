@@ -60,8 +60,8 @@ func (p People) Fields() []string {
 }
 
 // Bound reports whether declarations of People apply to the actor: it is an agent, and no person
-// gave its key the right to administer.
-func (a Actor) Bound() bool { return a.Type == Agent && !a.Administers }
+// gave its key the right to administer. A run has no key that could have it.
+func (a Actor) Bound() bool { return a.Type == Agent && (!a.Administers || a.Run != nil) }
 
 const dryRun = "dry_run"
 
@@ -122,7 +122,7 @@ func Owned(ctx context.Context, owner *id.ID, rule string) error {
 	return peopleOnly(a, rule)
 }
 
-// peopleOnly is the error of all these checks. An assistant cannot be given the right to
+// peopleOnly is the error of all these checks. An assistant or a run cannot be given the right to
 // administer, so its error does not mention it.
 func peopleOnly(a Actor, why string) error {
 	if a.Key == nil {

@@ -29,6 +29,10 @@ func (o *Op) ToolOutput() Tree {
 
 func inline(*Schema) string { return "" }
 
+// manyValues is beyond how many values an enumeration is left out of a tool: error codes would fill
+// the list.
+const manyValues = 30
+
 func (s *Schema) print(ref func(*Schema) string, lean, strict bool) Tree {
 	if s.Name != "" {
 		if r := ref(s); r != "" {
@@ -37,6 +41,15 @@ func (s *Schema) print(ref func(*Schema) string, lean, strict bool) Tree {
 				return Tree{{"anyOf", []Tree{t, {{"type", "null"}}}}}
 			}
 			return t
+		}
+	}
+	if s.Single && !lean {
+		list := *s
+		list.Single, list.Description = false, ""
+		return Tree{
+			{"description", s.Description}, {"anyOf", []Tree{
+				s.Items.print(ref, lean, strict), list.print(ref, lean, strict),
+			}},
 		}
 	}
 	t := Tree{}
@@ -52,7 +65,7 @@ func (s *Schema) print(ref func(*Schema) string, lean, strict bool) Tree {
 		format = "" // tools print ids short; line and file are our own words
 	}
 	t.Add("format", format)
-	if len(s.Enum) > 0 {
+	if len(s.Enum) > 0 && (!lean || len(s.Enum) <= manyValues) {
 		values := make([]any, 0, len(s.Enum)+1)
 		for _, e := range s.Enum {
 			values = append(values, e)

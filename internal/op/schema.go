@@ -46,6 +46,12 @@ type Schema struct {
 	Props     []Prop  // of an object, in the order of the struct
 	Values    *Schema // of a map
 	Unchecked bool    // only documented here; its reader validates it
+	Single    bool    // of an array: one string in place of a list is taken, as before it was a list
+	// Spelled are the components that show it in the OpenAPI document, itself first, if they say
+	// more than what is validated here.
+	Spelled []Member
+	// Whole is the whole record, if this is the part of it that a caller chose.
+	Whole *Schema
 }
 
 // A Prop is a named part of an object.
@@ -93,6 +99,7 @@ type nullable interface{ inner() reflect.Type }
 // known lists types whose JSON differs from what their Go kind suggests.
 var known = map[reflect.Type]Schema{
 	reflect.TypeFor[id.ID]():     {Type: "string", Format: "uuid"},
+	reflect.TypeFor[id.Key]():    {Type: "string", Example: "I0HKmjMnaXA"},
 	reflect.TypeFor[pg.Time]():   {Type: "string", Format: "date-time", Example: "2026-11-15T09:30:00.000000Z"},
 	reflect.TypeFor[pg.Date]():   {Type: "string", Format: "date", Example: "2026-11-15"},
 	reflect.TypeFor[pg.Moment](): {Type: "string", Format: momentFormat, Example: "2026-11-15"},
@@ -101,6 +108,9 @@ var known = map[reflect.Type]Schema{
 		Description: "Exact, two decimals; positive is money out",
 	},
 	reflect.TypeFor[money.Total]():     {Type: "number", Format: "decimal", Description: "Exact, two decimals"},
+	reflect.TypeFor[money.Micros]():    {Type: "number", Format: "decimal", Description: "Exact, up to six decimals"},
+	reflect.TypeFor[money.Rate]():      {Type: "number", Format: "decimal", Description: "Exact, up to nine decimals"},
+	reflect.TypeFor[money.Converted](): {Type: "number", Format: "decimal", Description: "An estimate, two decimals"},
 	reflect.TypeFor[text.Untrusted]():  {Type: "string"},
 	reflect.TypeFor[File]():            {Type: "string", Format: "file"},
 	reflect.TypeFor[json.RawMessage](): {},
@@ -113,6 +123,10 @@ const momentFormat = "moment"
 // A schemer states its schema itself: its parts follow from a list in the program and not from a
 // struct.
 type schemer interface{ Schema() *Schema }
+
+// A speller is a type whose component in the OpenAPI document says more than its schema: the type's
+// own component first, then those that it refers to.
+type speller interface{ Spell() []Member }
 
 // An enumerated type is a string that lists its values.
 type enumerated interface{ Enum() []string }
@@ -139,6 +153,15 @@ func schemaFor(t reflect.Type) *Schema {
 }
 
 func infer(t reflect.Type) *Schema {
+	s := inferPlain(t)
+	if own, ok := reflect.TypeAssert[speller](reflect.Zero(t)); ok && t.Kind() != reflect.Pointer {
+		s.Spelled = own.Spell()
+		s.Name = s.Spelled[0].Key
+	}
+	return s
+}
+
+func inferPlain(t reflect.Type) *Schema {
 	if s, ok := known[t]; ok {
 		return &s
 	}
@@ -233,6 +256,7 @@ func (s *Schema) addPart(t reflect.Type) {
 func (s *Schema) partial(keep string) *Schema {
 	p := *s
 	p.Name += "Fields"
+	p.Whole = s
 	p.Props = slices.Clone(s.Props)
 	for i := range p.Props {
 		p.Props[i].Required = slices.Contains(strings.Split(keep, ","), p.Props[i].Name)
@@ -270,7 +294,7 @@ func (s *Schema) describe(f reflect.StructField) {
 	if v := get("format"); v != "" {
 		one.Format = v
 	}
-	s.Screen = get("screen")
+	s.Screen, s.Single = get("screen"), get("single") != ""
 	s.Default, s.Example = literal(s, get("default")), literal(s, get("example"))
 }
 

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"coffer/internal/pg"
@@ -44,6 +45,21 @@ func StreamingIn[In, Row, Out any](s Spec, key string, wrap func([]Row) Out,
 		return wrap(rows), err
 	})
 	o.stream = streamOf(o, `{"`+key+`":[`, "]}", f)
+	return o
+}
+
+// StreamingText is Streaming for a text that is written part by part; the Spec's TextOut says of
+// which kind it is.
+func StreamingText[In any](s Spec, f func(context.Context, pg.Querier, In, func(string) error) error) *Op {
+	o := Reading(s, func(ctx context.Context, q pg.Querier, in In) (string, error) {
+		var b strings.Builder
+		err := f(ctx, q, in, func(part string) error {
+			b.WriteString(part)
+			return nil
+		})
+		return b.String(), err
+	})
+	o.stream = streamOf(o, "", "", f)
 	return o
 }
 
@@ -103,6 +119,7 @@ type outflow struct {
 	runner  *Runner
 	call    *Call
 	buffer  bytes.Buffer
+	text    bool // its parts are sent as they are
 	rows    int
 	sent    bool
 	leave   func() // gives back the place of a reader in the database
@@ -118,7 +135,9 @@ func (r *Runner) flow(ctx context.Context, o *Op, c *Call, args input, timeout t
 ) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	out := &outflow{runner: r, call: c, release: func() {}, leave: func() {}, timeout: timeout}
+	out := &outflow{
+		runner: r, call: c, text: o.TextOut != "", release: func() {}, leave: func() {}, timeout: timeout,
+	}
 	out.stall = time.AfterFunc(timeout, func() { cancel(context.DeadlineExceeded) })
 	defer func() {
 		out.stall.Stop()
@@ -138,7 +157,11 @@ func (r *Runner) flow(ctx context.Context, o *Op, c *Call, args input, timeout t
 	}
 	out.buffer.WriteString(o.stream.after)
 	if !out.sent {
-		return Answer{Status: o.Status, Body: out.buffer.Bytes()}, nil
+		answer := Answer{Status: o.Status, Body: out.buffer.Bytes()}
+		if o.record {
+			answer.ETag = etag(answer.Body)
+		}
+		return answer, nil
 	}
 	return Answer{Status: o.Status, Sent: true}, out.flush(ctx)
 }
@@ -147,14 +170,18 @@ func (f *outflow) add(ctx context.Context, row any) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	b, err := encode(row, false)
-	if err != nil {
-		return err
+	if part, ok := row.(string); ok && f.text {
+		f.buffer.WriteString(part)
+	} else {
+		b, err := encode(row, false)
+		if err != nil {
+			return err
+		}
+		if f.rows++; f.rows > 1 {
+			f.buffer.WriteByte(',')
+		}
+		f.buffer.Write(b)
 	}
-	if f.rows++; f.rows > 1 {
-		f.buffer.WriteByte(',')
-	}
-	f.buffer.Write(b)
 	if f.buffer.Len() < streamBuffer {
 		return nil
 	}

@@ -110,6 +110,10 @@ func (s *Schema) validateObject(v any, path string, faults *[]errs.Detail, add a
 	}
 	for _, p := range s.Props {
 		item, given := m[p.Name]
+		if one, ok := item.(string); ok && p.Single {
+			item = []any{one}
+			m[p.Name] = item
+		}
 		if given {
 			p.validate(item, at(p.Name), faults)
 		} else if p.Required {

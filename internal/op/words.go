@@ -5,7 +5,6 @@ import (
 	"errors"
 	"slices"
 	"strings"
-	"time"
 
 	"coffer/internal/errs"
 	"coffer/internal/pg"
@@ -40,18 +39,30 @@ func (w Words) On(s Surface, err error) error {
 	if !ok {
 		return err
 	}
-	return e.Worded(func(name string) string {
-		o := w[name]
-		switch {
-		case o == nil:
-			return ""
-		case s == Tool:
-			return o.Tool
-		case s == Command:
-			return o.Command()
-		}
-		return o.Method + " " + Prefix + o.Path
-	})
+	return e.Worded(func(name string) string { return w.name(s, name) })
+}
+
+// name returns what an op is called on a surface, or "" if the surface does not have it.
+func (w Words) name(s Surface, name string) string {
+	o := w[name]
+	switch {
+	case o == nil:
+		return ""
+	case s == Tool:
+		return o.Tool
+	case s == Command:
+		return o.Command()
+	}
+	return o.Method + " " + Prefix + o.Path
+}
+
+// See returns what an op is called on the surface of the call that ctx belongs to, for a note in an
+// answer. It is "" if that surface does not have the op.
+func See(ctx context.Context, name string) string {
+	if c, ok := ctx.Value(callKey{}).(*Call); ok {
+		return c.words.name(c.reader(), name)
+	}
+	return ""
 }
 
 // Command returns how the op is called on the command line, with its positional arguments.
@@ -90,17 +101,15 @@ type Candidate struct {
 }
 
 // suggest adds records with similar names to an error about a missing record.
-func (r *Runner) suggest(ctx context.Context, o *Op, args map[string]any, err error) error {
+func (r *Runner) suggest(ctx context.Context, q pg.Querier, o *Op, args map[string]any, err error) error {
 	e, ok := errors.AsType[*errs.Error](err)
 	if !ok || r.Candidates == nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(ctx, time.Second)
-	defer cancel()
 	if e.Lookup != "" && len(e.Details) == 0 { // the record that the call is about
 		for _, p := range slices.Backward(o.In.Props) {
 			if p.In == InPath {
-				if found := r.near(ctx, e.Lookup, wordsAt(args, p.Name)); len(found) > 0 {
+				if found := r.near(ctx, q, e.Lookup, wordsAt(args, p.Name)); len(found) > 0 {
 					e.Details = []errs.Detail{{
 						Field: p.Name, Code: "reference", Message: "there is no such record",
 						Lookup: e.Lookup, Suggestions: values(found),
@@ -114,7 +123,7 @@ func (r *Runner) suggest(ctx context.Context, o *Op, args map[string]any, err er
 	}
 	for i, d := range e.Details {
 		if d.Lookup != "" {
-			if found := r.near(ctx, d.Lookup, wordsAt(args, d.Field)); len(found) > 0 {
+			if found := r.near(ctx, q, d.Lookup, wordsAt(args, d.Field)); len(found) > 0 {
 				e.Details[i].Suggestions, e.Details[i].Message = values(found), meant(d.Message, found)
 				if len(e.Details) == 1 {
 					e.Message = meant(e.Message, found)
@@ -126,12 +135,12 @@ func (r *Runner) suggest(ctx context.Context, o *Op, args map[string]any, err er
 }
 
 // near returns the records of a kind that are close to the first word that names none.
-func (r *Runner) near(ctx context.Context, lookup string, given []string) []Candidate {
+func (r *Runner) near(ctx context.Context, q pg.Querier, lookup string, given []string) []Candidate {
 	look := r.Candidates[lookup]
 	if look == nil {
 		return nil
 	}
-	all, err := look(ctx, r.DB)
+	all, err := look(ctx, q)
 	if err != nil {
 		return nil // the error itself says enough
 	}

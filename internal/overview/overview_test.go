@@ -23,7 +23,7 @@ func TestOverviewAddsUpByCurrencyAndMonth(t *testing.T) {
 	t.Parallel()
 	db := pgtest.New(t)
 	books := ledger.New(db, filing.New(ledger.CategoryUser{}))
-	r := New(total.New(books))
+	r := New(total.New(books, account.New(db)), account.New(db))
 	ctx := op.WithActor(context.WithoutCancel(t.Context()), op.Actor{Type: op.System, Name: "test"})
 	for _, zone := range []string{"Pacific/Kiritimati", "Pacific/Pago_Pago", "UTC"} { // a day apart from each other
 		if _, err := db.Exec(ctx, `update setting set time_zone = $1`, zone); err != nil {
@@ -122,6 +122,14 @@ func TestOverviewAddsUpByCurrencyAndMonth(t *testing.T) {
 	}
 	if n := tag(`update transaction set deleted_at = now() where provider_id in ('1', '2')`); n != 5 {
 		t.Errorf("%d wait for review once one of them is deleted, not 5", n)
+	}
+	if p, err := r.Pulse(ctx, db, op.None{}); err != nil || p.ReviewCount != 5 {
+		t.Errorf("the pulse counts %d reviews, not 5: %v", p.ReviewCount, err)
+	}
+	for most, want := range map[int64]int64{4: 4, 5: 5, 6: 5} {
+		if n, err := reviews(ctx, db, most); err != nil || n != want {
+			t.Errorf("up to %d reviews: %d, not %d: %v", most, n, want, err)
+		}
 	}
 	var balances []string
 	for _, b := range o.Balances {

@@ -122,6 +122,7 @@ func Open(ctx context.Context, url string, o Options) (*DB, error) {
 		})
 		return nil
 	}
+	dropCancelled(cfg)
 	db, err := newDB(ctx, cfg)
 	if err != nil {
 		return nil, err
@@ -246,21 +247,24 @@ func TimedOut(err error) bool {
 	return ok && pe.Code == "57014"
 }
 
-// Away reports whether err means that PostgreSQL cannot be reached or is shutting down, rather than
-// that it refused something.
+// Away reports whether err means that PostgreSQL cannot be reached, is shutting down or has no room
+// for anybody, rather than that it refused something.
 func Away(err error) bool {
 	if pe, ok := errors.AsType[*pgconn.PgError](err); ok {
 		switch pe.Code {
-		case "57P01", "57P02", "57P03", "53300": // shutting down, crashed, starting up, too many connections
+		case "57P01", "57P02", "57P03": // shutting down, crashed, starting up
 			return true
 		}
-		return len(pe.Code) > 1 && pe.Code[:2] == "08"
+		// 53: it has no connection, memory, open file or space left for anybody at this moment
+		return len(pe.Code) > 1 && (pe.Code[:2] == "08" || pe.Code[:2] == "53")
 	}
 	if _, ok := errors.AsType[*pgconn.ConnectError](err); ok {
 		return true
 	}
 	if ne, ok := errors.AsType[net.Error](err); ok && ne.Timeout() {
-		return false // our own deadline, not the database's absence
+		// our own deadline is not the database's absence; one that nobody set is a broken
+		// connection
+		return !errors.Is(err, context.DeadlineExceeded)
 	}
 	// a crash resets connections on which something was still to be read
 	for _, cut := range []error{io.ErrUnexpectedEOF, net.ErrClosed, syscall.ECONNRESET, syscall.EPIPE} {

@@ -20,6 +20,7 @@ import (
 	"coffer/internal/pg/pgtest"
 	"coffer/internal/seal"
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 	"pgregory.net/rapid"
 )
 
@@ -192,6 +193,7 @@ func TestWhereRefusesMissingArguments(t *testing.T) {
 	new(pg.Where).And("a = $?")
 }
 
+//test:sequential
 func TestCursors(t *testing.T) {
 	t.Parallel()
 	db := pgtest.New(t)
@@ -364,9 +366,52 @@ func TestAway(t *testing.T) {
 			t.Errorf("a connection that was cut is not recognised: %v", cut)
 		}
 	}
+	for code, away := range map[string]bool{"53200": true, "53100": true, "53300": true, "57P01": true, "42P01": false} {
+		if err := fmt.Errorf("query: %w", &pgconn.PgError{Code: code}); pg.Away(err) != away {
+			t.Errorf("%s: away %t", code, !away)
+		}
+	}
+	timeout := fmt.Errorf("collect: %w", &net.OpError{Op: "read", Err: os.ErrDeadlineExceeded})
+	if !pg.Away(timeout) || pg.Away(errors.Join(timeout, context.DeadlineExceeded)) {
+		t.Error("a timeout that nobody asked for is taken for one of the call")
+	}
 	live := pgtest.New(t)
 	_, err = pg.Value[int](t.Context(), live, `select 1 / 0`)
 	if err == nil || pg.Away(err) || errors.Is(err, pg.ErrNoRow) {
 		t.Errorf("a refused statement looks like an absent server: %v", err)
+	}
+}
+
+// TestCancelledConnection cancels a call that has its whole answer, which the driver takes for a
+// success. The next call must not get its connection. The control is a call that is not cancelled.
+func TestCancelledConnection(t *testing.T) {
+	t.Parallel()
+	db, err := pg.Open(t.Context(), pgtest.EmptyURL(t), pg.Options{MaxConns: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	backend := func(cancelling bool) (pid int) {
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		rows, err := db.Query(ctx, `select pg_backend_pid()`)
+		if err != nil || !rows.Next() || rows.Scan(&pid) != nil {
+			t.Fatal(err, rows.Err())
+		}
+		if cancelling {
+			cancel()
+			time.Sleep(20 * time.Millisecond)
+		}
+		if rows.Next() || rows.Err() != nil {
+			t.Fatalf("the answer was not whole: %v", rows.Err())
+		}
+		return pid
+	}
+	first := backend(false)
+	if second := backend(true); second != first {
+		t.Fatalf("an ordinary call ended its connection: %d after %d", second, first)
+	}
+	if third := backend(false); third == first {
+		t.Error("the connection of a cancelled call is used again")
 	}
 }

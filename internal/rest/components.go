@@ -84,6 +84,16 @@ func (d *document) components() op.Tree {
 				{Key: "description", Value: "Identifies this version of the record"},
 				{Key: "schema", Value: text},
 			},
+		}, {
+			Key: "Change",
+			Value: op.Tree{
+				{
+					Key: "description",
+					Value: "The id of the change that the call recorded, with which it can be reverted; missing if " +
+						"it recorded none",
+				},
+				{Key: "schema", Value: op.Tree{{Key: "type", Value: "string"}, {Key: "format", Value: "uuid"}}},
+			},
 		}}},
 		{Key: "responses", Value: responses},
 		{Key: "schemas", Value: schemas},

@@ -18,9 +18,11 @@ import (
 const ContractVersion = "1.0.0"
 
 // Document returns the OpenAPI 3.1 description of ops and raw routes, the same for every build of
-// the same menu. groups describes each noun.
-func Document(ops []*op.Op, raw []Raw, groups map[string]string) op.Tree {
-	d := &document{schemas: map[string]op.Tree{}, shapes: map[string]string{}, statuses: map[int]bool{}}
+// the same menu. groups describes each noun, and results what jobs of each kind come to.
+func Document(ops []*op.Op, raw []Raw, groups map[string]string, results map[string][]*op.Schema) op.Tree {
+	d := &document{
+		schemas: map[string]op.Tree{}, shapes: map[string]string{}, statuses: map[int]bool{}, results: results,
+	}
 	paths := map[string]map[string]op.Tree{}
 	add := func(path, method string, t op.Tree) {
 		if paths[path] == nil {
@@ -82,25 +84,39 @@ type document struct {
 	schemas  map[string]op.Tree
 	shapes   map[string]string // what each schema has, to notice two of one name
 	statuses map[int]bool
+	results  map[string][]*op.Schema // of jobs, by kind
 }
 
 // ref names a struct's component and prints it on its first use.
 func (d *document) ref(s *op.Schema) string {
+	if s.Whole != nil { // its list says that fields narrows it
+		s = s.Whole
+	}
+	name := component(s.Name)
+	if len(s.Spelled) > 0 {
+		for _, m := range s.Spelled {
+			d.schemas[m.Key], _ = m.Value.(op.Tree)
+		}
+		return schemaPath + name
+	}
 	var shape strings.Builder
 	for _, p := range s.Props {
 		shape.WriteString(p.Name + " " + p.Type + " " + p.Schema.Name + "\n")
 	}
-	if prior, ok := d.shapes[s.Name]; ok && prior != shape.String() {
-		panic("rest: two shapes share the name " + s.Name)
+	if prior, ok := d.shapes[name]; ok && prior != shape.String() {
+		panic("rest: two shapes share the name " + name)
 	}
-	d.shapes[s.Name] = shape.String()
-	if _, done := d.schemas[s.Name]; !done {
-		d.schemas[s.Name] = nil // a place-holder, so that a shape met again while it is printed is a reference
+	d.shapes[name] = shape.String()
+	if _, done := d.schemas[name]; !done {
+		d.schemas[name] = nil // a place-holder, so that a shape met again while it is printed is a reference
 		plain := *s
 		plain.Nullable = false
-		d.schemas[s.Name] = plain.Inside(d.ref, false)
+		d.schemas[name] = plain.Inside(d.ref, false)
+		if name == jobComponent {
+			d.schemas[name] = d.job(d.schemas[name])
+		}
 	}
-	return "#/components/schemas/" + s.Name
+	return schemaPath + name
 }
 
 func (d *document) operation(o *op.Op) op.Tree {
@@ -111,10 +127,19 @@ func (d *document) operation(o *op.Op) op.Tree {
 	}
 	t.Add("description", describe(o))
 	t.Add("x-scope", o.Scope.String())
+	if o.AdminsOnly() {
+		t.Add("x-admin", true)
+	}
+	if o.Proof {
+		t.Add("x-proof", true)
+	}
 	t.Add("x-people", o.People.JSON())
 	t.Add("x-tool", o.Tool)
-	if o.Scope == op.Open {
+	switch {
+	case o.Scope == op.Open:
 		t = append(t, op.Member{Key: "security", Value: []op.Tree{}})
+	case o.Own:
+		t = append(t, op.Member{Key: "security", Value: []op.Tree{{{Key: "session", Value: []string{}}}}})
 	}
 	if params := d.parameters(o); len(params) > 0 {
 		t.Add("parameters", params)
@@ -134,6 +159,15 @@ func describe(o *op.Op) string {
 	case op.Open:
 		text += " Requires no key."
 	}
+	if o.Own {
+		text += " For signed-in members of every role; with a key the answer is 404."
+	}
+	if o.AdminsOnly() {
+		text += " Among members, only admins may do this."
+	}
+	if o.Proof {
+		text += " A session must have signed in within the last five minutes, else the error is PROOF_REQUIRED."
+	}
 	if rule := o.ForAgents(); rule != "" {
 		text += " " + strings.ToUpper(rule[:1]) + rule[1:] + ", unless their key may administer."
 	}
@@ -141,47 +175,6 @@ func describe(o *op.Op) string {
 		text += fmt.Sprintf(" Agents call it as the tool `%s`.", o.Tool)
 	}
 	return text
-}
-
-func (d *document) parameters(o *op.Op) []op.Tree {
-	var list []op.Tree
-	for _, p := range o.In.Props {
-		if p.In != op.InPath && p.In != op.InQuery {
-			continue
-		}
-		t := op.Tree{{Key: "name", Value: p.Name}, {Key: "in", Value: p.In}}
-		description := p.Description
-		if description == "" {
-			description = called(p.Name)
-		}
-		t.Add("description", description)
-		if p.Required {
-			t.Add("required", true)
-		}
-		if p.Type == "array" { // repeated, or comma-separated in one
-			t.Add("style", "form")
-			t.Add("explode", true)
-		}
-		s := *p.Schema
-		s.Description = ""
-		t.Add("schema", s.JSON(d.ref))
-		list = append(list, t)
-	}
-	header := func(name string) {
-		list = append(list, op.Tree{{Key: "$ref", Value: "#/components/parameters/" + name}})
-	}
-	if o.Replayable() {
-		header("IdempotencyKey")
-	}
-	switch o.Method {
-	case http.MethodPatch, http.MethodPut:
-		header("IfMatch")
-	case http.MethodGet:
-		if o.IsRecord() {
-			header("IfNoneMatch")
-		}
-	}
-	return list
 }
 
 func (d *document) body(o *op.Op) op.Tree {
@@ -208,11 +201,12 @@ func (d *document) body(o *op.Op) op.Tree {
 	if o.Method == http.MethodPatch {
 		printed.Add("minProperties", 1)
 	}
-	if prior, ok := d.schemas[fields.Name]; ok && fmt.Sprint(prior) != fmt.Sprint(printed) {
-		panic("rest: two bodies share the name " + fields.Name)
+	name := component(fields.Name)
+	if prior, ok := d.schemas[name]; ok && fmt.Sprint(prior) != fmt.Sprint(printed) {
+		panic("rest: two bodies share the name " + name)
 	}
-	d.schemas[fields.Name] = printed
-	ref := op.Tree{{Key: "$ref", Value: "#/components/schemas/" + fields.Name}}
+	d.schemas[name] = printed
+	ref := op.Tree{{Key: "$ref", Value: schemaPath + name}}
 	return op.Tree{{Key: "required", Value: required}, {
 		Key:   "content",
 		Value: op.Tree{{Key: "application/json", Value: op.Tree{{Key: "schema", Value: ref}}}},
@@ -221,9 +215,14 @@ func (d *document) body(o *op.Op) op.Tree {
 
 func (d *document) responses(o *op.Op) op.Tree {
 	ok := op.Tree{{Key: "description", Value: "Done"}}
+	var headers op.Tree
 	if o.IsRecord() {
-		ok.Add("headers", op.Tree{{Key: "ETag", Value: op.Tree{{Key: "$ref", Value: "#/components/headers/ETag"}}}})
+		headers.Add("ETag", op.Tree{{Key: "$ref", Value: "#/components/headers/ETag"}})
 	}
+	if o.Writes {
+		headers.Add(op.ChangeHeader, op.Tree{{Key: "$ref", Value: "#/components/headers/Change"}})
+	}
+	ok.Add("headers", headers)
 	switch {
 	case o.Status == http.StatusNoContent:
 	case o.TextOut != "":
@@ -261,10 +260,10 @@ func failuresOf(o *op.Op) []int {
 	if o.Scope != op.Open {
 		list = append(list, http.StatusUnauthorized, http.StatusTooManyRequests)
 	}
-	if o.Scope == op.Full {
+	if o.Scope == op.Full || o.Own && o.Writes {
 		list = append(list, http.StatusForbidden)
 	}
-	if strings.Contains(o.Path, "{") || o.Name == "key.me" {
+	if strings.Contains(o.Path, "{") || o.Own || o.Name == "key.me" {
 		list = append(list, http.StatusNotFound)
 	}
 	if o.Writes {
@@ -273,7 +272,7 @@ func failuresOf(o *op.Op) []int {
 	if o.Method != http.MethodGet { // a body, also where it only asks
 		list = append(list, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType)
 	}
-	if o.Seals && !o.Asks() {
+	if (o.Seals || o.Provided) && !o.Asks() {
 		list = append(list, http.StatusUnprocessableEntity)
 	}
 	if o.Asks() {
@@ -322,6 +321,12 @@ func (d *document) raw(r Raw) op.Tree {
 			{Key: "schema", Value: op.Tree{{Key: "type", Value: "string"}}},
 		})
 	}
+	missing := len(parameters) > 0
+	if r.Query != nil {
+		for _, p := range r.Query.Props {
+			parameters = append(parameters, d.parameter(p, op.InQuery))
+		}
+	}
 	if r.In != nil {
 		kind := jsonType
 		if r.Form {
@@ -335,6 +340,8 @@ func (d *document) raw(r Raw) op.Tree {
 	failures := append([]int{http.StatusBadRequest, http.StatusServiceUnavailable}, r.Refusals...)
 	if len(parameters) > 0 {
 		t.Add("parameters", parameters)
+	}
+	if missing {
 		failures = append(failures, http.StatusNotFound)
 	}
 	if r.Scope == op.Open {
@@ -411,8 +418,10 @@ type Papers struct {
 }
 
 // Print prints the descriptions of ops and routes.
-func Print(ops []*op.Op, raw []Raw, groups map[string]string, version string) (Papers, error) {
-	doc := Document(ops, raw, groups)
+func Print(ops []*op.Op, raw []Raw, groups map[string]string, results map[string][]*op.Schema, version string) (Papers,
+	error,
+) {
+	doc := Document(ops, raw, groups, results)
 	asJSON, err := json.MarshalIndent(doc, "", "  ")
 	if err != nil {
 		return Papers{}, fmt.Errorf("print the OpenAPI document: %w", err)
@@ -429,7 +438,7 @@ func Print(ops []*op.Op, raw []Raw, groups map[string]string, version string) (P
 func (s *Server) documents(mux *routes) {
 	papers := s.Papers
 	if papers == nil {
-		papers = sync.OnceValues(func() (Papers, error) { return Print(s.Ops, s.Raw, s.Groups, s.Version) })
+		papers = sync.OnceValues(func() (Papers, error) { return Print(s.Ops, s.Raw, s.Groups, nil, s.Version) })
 	}
 	serve := func(route, kind string, part func(Papers) []byte) {
 		mux.Handle(route, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {

@@ -42,6 +42,8 @@ type Raw struct {
 	Agents bool
 	// NoQuery: it takes no query parameters and rejects any.
 	NoQuery bool
+	// Query describes the query parameters; others are rejected. nil accepts any.
+	Query *op.Schema
 	// Resource: only access tokens issued for this address are accepted; "" accepts keys, sessions
 	// and tokens of the API.
 	Resource string
@@ -105,7 +107,7 @@ func (s *Server) Handler() (http.Handler, error) {
 	if err != nil {
 		return nil, err
 	}
-	return proxies.behind(s.entrance(mux)), nil
+	return proxies.behind(packing(s.entrance(mux))), nil
 }
 
 // entrance gives every request an id and every response its headers, and turns the mux's own plain
@@ -218,7 +220,7 @@ func (s *Server) serveOp(o *op.Op, gate *gate) http.Handler {
 		}
 		call := op.Call{
 			Actor: actor, Surface: op.REST, Args: args, RequestID: RequestID(r.Context()),
-			IfMatch: r.Header.Get("If-Match"), Words: reader(r),
+			IfMatch: unpackedTags(r.Header.Get("If-Match")), Words: reader(r),
 		}
 		if o.Replayable() {
 			call.IdempotencyKey = r.Header.Get("Idempotency-Key")
@@ -267,6 +269,9 @@ func (s *Server) serveRaw(raw Raw, gate *gate) http.Handler {
 		if err == nil && raw.NoQuery && len(given) > 0 {
 			err = errs.New(errs.ValidationError, "this address takes no query parameters; omit them")
 		}
+		if err == nil && raw.Query != nil {
+			err = raw.known(given)
+		}
 		if err != nil {
 			s.notFound(w, r, err)
 			return
@@ -287,15 +292,34 @@ func (s *Server) serveRaw(raw Raw, gate *gate) http.Handler {
 	})
 }
 
+// known rejects query parameters that the route does not have.
+func (raw Raw) known(given url.Values) error {
+	for name, values := range given {
+		switch {
+		case raw.Query.Prop(name) == nil:
+			return errs.Field(name, "unknown", "is not a query parameter of this address")
+		case len(values) > 1:
+			return errs.Field(name, "repeated", "must be given once")
+		}
+	}
+	return nil
+}
+
 func send(w http.ResponseWriter, r *http.Request, a op.Answer, produces string) {
 	h := w.Header()
+	if a.Change != nil {
+		h.Set(op.ChangeHeader, a.Change.String())
+	}
 	if a.Replayed {
 		h.Set("Idempotency-Replayed", "true")
 	}
 	if a.ETag != "" {
 		h.Set("ETag", a.ETag)
 		if seen := r.Header.Get("If-None-Match"); r.Method == http.MethodGet && seen != "" &&
-			op.Matches(seen, a.ETag, false) {
+			op.Matches(unpackedTags(seen), a.ETag, false) {
+			if packed := strings.TrimSuffix(a.ETag, `"`) + packedTag; strings.Contains(seen, packed) {
+				h.Set("ETag", packed)
+			}
 			w.WriteHeader(http.StatusNotModified)
 			return
 		}

@@ -18,11 +18,15 @@ const (
 	FieldUserID
 	FieldUserName
 	FieldTags
+	FieldDetail
+	FieldCurrency
 
 	// AllFields is what is known of a stored transaction.
-	AllFields = FieldTags<<1 - 1
+	AllFields = FieldCurrency<<1 - 1
 	// NameFields is what is known when only a merchant's text is.
 	NameFields = FieldName | FieldMerchantName
+	// WordingFields are the texts that a store can search.
+	WordingFields = NameFields | FieldDetail
 	// LiveFields show what earlier rules of the same pass did.
 	LiveFields = FieldCategory | FieldTags
 )
@@ -63,7 +67,7 @@ type field struct {
 }
 
 // fieldCount is how many fields there are.
-const fieldCount = 13
+const fieldCount = 15
 
 // fields is the table. A field's place in it is its index everywhere, and the exponent of its bit.
 var fields = [fieldCount]field{
@@ -101,6 +105,14 @@ var fields = [fieldCount]field{
 	},
 	{"user_name", FieldUserName, kindText, func(d *Draft) string { return d.UserName }, "that member's name"},
 	{"tags", FieldTags, kindTags, nil, "slugs of the tags, including what earlier rules of the pass added or removed"},
+	{
+		"detail", FieldDetail, kindText, func(d *Draft) string { return d.Detail },
+		"what the payment was for, as the bank passes it on; often empty",
+	},
+	{
+		"iso_currency_code", FieldCurrency, kindText, func(d *Draft) string { return d.Currency },
+		"the currency's code, such as EUR",
+	},
 }
 
 func fieldNamed(name string) (int, bool) {

@@ -56,7 +56,8 @@ func someTags(r *rand.Rand) []string {
 func genDraft(r *rand.Rand) rule.Draft {
 	return rule.Draft{
 		Facts: rule.Facts{
-			Name: phrase(r), MerchantName: phrase(r), CategoryPrimary: pick(r, modelWords),
+			Name: phrase(r), MerchantName: phrase(r), Detail: phrase(r),
+			Currency: pick(r, []string{"EUR", "USD"}), CategoryPrimary: pick(r, modelWords),
 			CategoryDetailed: pick(r, modelWords),
 			Provider:         pick(r, modelProviders), AccountName: pick(r, modelWords), UserName: pick(r, modelWords),
 			AccountID: pick(r, modelIDs[1:]), UserID: pick(r, modelIDs), Cents: genCents(r), Pending: r.IntN(2) == 0,

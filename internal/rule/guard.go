@@ -156,7 +156,7 @@ func (g *guard) literal(field int, s string, sure bool) {
 		return
 	}
 	cost := []int{30, 8, 3, 2}[min(len(s), 4)-1]
-	if !NameFields.Has(fields[field].bit) {
+	if !WordingFields.Has(fields[field].bit) {
 		cost += 20 // the same few texts over and over
 	}
 	g.add(atom{kind: atomLiteral, field: field, text: s, sure: sure}, cost)
@@ -164,7 +164,7 @@ func (g *guard) literal(field int, s string, sure bool) {
 
 func keyCost(f *field) int {
 	switch {
-	case NameFields.Has(f.bit):
+	case WordingFields.Has(f.bit):
 		return 1
 	case f.kind == kindTags:
 		return 4

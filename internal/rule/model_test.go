@@ -83,7 +83,8 @@ func modelLeaf(field, op string, value any, d *rule.Draft) bool {
 		return has(value) == (op == "contains")
 	}
 	s := map[string]string{
-		"name": d.Name, "merchant_name": d.MerchantName, "category_primary": d.CategoryPrimary,
+		"name": d.Name, "merchant_name": d.MerchantName, "detail": d.Detail, "iso_currency_code": d.Currency,
+		"category_primary":  d.CategoryPrimary,
 		"category_detailed": d.CategoryDetailed, "category": d.Category,
 		"provider": d.Provider, "account_id": d.AccountID, "account_name": d.AccountName, "user_id": d.UserID,
 		"user_name": d.UserName,
@@ -186,7 +187,10 @@ func modelRun(set []written, d rule.Draft, p rule.Pass) (rule.Draft, rule.Outcom
 	modelDifference(&out, start, d, last)
 	for i, a := range attempts {
 		if a.Fate == "" {
-			attempts[i].Fate = modelFate(a, start, d, last[a.Field+a.Tag].Rule == a.Rule)
+			prevails := last[a.Field+a.Tag].Rule
+			if attempts[i].Fate = modelFate(a, start, d, prevails == a.Rule); attempts[i].Fate == rule.Overridden {
+				attempts[i].By = prevails
+			}
 		}
 	}
 	if p.Trace {

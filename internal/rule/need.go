@@ -14,9 +14,9 @@ const (
 	NeedNone                   // nothing can match
 	NeedAnd                    // all of Of
 	NeedOr                     // one of Of
-	NeedText                   // the folded text of Field (name or merchant_name) contains Literal
+	NeedText                   // the folded text of Field (name, merchant_name or detail) contains Literal
 	NeedAmount                 // the amount lies between Low and High, in cents, both included
-	NeedOneOf                  // Field (account_id, user_id, provider or category), folded, is one of Values
+	NeedOneOf                  // Field (an id, provider, category or iso_currency_code), folded, is one of Values
 	NeedFlag                   // pending is Flag
 )
 
@@ -40,9 +40,9 @@ const MinLiteral = 3
 // Needs is what a draft must have for the tree to match it.
 func (t Tree) Needs() Need { return t.root.needs(false, AllFields) }
 
-// Needs is what a draft must have, at the start of a pass, for any rule of the set to match it in
-// the course of the pass.
-func (s *Set) Needs() Need {
+// NeedsOf is what a draft must have, at the start of a pass, for a rule of the set to match it in
+// the course of the pass: one of those, by index, that chosen reports. The others still run.
+func (s *Set) NeedsOf(chosen func(int) bool) Need {
 	usable := AllFields
 	for i := range s.rules {
 		for _, a := range s.rules[i].Actions {
@@ -51,9 +51,11 @@ func (s *Set) Needs() Need {
 			}
 		}
 	}
-	all := make([]Need, len(s.rules))
+	var all []Need
 	for i := range s.rules {
-		all[i] = s.rules[i].Conditions.root.needs(false, usable)
+		if chosen(i) {
+			all = append(all, s.rules[i].Conditions.root.needs(false, usable))
+		}
 	}
 	return either(all)
 }
@@ -99,7 +101,7 @@ func (l *leaf) needs(turned bool) Need {
 		return Need{}
 	case l.op.test == testIn:
 		return l.oneOf()
-	case !NameFields.Has(f.bit):
+	case !WordingFields.Has(f.bit):
 		return Need{}
 	case l.op.test == testContains:
 		return wanted(f.name, l.keys)
@@ -122,9 +124,9 @@ func (l *leaf) outside() Need {
 func (l *leaf) oneOf() Need {
 	f := &fields[l.field]
 	switch {
-	case NameFields.Has(f.bit):
+	case WordingFields.Has(f.bit):
 		return wanted(f.name, l.keys)
-	case f.kind == kindIdentity, f.kind == kindCategory, f.bit == FieldProvider:
+	case f.kind == kindIdentity, f.kind == kindCategory, f.bit == FieldProvider, f.bit == FieldCurrency:
 		values := slices.Clone(l.keys)
 		slices.Sort(values)
 		return Need{Kind: NeedOneOf, Field: f.name, Values: slices.Compact(values)}

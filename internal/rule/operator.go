@@ -111,3 +111,14 @@ func operatorsFor(k kind) []string {
 	}
 	return names
 }
+
+// Operators lists the names of all comparisons.
+func Operators() []string {
+	var names []string
+	for i := range operators {
+		if !slices.Contains(names, operators[i].name) {
+			names = append(names, operators[i].name)
+		}
+	}
+	return names
+}

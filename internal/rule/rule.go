@@ -15,6 +15,8 @@ type Rule struct {
 	Trigger    Trigger
 	Conditions Tree
 	Actions    []Action
+	// Recent rules do not match what was history when its account was made.
+	Recent bool
 }
 
 // before is the order of the pipeline.
@@ -74,4 +76,5 @@ type Attempt struct {
 	Effect
 	Field string // what it is about
 	Fate  Fate
+	By    int // if it was overridden, the index of the rule that prevailed
 }

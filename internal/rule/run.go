@@ -15,9 +15,9 @@ func (s *Set) Run(d *Draft, p Pass) Outcome {
 	r.begin(d, p)
 	fires := s.fires[p.Event]
 	for w := range sc.maybe {
-		ahead := ^uint64(0)
+		ahead, eligible := ^uint64(0), s.eligible(d, w)
 		for {
-			word := sc.maybe[w] & fires[w] & ahead // read again: a rule may have woken later ones
+			word := sc.maybe[w] & fires[w] & eligible & ahead // read again: a rule may have woken later ones
 			if word == 0 {
 				break
 			}
@@ -95,7 +95,7 @@ func (r *run) keep(field string, a *Action, already bool) {
 // note notes an action for the trace; without a fate the end of the pass decides it.
 func (r *run) note(field string, a *Action, fate Fate) {
 	if r.pass.Trace {
-		r.attempts = append(r.attempts, Attempt{said{r.rule, a}.effect(), field, fate})
+		r.attempts = append(r.attempts, Attempt{Effect: said{r.rule, a}.effect(), Field: field, Fate: fate})
 	}
 }
 
@@ -145,7 +145,7 @@ func (r *run) decide() {
 		return
 	}
 	type about struct{ field, tag string }
-	later := map[about]bool{}
+	last := map[about]int{} // the rule that prevails
 	for i := len(r.attempts) - 1; i >= 0; i-- {
 		a := &r.attempts[i]
 		if a.Fate != "" {
@@ -159,14 +159,17 @@ func (r *run) decide() {
 			so = slices.Contains(r.startTags, a.Tag) != a.Removed && slices.Contains(r.draft.Tags, a.Tag) != a.Removed
 		}
 		field := about{a.Field, a.Tag}
+		by, later := last[field]
 		switch {
 		case so:
 			a.Fate = AlreadySo
-		case later[field] && a.Field != AboutComment:
-			a.Fate = Overridden
+		case later && a.Field != AboutComment:
+			a.Fate, a.By = Overridden, by
 		default:
 			a.Fate = Applied
 		}
-		later[field] = true
+		if !later {
+			last[field] = a.Rule
+		}
 	}
 }

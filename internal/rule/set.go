@@ -17,6 +17,7 @@ type Set struct {
 	fires  [events][]uint64 // which rules take part, by event
 	always []uint64         // rules that must be evaluated for every transaction
 	surely []uint64         // those of them that match every transaction
+	recent []uint64         // rules that do not match history
 
 	scanned  []int // fields whose text goes through the automaton
 	literals *automaton
@@ -67,12 +68,15 @@ func Compile(rules []Rule) *Set {
 	s := &Set{rules: slices.Clone(rules), keyed: map[key][]posting{}}
 	slices.SortStableFunc(s.rules, before)
 	words := (len(rules) + 63) / 64
-	s.always, s.surely = make([]uint64, words), make([]uint64, words)
+	s.always, s.surely, s.recent = make([]uint64, words), make([]uint64, words), make([]uint64, words)
 	for e := range s.fires {
 		s.fires[e] = make([]uint64, words)
 	}
 	b := builder{set: s, patterns: map[string]int{}}
 	for i := range s.rules {
+		if s.rules[i].Recent {
+			s.recent[i>>6] |= 1 << (i & 63)
+		}
 		for e := range s.fires {
 			if s.rules[i].Trigger.fires(Event(e)) {
 				s.fires[e][i>>6] |= 1 << (i & 63)
@@ -122,6 +126,7 @@ func (s *Set) Match(d *Draft, known Fields, into []int) []int {
 	}
 	sc := s.scratch(d)
 	for w, word := range sc.maybe {
+		word &= s.eligible(d, w)
 		for ; word != 0; word &= word - 1 {
 			bit := bits.TrailingZeros64(word)
 			i := w<<6 | bit
@@ -140,11 +145,19 @@ func (s *Set) inTurn(d *Draft, known Fields, into []int) []int {
 	var v view
 	v.look(d)
 	for i := range s.rules {
-		if s.rules[i].Conditions.root.eval(&v, known) == True {
+		if s.eligible(d, i>>6)>>(i&63)&1 == 1 && s.rules[i].Conditions.root.eval(&v, known) == True {
 			into = append(into, i)
 		}
 	}
 	return into
+}
+
+// eligible returns those of 64 rules that may match the draft at all.
+func (s *Set) eligible(d *Draft, word int) uint64 {
+	if d.History {
+		return ^s.recent[word]
+	}
+	return ^uint64(0)
 }
 
 func (s *Set) scratch(d *Draft) *scratch {

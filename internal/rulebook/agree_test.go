@@ -72,6 +72,8 @@ func everyLeaf(r *rand.Rand, v ruletest.Vocabulary, n int) []map[string]any {
 // evaluation on what the test itself knows of the transactions: 100 rules, each alone, on 1,000
 // transactions. Each rule puts on a tag of its own, which no condition reads, so that all of them
 // can run together and none disturbs another.
+//
+//test:sequential
 func TestFiveWaysAgree(t *testing.T) {
 	t.Parallel()
 	sets := 1

@@ -11,6 +11,7 @@ import (
 	"coffer/internal/job"
 	"coffer/internal/journal"
 	"coffer/internal/ledger"
+	"coffer/internal/op"
 	"coffer/internal/pg"
 	"coffer/internal/rule"
 	"coffer/internal/ruleview"
@@ -21,7 +22,9 @@ const ApplyKind = "rule.apply"
 
 // Kinds are the jobs of the rulebook.
 func (b *Rulebook) Kinds() []job.Kind {
-	return []job.Kind{{Name: ApplyKind, Unit: "transactions", Work: b.work, Retries: 5}}
+	return []job.Kind{{Name: ApplyKind, Unit: "transactions", Work: b.work, Retries: 5, Results: []*op.Schema{
+		op.SchemaOf[Applied](), op.SchemaOf[Rehearsal](),
+	}}}
 }
 
 // ApplyRules is the input of Apply.
@@ -30,6 +33,7 @@ type ApplyRules struct {
 	Filter          *ledger.Filter `json:"filter,omitempty" doc:"Only these transactions: the filters of the transaction list"`
 	DryRun          bool           `json:"dry_run,omitempty" doc:"Report what would change and write nothing"`
 	OverwriteManual bool           `json:"overwrite_manual,omitempty" doc:"Also change what a person set"`
+	WithOthers      bool           `json:"with_others,omitempty" doc:"Run all enabled rules, and write only what those in rule_ids, which must be given, decide: where another rule overrides them, nothing changes"`
 }
 
 // ApplyRule is the input of ApplyOne.
@@ -38,6 +42,7 @@ type ApplyRule struct {
 	Filter          *ledger.Filter `json:"filter,omitempty" doc:"Only these transactions: the filters of the transaction list"`
 	DryRun          bool           `json:"dry_run,omitempty" doc:"Report what would change and write nothing"`
 	OverwriteManual bool           `json:"overwrite_manual,omitempty" doc:"Also change what a person set"`
+	WithOthers      bool           `json:"with_others,omitempty" doc:"Run all enabled rules, and write only what this one decides: where another rule overrides it, nothing changes"`
 }
 
 // ApplyAsAgent is the input of the tool apply_rules, which never overrules a person.
@@ -49,14 +54,24 @@ type ApplyAsAgent struct {
 
 // Apply takes on the job that applies rules to stored transactions.
 func (b *Rulebook) Apply(ctx context.Context, tx pg.Tx, in ApplyRules) (job.Job, error) {
+	if in.WithOthers && len(in.RuleIDs) == 0 {
+		return job.Job{}, errs.Field("with_others", "conflict",
+			"goes with rule_ids: name the rules whose decisions are written, or omit with_others to apply all of them")
+	}
 	rules, err := b.toApply(ctx, tx, in.RuleIDs)
 	if err != nil {
 		return job.Job{}, err
 	}
-	return b.enqueue(ctx, tx, application{
-		Rules: rules, Filter: in.Filter, DryRun: in.DryRun,
-		Overwrite: in.OverwriteManual,
-	})
+	a := application{Rules: rules, Filter: in.Filter, DryRun: in.DryRun, Overwrite: in.OverwriteManual}
+	if in.WithOthers {
+		for _, r := range rules {
+			a.Mine = append(a.Mine, r.ID)
+		}
+		if a.Rules, err = b.toApply(ctx, tx, nil); err != nil {
+			return job.Job{}, err
+		}
+	}
+	return b.enqueue(ctx, tx, a)
 }
 
 // ApplyOne is Apply for one rule.
@@ -67,7 +82,7 @@ func (b *Rulebook) ApplyOne(ctx context.Context, tx pg.Tx, in ApplyRule) (job.Jo
 	}
 	return b.Apply(ctx, tx, ApplyRules{
 		RuleIDs: []string{r.ID.String()}, Filter: in.Filter, DryRun: in.DryRun,
-		OverwriteManual: in.OverwriteManual,
+		OverwriteManual: in.OverwriteManual, WithOthers: in.WithOthers,
 	})
 }
 
@@ -80,6 +95,7 @@ func (b *Rulebook) ApplyAsAgent(ctx context.Context, tx pg.Tx, in ApplyAsAgent) 
 // next application, and no transaction meets half of a pipeline.
 type application struct {
 	Rules     []frozen       `json:"rules"`
+	Mine      []id.ID        `json:"mine,omitempty"` // of these, the rules whose decisions are written; none: all
 	Filter    *ledger.Filter `json:"filter,omitempty"`
 	DryRun    bool           `json:"dry_run,omitempty"`
 	Overwrite bool           `json:"overwrite_manual,omitempty"`
@@ -112,7 +128,14 @@ func (a application) pipeline() (*pipeline, error) {
 		}
 		rules[i], names[f.ID] = r, f.Name
 	}
-	return compile(rules, names), nil
+	p := compile(rules, names)
+	for _, u := range a.Mine {
+		if p.mine == nil {
+			p.mine = make(map[id.ID]bool, len(a.Mine))
+		}
+		p.mine[u] = true
+	}
+	return p, nil
 }
 
 // toApply are the rules that a caller named, or all that are enabled but the service's own: with
@@ -148,7 +171,7 @@ func (b *Rulebook) toApply(ctx context.Context, q pg.Querier, refs []string) ([]
 func (b *Rulebook) enqueue(ctx context.Context, tx pg.Tx, a application) (job.Job, error) {
 	if a.Filter != nil {
 		if _, _, err := b.books.Where(ctx, tx, *a.Filter); err != nil {
-			return job.Job{}, err
+			return job.Job{}, errs.Within("filter", err)
 		}
 	}
 	return b.jobs.Enqueue(ctx, tx, ApplyKind, a, job.Options{})
@@ -256,10 +279,16 @@ func (a *Applied) made(change *id.ID) {
 }
 
 func summary(a application) string {
-	if len(a.Rules) == 1 {
-		return "Applied rule " + a.Rules[0].ID.Short()
+	applied := a.Mine
+	if len(applied) == 0 {
+		for _, r := range a.Rules {
+			applied = append(applied, r.ID)
+		}
 	}
-	return fmt.Sprintf("Applied %d rules", len(a.Rules))
+	if len(applied) == 1 {
+		return "Applied rule " + applied[0].Short()
+	}
+	return fmt.Sprintf("Applied %d rules", len(applied))
 }
 
 // applyToLocked decides for transactions that a rule matched, and writes. What would change is
@@ -276,9 +305,9 @@ func (b *Rulebook) applyToLocked(ctx context.Context, tx pg.Tx, p *pipeline, ids
 	}
 	pass := rule.Pass{Event: rule.Retroactive, OverwriteManual: overwrite}
 	read := func(ids []id.ID) (verdicts []verdict, changing []id.ID, err error) {
-		err = l.Read(ctx, tx, `where t.id = any($1) and t.deleted_at is null
+		err = l.Read(ctx, tx, `where t.id = any($1) and t.deleted_at is null and `+journal.Ruled+`
 			order by t.id`, []any{ids}, func(s *ruleview.Stored) error {
-			if v := (verdict{s.ID, p.set.Run(&s.Draft, pass)}); v.changes() {
+			if v := (verdict{s.ID, p.own(p.set.Run(&s.Draft, pass))}); v.changes() {
 				verdicts, changing = append(verdicts, v), append(changing, v.id)
 			}
 			return nil
@@ -312,6 +341,7 @@ type scope struct {
 	lens  *ruleview.Lens
 	none  bool
 	size  int // of a batch
+	pass  rule.Pass
 }
 
 // manyNeeds is beyond how many conditions a superset is not asked for: reading is then cheaper than
@@ -319,11 +349,23 @@ type scope struct {
 const manyNeeds = 200
 
 func (b *Rulebook) scope(ctx context.Context, q pg.Querier, p *pipeline, a application) (*scope, error) {
-	l, err := ruleview.New(ctx, q, p.reads(), false)
+	return b.scopeFor(ctx, q, p, a, p.set.NeedsOf(p.decides))
+}
+
+// scopeFor is scope for rules with that need.
+func (b *Rulebook) scopeFor(ctx context.Context, q pg.Querier, p *pipeline, a application, need rule.Need) (*scope,
+	error,
+) {
+	// What people hold decides which of the rules that run with the deciding ones have an effect,
+	// and so what the deciding ones read. If all decide, one that matches is enough to look closer.
+	l, err := ruleview.New(ctx, q, p.reads(), p.mine != nil)
 	if err != nil {
 		return nil, err
 	}
-	s := &scope{reads: p.reads(), lens: l, size: b.size}
+	s := &scope{
+		reads: p.reads(), lens: l, size: b.size,
+		pass: rule.Pass{Event: rule.Retroactive, OverwriteManual: a.Overwrite},
+	}
 	var f ledger.Filter
 	if a.Filter != nil {
 		f = *a.Filter
@@ -331,11 +373,12 @@ func (b *Rulebook) scope(ctx context.Context, q pg.Querier, p *pipeline, a appli
 	f.Deleted = ""
 	where, none, err := b.books.Where(ctx, q, f)
 	if err != nil {
-		return nil, err
+		return nil, errs.Within("filter", err)
 	}
+	where.And(journal.Ruled)
 	s.meant, s.none = *where, none
 	s.could = s.meant.Clone()
-	if need := p.set.Needs(); leaves(need) <= manyNeeds {
+	if leaves(need) <= manyNeeds {
 		l.Narrow(&s.could, need, true)
 	}
 	return s, nil
@@ -377,7 +420,7 @@ func (s *scope) next(ctx context.Context, q pg.Querier, p *pipeline, after id.ID
 		func(t *ruleview.Stored) error {
 			n++
 			last = t.ID
-			if out := p.set.Run(&t.Draft, rule.Pass{Event: rule.Retroactive}); len(out.Hits) > 0 {
+			if out := p.set.Run(&t.Draft, s.pass); slices.ContainsFunc(out.Hits, p.decides) {
 				hits = append(hits, t.ID)
 			}
 			return nil

@@ -82,7 +82,7 @@ func (b *Rulebook) Create(ctx context.Context, tx pg.Tx, in CreateRules) (Made, 
 		return Made{}, err
 	}
 	out := Made{Rules: []MadeRule{}, Errors: []SpecError{}}
-	rules, err := b.sound(ctx, tx, in, &out)
+	rules, err := b.sound(ctx, tx, in.Rules, &out)
 	if err != nil {
 		return Made{}, err
 	}
@@ -111,9 +111,11 @@ func (b *Rulebook) Create(ctx context.Context, tx pg.Tx, in CreateRules) (Made, 
 }
 
 // sound reads the specs, returns the valid ones, and lists the others in out.
-func (b *Rulebook) sound(ctx context.Context, tx pg.Tx, in CreateRules, out *Made) ([]*newRule, error) {
+func (b *Rulebook) sound(ctx context.Context, q pg.Querier, specs []op.Deferred[RuleSpec], out *Made) ([]*newRule,
+	error,
+) {
 	var all []*newRule
-	for i, part := range in.Rules {
+	for i, part := range specs {
 		n := &newRule{index: i}
 		var err error
 		if n.RuleSpec, err = part.Read(); err != nil {
@@ -131,7 +133,7 @@ func (b *Rulebook) sound(ctx context.Context, tx pg.Tx, in CreateRules, out *Mad
 	for i := range all {
 		drafts[i] = &all[i].draftRule
 	}
-	if err := b.resolve(ctx, tx, drafts); err != nil {
+	if err := b.resolve(ctx, q, drafts); err != nil {
 		return nil, err
 	}
 	var fit []*newRule

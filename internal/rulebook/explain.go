@@ -1,6 +1,7 @@
 package rulebook
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"slices"
@@ -10,6 +11,7 @@ import (
 	"coffer/internal/ledger"
 	"coffer/internal/pg"
 	"coffer/internal/rule"
+	"coffer/internal/ruleview"
 	"coffer/internal/text"
 )
 
@@ -100,15 +102,32 @@ func (b *Rulebook) Explain(ctx context.Context, q pg.Querier, in ledger.Transact
 	return out, nil
 }
 
+// Categories returns the category that the rules would give each of the transactions if nothing had
+// filed it yet, by slug. A transaction that no rule files is left out.
+func (b *Rulebook) Categories(ctx context.Context, q pg.Querier, ids []id.ID) (map[id.ID]string, error) {
+	p, err := b.active(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	l, err := ruleview.New(ctx, q, rule.AllFields, true)
+	if err != nil {
+		return nil, err
+	}
+	out := map[id.ID]string{}
+	err = l.Read(ctx, q, `where t.id in (select unnest($1::uuid[]))`, []any{ids}, func(s *ruleview.Stored) error {
+		s.Draft.Category, s.Draft.HeldCategory = "", false
+		if e := p.set.Run(&s.Draft, rule.Pass{Event: rule.Retroactive}).Category; e != nil {
+			out[s.ID] = e.Value
+		}
+		return nil
+	})
+	return out, err
+}
+
 // attempt is the engine's attempt in the words of the interface.
 func attempt(a rule.Attempt) Attempt {
 	out := Attempt{Field: a.Field, Removes: a.Removed, Outcome: string(a.Fate)}
-	for _, v := range []string{a.Value, a.Tag, a.CounterpartyName, a.CounterpartyID} {
-		if v != "" {
-			out.Value = new(text.Prose(v, rule.MaxComment))
-			break
-		}
-	}
+	out.Value = prose(cmp.Or(a.Value, a.Tag, a.CounterpartyName, a.CounterpartyID))
 	return out
 }
 

@@ -29,6 +29,12 @@ func (b *Rulebook) ApplyWithin(ctx context.Context, tx pg.Tx, in ApplyRules) (Ap
 	return at.Applied, err
 }
 
+// Kept compiles the rules that are enabled, as q sees them, and returns what is kept for others.
+func (b *Rulebook) Kept(ctx context.Context, q pg.Querier) (any, error) {
+	_, err := b.active(ctx, q)
+	return b.kept.Load(), err
+}
+
 // Reach answers which transactions an application of stored rules finds, how many it looks at for
 // that, and writes nothing.
 func (b *Rulebook) Reach(ctx context.Context, q pg.Querier, refs ...string) (hits []id.ID, looked int, err error) {

@@ -80,7 +80,8 @@ func (r Rule) print(one func(any) ([]byte, error)) ([]byte, error) {
 	b := []byte{'{'}
 	v := reflect.ValueOf(r)
 	for i, name := range ruleFields {
-		if name == "" || r.fields&(1<<i) == 0 || name == "short_id" && r.ShortID == "" {
+		if name == "" || r.fields&(1<<i) == 0 || name == "short_id" && r.ShortID == "" ||
+			name == "record" && r.Record == nil {
 			continue
 		}
 		if len(b) > 1 {

@@ -183,6 +183,8 @@ func lawWorld(t *testing.T, seed uint64, n int) *world {
 
 // TestPrefilterLosesNothing holds what a preview and an application find, through wordings and what
 // the database is asked for first, against the evaluation of every transaction.
+//
+//test:sequential
 func TestPrefilterLosesNothing(t *testing.T) {
 	t.Parallel()
 	trees := 150

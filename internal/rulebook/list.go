@@ -5,7 +5,9 @@ import (
 	"fmt"
 	"strings"
 
+	"coffer/internal/conduct"
 	"coffer/internal/errs"
+	"coffer/internal/id"
 	"coffer/internal/op"
 	"coffer/internal/pg"
 )
@@ -34,7 +36,7 @@ type QueryRules struct {
 	OnlyUnused  bool    `json:"only_unused,omitempty" doc:"Only rules that never matched at sync"`
 	SortBy      *string `json:"sort_by,omitempty" enum:"priority,hit_count,last_hit_at,created_at,name" doc:"If omitted, rules come in execution order, with further pages; any other order has a single page"`
 	SortOrder   *string `json:"sort_order,omitempty" enum:"asc,desc" doc:"desc by default for hit_count, last_hit_at and created_at"`
-	Fields      string  `json:"fields,omitempty" maxLength:"1000" screen:"summary" doc:"Comma-separated fields, or summary or all; ids are always included"`
+	Fields      string  `json:"fields,omitempty" maxLength:"1000" screen:"summary" doc:"Comma-separated fields, or summary or all; ids are always included, and other fields are then left out"`
 	Limit       int     `json:"limit,omitempty" minimum:"1" maximum:"500" default:"50" doc:"Page size"`
 	Cursor      string  `json:"cursor,omitempty" doc:"next_cursor of the previous page, with the same filters"`
 }
@@ -95,7 +97,21 @@ func (b *Rulebook) Find(ctx context.Context, q pg.Querier, in QueryRules) (Rules
 	if err != nil {
 		return Rules{}, err
 	}
-	return out.fill(ctx, rows, in, fields, pager)
+	if out, err = out.fill(ctx, rows, in, fields, pager); err != nil {
+		return Rules{}, err
+	}
+	if fields&bits("record") == 0 || op.SurfaceOf(ctx) == op.Tool && !op.Given(ctx, "fields") {
+		return out, nil
+	}
+	ids := make([]id.ID, len(out.Rules))
+	for i, r := range out.Rules {
+		ids[i] = r.ID
+	}
+	records, err := conduct.OfRules(ctx, q, ids)
+	for i, r := range out.Rules {
+		out.Rules[i].Record = new(records[r.ID])
+	}
+	return out, err
 }
 
 // fill makes the page of the rows, one of which may be the sign that there are more.

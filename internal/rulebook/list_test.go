@@ -210,3 +210,40 @@ func TestRulesAreLimited(t *testing.T) {
 		t.Errorf("%d rules", total)
 	}
 }
+
+// Rules that only a transaction has are compiled for it and not kept for the others. Those that a
+// transaction reads and everyone has are kept, which is the control.
+func TestRulesOfATransactionAreNotKept(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	kept, err := w.rules.Kept(w.ctx, w.db)
+	if err != nil {
+		t.Fatal(err)
+	}
+	undone := errors.New("undone")
+	err = w.db.InTx(w.ctx, func(tx pg.Tx) error {
+		if _, err := tx.Exec(w.ctx, `update rulebook set version = gen_random_uuid()`); err != nil {
+			return err
+		}
+		if now, err := w.rules.Kept(w.ctx, tx); err != nil || now != kept {
+			t.Errorf("the rules of a transaction are kept: %v", err)
+		}
+		return undone
+	})
+	if !errors.Is(err, undone) {
+		t.Fatal(err)
+	}
+	if _, err := w.db.Exec(w.ctx, `update rulebook set version = gen_random_uuid()`); err != nil {
+		t.Fatal(err)
+	}
+	err = w.db.InTx(w.ctx, func(tx pg.Tx) error {
+		now, err := w.rules.Kept(w.ctx, tx)
+		if now == kept {
+			t.Error("new rules are not kept")
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,11 +1,13 @@
 package rulebook
 
 import (
+	"cmp"
 	"context"
 	"slices"
 
 	"coffer/internal/errs"
 	"coffer/internal/id"
+	"coffer/internal/journal"
 	"coffer/internal/money"
 	"coffer/internal/pg"
 	"coffer/internal/rule"
@@ -51,26 +53,31 @@ func (b *Rulebook) Preview(ctx context.Context, q pg.Querier, in PreviewRule) (P
 	}
 	var out Preview
 	var err error
-	if out.TotalScanned, err = pg.Value[int64](ctx, q, `select count(*) from transaction
-		where deleted_at is null`); err != nil {
+	if out.TotalScanned, err = pg.Value[int64](ctx, q, `select count(*) from transaction t
+		where deleted_at is null and `+journal.Ruled); err != nil {
 		return Preview{}, err
 	}
 	newest, err := b.search(ctx, q, d.tree, in.SampleSize, &out)
 	if err != nil {
 		return Preview{}, err
 	}
-	out.SampleMatches, err = pg.All[SampleMatch](ctx, q, `
+	out.SampleMatches, err = sampled(ctx, q, newest)
+	return out, err
+}
+
+// sampled describes matches.
+func sampled(ctx context.Context, q pg.Querier, newest []id.ID) ([]SampleMatch, error) {
+	return pg.All[SampleMatch](ctx, q, `
 		select t.id as transaction_id, t.date, t.amount, t.currency, d.name, t.category_primary, c.slug as category_slug
 		from transaction t join descriptor d on d.id = t.descriptor_id left join category c on c.id = t.category_id
 		where t.id = any($1) order by t.date desc, t.id desc`, newest)
-	return out, err
 }
 
 // search counts what the tree matches and returns the newest matches.
 func (b *Rulebook) search(ctx context.Context, q pg.Querier, t rule.Tree, size int, out *Preview) ([]id.ID, error) {
 	if t.MatchesAll() {
 		out.MatchCount = out.TotalScanned
-		return pg.Values[id.ID](ctx, q, `select id from transaction where deleted_at is null
+		return pg.Values[id.ID](ctx, q, `select id from transaction t where deleted_at is null and `+journal.Ruled+`
 			order by date desc, id desc limit $1`, size)
 	}
 	w, err := ruleview.Words(ctx, q, t)
@@ -86,7 +93,7 @@ func (b *Rulebook) search(ctx context.Context, q pg.Querier, t rule.Tree, size i
 	}
 	l.Dated = true
 	where := &pg.Where{}
-	where.And("t.deleted_at is null")
+	where.And("t.deleted_at is null and " + journal.Ruled)
 	if !w.All {
 		where.And("t.descriptor_id = any($?)", append(w.Sure, w.Maybe...))
 	}
@@ -114,20 +121,24 @@ func (b *Rulebook) worded(ctx context.Context, q pg.Querier, sure []int32, size 
 		return nil, nil
 	}
 	var err error
-	out.MatchCount, err = pg.Value[int64](ctx, q, `select count(*) from transaction
-		where descriptor_id = any($1) and deleted_at is null`, sure)
+	out.MatchCount, err = pg.Value[int64](ctx, q, `
+		select (select count(*) from transaction where descriptor_id = any($1) and deleted_at is null)
+			- (select count(*) from transaction t where descriptor_id = any($1) and deleted_at is null
+				and `+journal.Divided+`)`, sure)
 	if err != nil {
 		return nil, err
 	}
 	if len(sure) > fewWordings {
 		return pg.Values[id.ID](ctx, q, `
-			select id from transaction where (descriptor_id = any($1)) is true and deleted_at is null
+			select id from transaction t where (descriptor_id = any($1)) is true and deleted_at is null
+				and `+journal.Ruled+`
 				order by date desc, id desc limit $2`, sure, size)
 	}
 	return pg.Values[id.ID](ctx, q, `
 		select x.id from unnest($1::int[]) v (id)
 		cross join lateral (select t.ID, t.date from transaction t
-			where t.descriptor_id = v.id and t.deleted_at is null order by t.date desc, t.id desc limit $2) x
+			where t.descriptor_id = v.id and t.deleted_at is null and `+journal.Ruled+`
+			order by t.date desc, t.id desc limit $2) x
 		order by x.date desc, x.id desc limit $2`, sure, size)
 }
 
@@ -153,9 +164,14 @@ func (s *sample) offer(d dated) {
 	if len(s.newest) == s.size && newer(d, s.newest[s.size-1]) >= 0 {
 		return
 	}
-	at, _ := slices.BinarySearchFunc(s.newest, d, newer)
-	s.newest = slices.Insert(s.newest, at, d)
-	s.newest = s.newest[:min(len(s.newest), s.size)]
+	s.newest = insertFirst(s.newest, d, s.size, newer)
+}
+
+// insertFirst puts one into a sorted list behind its equals, and keeps the first few.
+func insertFirst[T any](list []T, one T, most int, order func(a, b T) int) []T {
+	at, _ := slices.BinarySearchFunc(list, one, func(a, b T) int { return cmp.Or(order(a, b), -1) })
+	list = slices.Insert(list, at, one)
+	return list[:min(len(list), most)]
 }
 
 func (s *sample) ids() []id.ID {

@@ -1,6 +1,7 @@
 package rulebook
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -8,6 +9,7 @@ import (
 	"coffer/internal/errs"
 	"coffer/internal/id"
 	"coffer/internal/job"
+	"coffer/internal/journal"
 	"coffer/internal/money"
 	"coffer/internal/pg"
 	"coffer/internal/rule"
@@ -48,6 +50,14 @@ type Rehearsed struct {
 	After         *text.Untrusted `json:"after" doc:"Slug of a category or tag, id or name of a counterparty; null for none"`
 	RuleID        id.ID           `json:"rule_id"`
 	RuleName      string          `json:"rule_name"`
+	OverriddenBy  *RulePrevailing `json:"overridden_by,omitempty" doc:"The later rule that wins"`
+}
+
+// A RulePrevailing is the rule that had the last word on a field.
+type RulePrevailing struct {
+	RuleID *id.ID `json:"rule_id" doc:"Null for a rule that is not saved"`
+	Index  *int   `json:"index" doc:"Its index in rules, from 0; null for a saved rule"`
+	Name   string `json:"name"`
 }
 
 // shown is how many rows of each bucket are in the result.
@@ -98,15 +108,28 @@ func (b *Rulebook) rehearse(ctx context.Context, run *job.Run, p *pipeline, a ap
 	return out, b.describe(ctx, out)
 }
 
+// A face is what people need to recognise a transaction.
+type face struct {
+	ID       id.ID          `db:"id"`
+	Date     pg.Date        `db:"date"`
+	Amount   money.Amount   `db:"amount"`
+	Currency money.Currency `db:"currency"`
+	Name     text.Untrusted `db:"name"`
+}
+
+func faces(ctx context.Context, q pg.Querier, ids []id.ID) (map[id.ID]face, error) {
+	rows, err := pg.All[face](ctx, q, `
+		select t.id, t.date, t.amount, t.currency, d.name from transaction t
+			join descriptor d on d.id = t.descriptor_id where t.id = any($1)`, ids)
+	known := make(map[id.ID]face, len(rows))
+	for _, r := range rows {
+		known[r.ID] = r
+	}
+	return known, err
+}
+
 // describe fills in what people need to recognise the transactions of the rows that are kept.
 func (b *Rulebook) describe(ctx context.Context, out *Rehearsal) error {
-	type row struct {
-		ID       id.ID          `db:"id"`
-		Date     pg.Date        `db:"date"`
-		Amount   money.Amount   `db:"amount"`
-		Currency money.Currency `db:"currency"`
-		Name     text.Untrusted `db:"name"`
-	}
 	var ids []id.ID
 	buckets := [][]Rehearsed{out.Changes, out.AlreadySo, out.Held, out.Overridden}
 	for _, bucket := range buckets {
@@ -114,15 +137,9 @@ func (b *Rulebook) describe(ctx context.Context, out *Rehearsal) error {
 			ids = append(ids, r.TransactionID)
 		}
 	}
-	rows, err := pg.All[row](ctx, b.db, `
-		select t.id, t.date, t.amount, t.currency, d.name from transaction t
-			join descriptor d on d.id = t.descriptor_id where t.id = any($1)`, ids)
+	known, err := faces(ctx, b.db, ids)
 	if err != nil {
 		return err
-	}
-	known := make(map[id.ID]row, len(rows))
-	for _, r := range rows {
-		known[r.ID] = r
 	}
 	for _, bucket := range buckets {
 		for i := range bucket {
@@ -139,13 +156,13 @@ func (b *Rulebook) consider(ctx context.Context, p *pipeline, ids []id.ID, overw
 	if err != nil {
 		return err
 	}
-	return l.Read(ctx, b.db, `where t.id = any($1) and t.deleted_at is null
+	return l.Read(ctx, b.db, `where t.id = any($1) and t.deleted_at is null and `+journal.Ruled+`
 		order by t.id`, []any{ids}, func(s *ruleview.Stored) error {
 		before := start{s.Draft.Category, s.Draft.Tags}
-		v := verdict{s.ID, p.set.Run(&s.Draft, rule.Pass{
+		v := verdict{s.ID, p.own(p.set.Run(&s.Draft, rule.Pass{
 			Event: rule.Retroactive, OverwriteManual: overwrite,
 			Trace: true,
-		})}
+		}))}
 		if v.changes() {
 			out.Changed++
 		}
@@ -165,27 +182,45 @@ type start struct {
 func rehearsed(p *pipeline, s *ruleview.Stored, before start, a rule.Attempt) Rehearsed {
 	r := p.set.Rules()[a.Rule]
 	out := Rehearsed{TransactionID: s.ID, Field: a.Field, RuleID: r.ID, RuleName: p.names[r.ID]}
-	was, becomes := "", attempt(a).Value
+	out.Before, out.After = prose(before.of(s, a)), prose(wanted(a))
+	if a.Fate == rule.Overridden {
+		by := p.set.Rules()[a.By].ID
+		out.OverriddenBy = &RulePrevailing{RuleID: &by, Name: p.names[by]}
+	}
+	return out
+}
+
+// of is the value before the pass of the field that an attempt is about; "" for none.
+func (b start) of(s *ruleview.Stored, a rule.Attempt) string {
 	switch a.Field {
 	case rule.AboutCategory:
-		was = before.category
+		return b.category
 	case rule.AboutCounterparty:
 		if s.Counterparty != nil {
-			was = s.Counterparty.String()
+			return s.Counterparty.String()
 		}
 	case rule.AboutTag:
-		if slices.Contains(before.tags, a.Tag) {
-			was = a.Tag
-		}
-		if a.Removed {
-			becomes = nil
+		if slices.Contains(b.tags, a.Tag) {
+			return a.Tag
 		}
 	}
-	if was != "" {
-		out.Before = new(text.Prose(was, rule.MaxComment))
+	return ""
+}
+
+// wanted is the value that an attempt is for; "" for none.
+func wanted(a rule.Attempt) string {
+	if a.Field == rule.AboutTag && a.Removed {
+		return ""
 	}
-	out.After = becomes
-	return out
+	return cmp.Or(a.Value, a.Tag, a.CounterpartyName, a.CounterpartyID)
+}
+
+// prose is a value for a reader, nil for none.
+func prose(value string) *text.Untrusted {
+	if value == "" {
+		return nil
+	}
+	return new(text.Prose(value, rule.MaxComment))
 }
 
 // put counts a row, and keeps it if it is among the first of its bucket.

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync/atomic"
 
+	"coffer/internal/conduct"
 	"coffer/internal/errs"
 	"coffer/internal/filing"
 	"coffer/internal/id"
@@ -187,25 +188,26 @@ func (a Action) ShortJSON() ([]byte, error) {
 
 // A Rule is what the household wants done with transactions that match.
 type Rule struct {
-	ID                  id.ID      `json:"id"`
-	ShortID             string     `json:"short_id,omitempty" required:"true"`
-	Name                string     `json:"name"`
-	Conditions          Conditions `json:"conditions" doc:"A leaf {field, op, value}, or and, or, not; {} matches every transaction"`
-	Actions             []Action   `json:"actions"`
-	Trigger             string     `json:"trigger" enum:"on_create,on_change,always"`
-	CategorySlug        string     `json:"category_slug" doc:"Slug that its set_category action sets; empty without one"`
-	CategoryDisplayName string     `json:"category_display_name"`
-	Priority            int        `json:"priority" doc:"0 to 1000; lower runs first"`
-	Enabled             bool       `json:"enabled" doc:"false once it has expired"`
-	HitCount            int64      `json:"hit_count" doc:"Transactions it has matched at sync since it was created"`
-	LastHitAt           *pg.Time   `json:"last_hit_at"`
-	IsSystem            bool       `json:"is_system" doc:"Built in: it can be disabled but not changed or deleted"`
-	CreatedByType       string     `json:"created_by_type" enum:"user,agent,system"`
-	CreatedByID         id.ID      `json:"created_by_id" format:"line" doc:"Empty for the built-in rule"`
-	CreatedByName       string     `json:"created_by_name"`
-	CreatedAt           pg.Time    `json:"created_at"`
-	UpdatedAt           pg.Time    `json:"updated_at"`
-	ExpiresAt           *pg.Time   `json:"expires_at" format:"line" doc:"When it expires; empty for never"`
+	ID                  id.ID           `json:"id"`
+	ShortID             string          `json:"short_id,omitempty" required:"true"`
+	Name                string          `json:"name"`
+	Conditions          Conditions      `json:"conditions" doc:"A leaf {field, op, value}, or and, or, not; {} matches every transaction"`
+	Actions             []Action        `json:"actions"`
+	Trigger             string          `json:"trigger" enum:"on_create,on_change,always"`
+	CategorySlug        string          `json:"category_slug" doc:"Slug that its set_category action sets; empty without one"`
+	CategoryDisplayName string          `json:"category_display_name"`
+	Priority            int             `json:"priority" doc:"0 to 1000; lower runs first"`
+	Enabled             bool            `json:"enabled" doc:"false once it has expired"`
+	HitCount            int64           `json:"hit_count" doc:"Transactions it has matched at sync since it was created"`
+	LastHitAt           *pg.Time        `json:"last_hit_at"`
+	IsSystem            bool            `json:"is_system" doc:"Built in: it can be disabled but not changed or deleted"`
+	CreatedByType       string          `json:"created_by_type" enum:"user,agent,system"`
+	CreatedByID         id.ID           `json:"created_by_id" format:"line" doc:"Empty for the built-in rule"`
+	CreatedByName       string          `json:"created_by_name"`
+	CreatedAt           pg.Time         `json:"created_at"`
+	UpdatedAt           pg.Time         `json:"updated_at"`
+	ExpiresAt           *pg.Time        `json:"expires_at" format:"line" doc:"When it expires; empty for never"`
+	Record              *conduct.Record `json:"record,omitempty" doc:"What became of its decisions; only in lists, and for a tool only if fields names it"`
 	fields              fieldSet
 }
 
@@ -289,10 +291,15 @@ const lister = "{rule.list} lists them"
 
 // Get returns one rule.
 func (b *Rulebook) Get(ctx context.Context, q pg.Querier, in Ref) (Rule, error) {
+	r, err := get(ctx, q, in.ID)
+	return r, pg.Found(err, "rule", lister)
+}
+
+func get(ctx context.Context, q pg.Querier, ref string) (Rule, error) {
 	r, err := pg.One[row](ctx, q, ruleRows+` where r.deleted_at is null
-		and (r.id = $1 or r.short_id = $2)`, pg.RefTo(in.ID).IDArgs()...)
+		and (r.id = $1 or r.short_id = $2)`, pg.RefTo(ref).IDArgs()...)
 	if err != nil {
-		return Rule{}, pg.Found(err, "rule", lister)
+		return Rule{}, err
 	}
 	return r.rule()
 }

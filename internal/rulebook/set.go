@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"time"
 
 	"coffer/internal/id"
@@ -13,8 +14,32 @@ import (
 
 // A pipeline is rules that run together, compiled.
 type pipeline struct {
-	set   *rule.Set
-	names map[id.ID]string
+	set     *rule.Set
+	names   map[id.ID]string
+	mine    map[id.ID]bool // the rules whose decisions count; nil for all
+	version id.ID          // of the rules, if these are all that are enabled
+}
+
+// decides reports whether what a rule of the set, by its index, wants is to happen. The others run
+// with it, because it may read what they set, or be overruled by them.
+func (p *pipeline) decides(i int) bool { return p.mine == nil || p.mine[p.set.Rules()[i].ID] }
+
+// own leaves of an outcome what the deciding rules want.
+func (p *pipeline) own(o rule.Outcome) rule.Outcome {
+	if p.mine == nil {
+		return o
+	}
+	others := func(e rule.Effect) bool { return !p.decides(e.Rule) }
+	if o.Category != nil && others(*o.Category) {
+		o.Category = nil
+	}
+	if o.Counterparty != nil && others(*o.Counterparty) {
+		o.Counterparty = nil
+	}
+	o.Tags, o.Comments = slices.DeleteFunc(o.Tags, others), slices.DeleteFunc(o.Comments, others)
+	o.Hits = slices.DeleteFunc(o.Hits, func(i int) bool { return !p.decides(i) })
+	o.Attempts = slices.DeleteFunc(o.Attempts, func(a rule.Attempt) bool { return !p.decides(a.Rule) })
+	return o
 }
 
 // A compiled is the pipeline of one version of the rules. It decides nothing: the database says
@@ -42,13 +67,19 @@ type loaded struct {
 	Priority   int      `db:"priority"`
 	ExpiresAt  *pg.Time `db:"expires_at"`
 	CreatedAt  pg.Time  `db:"created_at"`
+	IsSystem   bool     `db:"is_system"`
 }
 
-const loadedColumns = `r.id, r.name, r.conditions, r.actions, r.trigger, r.priority, r.expires_at, r.created_at`
+const loadedColumns = `r.id, r.name, r.conditions, r.actions, r.trigger, r.priority, r.expires_at, r.created_at,
+	r.is_system`
 
 // rule is the stored rule as the engine takes it.
 func (l loaded) rule() (rule.Rule, error) {
-	r := rule.Rule{ID: l.ID, Priority: l.Priority, CreatedAt: l.CreatedAt.Time(), Trigger: rule.Trigger(l.Trigger)}
+	// The built-in rule asks for a review of what is new, and an account may say since when.
+	r := rule.Rule{
+		ID: l.ID, Priority: l.Priority, CreatedAt: l.CreatedAt.Time(), Trigger: rule.Trigger(l.Trigger),
+		Recent: l.IsSystem,
+	}
 	if err := json.Unmarshal(l.Conditions, &r.Conditions); err != nil {
 		return r, fmt.Errorf("stored conditions of rule %s: %w", l.ID, err)
 	}
@@ -79,8 +110,12 @@ func (b *Rulebook) active(ctx context.Context, q pg.Querier) (*pipeline, error) 
 	type state struct {
 		Version id.ID   `db:"version"`
 		Now     pg.Time `db:"now"`
+		Settled bool    `db:"settled"`
 	}
-	now, err := pg.One[state](ctx, q, `select version, clock_timestamp() as now from rulebook`)
+	// A version that this transaction wrote itself is no older than the transaction. It may never
+	// be there for anyone else, and must not evict the one that all others use.
+	now, err := pg.One[state](ctx, q, `select version, clock_timestamp() as now, age(xmin) > 0 as settled
+		from rulebook`)
 	if err != nil {
 		return nil, fmt.Errorf("read the rules' version: %w", err)
 	}
@@ -89,7 +124,9 @@ func (b *Rulebook) active(ctx context.Context, q pg.Querier) (*pipeline, error) 
 		if c, err = load(ctx, q); err != nil {
 			return nil, err
 		}
-		b.kept.Store(c)
+		if q == pg.Querier(b.db) || now.Settled && c.version == now.Version {
+			b.kept.Store(c)
+		}
 	}
 	return c.all, nil
 }
@@ -124,6 +161,7 @@ func load(ctx context.Context, q pg.Querier) (*compiled, error) {
 		}
 	}
 	c.all = compile(all, names)
+	c.all.version = c.version
 	return c, nil
 }
 

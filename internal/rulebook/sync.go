@@ -108,7 +108,7 @@ func (b *Rulebook) judge(ctx context.Context, tx pg.Tx, ask func(*pipeline) (loo
 			break
 		}
 		if gone { // merged into another just now, and the rules with it
-			if p, err = b.active(ctx, tx); err != nil || p != j.pipeline {
+			if p, err = b.active(ctx, tx); err != nil || p.version != j.pipeline.version {
 				continue
 			}
 		}
@@ -133,7 +133,7 @@ func (p *pipeline) look(ctx context.Context, tx pg.Tx, page Page) (look, error) 
 		}
 		// Not "= any": of a table that has just begun to grow, the planner would go through a whole
 		// index for each of them.
-		err := l.Read(ctx, tx, `where t.id in (select unnest($1::uuid[])) and t.deleted_at is null
+		err := l.Read(ctx, tx, `where t.id in (select unnest($1::uuid[])) and t.deleted_at is null and `+journal.Ruled+`
 			order by t.id`, []any{part.ids}, func(s *ruleview.Stored) error {
 			out.note(verdict{s.ID, p.set.Run(&s.Draft, rule.Pass{Event: part.event})})
 			return nil
@@ -154,10 +154,15 @@ func (p *pipeline) lookAhead(ctx context.Context, tx pg.Tx, fresh []ledger.Fresh
 	}
 	for _, f := range fresh {
 		facts := rule.Facts{
-			Name: f.Name.Plain(), MerchantName: f.MerchantName.Plain(), Cents: f.Amount.Cents(), Pending: f.Pending,
+			Name: f.Name.Plain(), MerchantName: f.MerchantName.Plain(), Detail: f.Detail.Plain(),
+			Cents: f.Amount.Cents(), Currency: string(f.Currency), Pending: f.Pending,
 			CategoryPrimary: f.CategoryPrimary.Plain(), CategoryDetailed: f.CategoryDetailed.Plain(),
 		}
-		out.note(verdict{f.ID, p.set.Run(l.Draft(facts, f.AccountID, f.Category), rule.Pass{Event: rule.Created})})
+		d := l.Draft(facts, f.AccountID, f.Category, f.Date)
+		if f.Written != nil {
+			d.Provider, d.History = ledger.Manual, d.History || f.Written.Reviewed
+		}
+		out.note(verdict{f.ID, p.set.Run(d, rule.Pass{Event: rule.Created})})
 	}
 	return out, nil
 }

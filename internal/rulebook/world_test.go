@@ -204,8 +204,9 @@ func (w *world) fill(r *rand.Rand, n int) {
 		*in = ledger.Incoming{
 			AccountID: h.id, ProviderID: fmt.Sprintf("t%05d", i),
 			Date:   pg.Day(time.Date(2026, 1, 1+i%300, 0, 0, 0, 0, time.UTC)),
-			Amount: money.MustParse(ruletest.Pick(r, hardAmounts)), Currency: "EUR",
+			Amount: money.MustParse(ruletest.Pick(r, hardAmounts)), Currency: ruletest.Pick(r, []money.Currency{"EUR", "EUR", "USD"}),
 			Name: text.Name(w.words.Phrase(r)), MerchantName: text.Name(w.words.Phrase(r)),
+			Detail:           text.Name(w.words.Phrase(r)),
 			CategoryPrimary:  text.Name(ruletest.Pick(r, hardWords)),
 			CategoryDetailed: text.Name(ruletest.Pick(r, hardWords)), Pending: r.IntN(3) == 0,
 		}
@@ -214,11 +215,12 @@ func (w *world) fill(r *rand.Rand, n int) {
 			in.Name, in.MerchantName, in.Amount = charge.Name, charge.MerchantName, charge.Amount
 			w.words.Words = append(w.words.Words, strings.Fields(charge.Name.Plain() + " x")[0])
 		case 1:
-			in.MerchantName, in.CategoryPrimary, in.CategoryDetailed = "", "", ""
+			in.MerchantName, in.Detail, in.CategoryPrimary, in.CategoryDetailed = "", "", "", ""
 		}
 		row := &seenRow{draft: rule.Draft{Facts: h.facts}}
 		f := &row.draft.Facts
 		f.Name, f.MerchantName, f.CategoryPrimary, f.CategoryDetailed = in.Name.Plain(), in.MerchantName.Plain(), in.CategoryPrimary.Plain(), in.CategoryDetailed.Plain()
+		f.Detail, f.Currency = in.Detail.Plain(), string(in.Currency)
 		f.Cents, f.Pending = cents(in.Amount), in.Pending
 		w.rows = append(w.rows, row)
 	}

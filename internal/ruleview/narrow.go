@@ -28,7 +28,7 @@ type Wordings struct {
 // million transactions, with all other fields unknown. The database leaves out those that lack what
 // the condition needs.
 func Words(ctx context.Context, q pg.Querier, t rule.Tree) (Wordings, error) {
-	if t.Reads()&rule.NameFields == 0 {
+	if t.Reads()&rule.WordingFields == 0 {
 		return Wordings{All: true}, nil
 	}
 	var w pg.Where
@@ -37,18 +37,18 @@ func Words(ctx context.Context, q pg.Querier, t rule.Tree) (Wordings, error) {
 		c.text(need)
 		w.And(c.sql.String(), c.args...)
 	}
-	rows, err := q.Query(ctx, `select d.id, d.name, d.merchant_name from descriptor d `+w.SQL(), w.Args()...)
+	rows, err := q.Query(ctx, `select d.id, d.name, d.merchant_name, d.detail from descriptor d `+w.SQL(), w.Args()...)
 	if err != nil {
 		return Wordings{}, fmt.Errorf("read wordings: %w", err)
 	}
 	var out Wordings
 	var number int32
 	var d rule.Draft
-	_, err = pgx.ForEachRow(rows, []any{&number, &d.Name, &d.MerchantName}, func() error {
+	_, err = pgx.ForEachRow(rows, []any{&number, &d.Name, &d.MerchantName, &d.Detail}, func() error {
 		if err := ctx.Err(); err != nil { // rows that have arrived already are read without a look at it
 			return err
 		}
-		switch t.Eval(&d, rule.NameFields) {
+		switch t.Eval(&d, rule.WordingFields) {
 		case rule.True:
 			out.Sure = append(out.Sure, number)
 		case rule.Unknown:
@@ -60,11 +60,12 @@ func Words(ctx context.Context, q pg.Querier, t rule.Tree) (Wordings, error) {
 	return out, err
 }
 
-// The fields of needs that follow from the account or the category.
+// The fields of needs that are looked for among values.
 const (
 	accountID = "account_id"
 	userID    = "user_id"
 	category  = "category"
+	currency  = "iso_currency_code"
 )
 
 // Narrow adds to a filter of transactions t what a need says of their own columns and, with worded,
@@ -135,7 +136,7 @@ func (c *condition) join(n rule.Need, one func(rule.Need)) {
 	c.add(")")
 }
 
-// text writes a need about the wording as a condition on descriptor d. Both texts stand in one
+// text writes a need about the wording as a condition on descriptor d. All texts stand in one
 // column, folded as the engine folds.
 func (c *condition) text(n rule.Need) {
 	switch n.Kind {
@@ -188,12 +189,20 @@ func (c *condition) bound(part string, cents int64) {
 	c.add("true")
 }
 
-// oneOf writes membership of what follows from the account or the category. Values that name
-// nothing match nothing.
+// oneOf writes membership of the currency and of what follows from the account or the category.
+// Values that name nothing match nothing.
 func (c *condition) oneOf(n rule.Need, l *Lens) {
 	wanted := map[string]bool{}
 	for _, v := range n.Values {
 		wanted[v] = true
+	}
+	if n.Field == currency {
+		codes := make([]string, len(n.Values))
+		for i, v := range n.Values {
+			codes[i] = strings.ToUpper(v)
+		}
+		c.add("t.currency = any($?)", codes)
+		return
 	}
 	ids := []id.ID{}
 	if n.Field == category {

@@ -53,6 +53,16 @@ func TestNarrow(t *testing.T) {
 			"where ((t.category_id = any($1)))",
 			[]any{[]id.ID{}},
 		},
+		"a currency": {
+			`{"field":"iso_currency_code","op":"in","value":["eur","Usd"]}`, false,
+			"where (t.currency = any($1))",
+			[]any{[]string{"EUR", "USD"}},
+		},
+		"a purpose": {
+			`{"field":"detail","op":"contains","value":"Miete"}`, true,
+			"where (t.descriptor_id in (select d.id from descriptor d where d.folded like $1))",
+			[]any{`%miete%`},
+		},
 		"a provider": {
 			`{"field":"provider","op":"eq","value":"plaid"}`, false,
 			"where (t.account_id = any($1))",

@@ -21,6 +21,7 @@ type Stored struct {
 	Date         pg.Date // with Dated
 	Draft        rule.Draft
 	Counterparty *id.ID
+	manual       bool // it was entered by hand
 }
 
 // A Lens reads transactions as drafts. What is small (accounts, categories) is read once and joined
@@ -31,6 +32,7 @@ type Lens struct {
 	full       bool        // also what only matters once a rule has matched: holds, the counterparty
 	accounts   map[id.ID]holder
 	categories map[id.ID]string
+	reviewed   map[id.ID]pg.Date // the day from which an account is reviewed, of those that have one
 }
 
 // A holder is what a transaction has from its account.
@@ -40,6 +42,11 @@ type holder struct {
 	Provider string  `db:"provider"`
 	UserID   *id.ID  `db:"user_id"`
 	UserName *string `db:"user_name"`
+}
+
+type reviewedAccount struct {
+	ID   id.ID   `db:"id"`
+	From pg.Date `db:"review_from"`
 }
 
 type slugged struct {
@@ -69,6 +76,16 @@ func New(ctx context.Context, q pg.Querier, fields rule.Fields, full bool) (*Len
 			l.accounts[h.ID] = h
 		}
 	}
+	if full {
+		rows, err := pg.All[reviewedAccount](ctx, q, `select id, review_from from account where review_from is not null`)
+		if err != nil {
+			return nil, err
+		}
+		l.reviewed = make(map[id.ID]pg.Date, len(rows))
+		for _, r := range rows {
+			l.reviewed[r.ID] = r.From
+		}
+	}
 	if l.fields.Has(rule.FieldCategory) {
 		rows, err := pg.All[slugged](ctx, q, `select id, slug from category`)
 		if err != nil {
@@ -81,6 +98,9 @@ func New(ctx context.Context, q pg.Querier, fields rule.Fields, full bool) (*Len
 	return l, nil
 }
 
+// Without leaves out fields that New chose and the caller does not need: tags cost most.
+func (l *Lens) Without(fields rule.Fields) { l.fields &^= fields }
+
 // columns are what the Lens needs of transaction t and its descriptor d.
 func (l *Lens) columns() string {
 	columns := []string{"t.id"}
@@ -88,18 +108,20 @@ func (l *Lens) columns() string {
 		columns = append(columns, "t.date")
 	}
 	if l.wording() {
-		columns = append(columns, "d.name", "d.merchant_name")
+		columns = append(columns, "d.name", "d.merchant_name", "d.detail")
 	}
 	for _, c := range []struct {
 		of  rule.Fields
 		sql string
 	}{
 		{rule.FieldAmount, "(t.amount * 100)::bigint"},
+		{rule.FieldCurrency, "t.currency"},
 		{rule.FieldPending, "t.pending"},
 		{rule.FieldCategoryPrimary, "coalesce(t.category_primary, '')"},
 		{rule.FieldCategoryDetailed, "coalesce(t.category_detailed, '')"},
 		{rule.FieldCategory, "t.category_id"},
 		{accountFields, "t.account_id"},
+		{rule.FieldProvider, "t.origin = 'manual'"},
 		{rule.FieldTags, tagStates},
 	} {
 		if l.fields&c.of != 0 {
@@ -110,10 +132,13 @@ func (l *Lens) columns() string {
 		columns = append(columns, "t.category_source is not distinct from 'user'", "t.counterparty_id",
 			"t.counterparty_source is not distinct from 'user'")
 	}
+	if len(l.reviewed) > 0 {
+		columns = append(columns, "t.account_id", "t.date")
+	}
 	return strings.Join(columns, ", ")
 }
 
-func (l *Lens) wording() bool { return l.fields&(rule.FieldName|rule.FieldMerchantName) != 0 }
+func (l *Lens) wording() bool { return l.fields&rule.WordingFields != 0 }
 
 // tagStates are a transaction's live tags: + or - for on or taken off, ! where a person did it, and
 // the slug. The offset keeps the planner from beginning with the tags: where it knows little of a
@@ -137,11 +162,17 @@ func (l *Lens) Read(ctx context.Context, q pg.Querier, clause string, args []any
 	var account id.ID
 	var filed *id.ID
 	var tags []string
-	_, err = pgx.ForEachRow(rows, l.places(&s, &account, &filed, &tags), func() error {
+	var day pg.Date
+	places := l.places(&s, &account, &filed, &tags)
+	if len(l.reviewed) > 0 {
+		places = append(places, &account, &day)
+	}
+	_, err = pgx.ForEachRow(rows, places, func() error {
 		if err := ctx.Err(); err != nil { // rows that have arrived already are read without a look at it
 			return err
 		}
 		l.complete(&s, account, filed, tags)
+		s.Draft.History = l.history(account, day)
 		return each(&s)
 	})
 	return err
@@ -155,18 +186,20 @@ func (l *Lens) places(s *Stored, account *id.ID, filed **id.ID, tags *[]string) 
 	}
 	d := &s.Draft
 	if l.wording() {
-		places = append(places, &d.Name, &d.MerchantName)
+		places = append(places, &d.Name, &d.MerchantName, &d.Detail)
 	}
 	for _, p := range []struct {
 		of rule.Fields
 		at any
 	}{
 		{rule.FieldAmount, &d.Cents},
+		{rule.FieldCurrency, &d.Currency},
 		{rule.FieldPending, &d.Pending},
 		{rule.FieldCategoryPrimary, &d.CategoryPrimary},
 		{rule.FieldCategoryDetailed, &d.CategoryDetailed},
 		{rule.FieldCategory, filed},
 		{accountFields, account},
+		{rule.FieldProvider, &s.manual},
 		{rule.FieldTags, tags},
 	} {
 		if l.fields&p.of != 0 {
@@ -185,6 +218,9 @@ func (l *Lens) complete(s *Stored, account id.ID, filed *id.ID, tags []string) {
 	if l.fields&accountFields != 0 {
 		h := l.accounts[account]
 		d.AccountID, d.AccountName, d.Provider = account.String(), h.Name, h.Provider
+		if s.manual {
+			d.Provider = "manual"
+		}
 		d.UserID, d.UserName = "", ""
 		if h.UserID != nil {
 			d.UserID, d.UserName = h.UserID.String(), *h.UserName
@@ -208,10 +244,17 @@ func (l *Lens) complete(s *Stored, account id.ID, filed *id.ID, tags []string) {
 
 // Draft is a transaction with those facts of its own that nobody has seen yet, on that account and
 // filed there. The facts of its account are filled in.
-func (l *Lens) Draft(facts rule.Facts, account id.ID, filed *id.ID) *rule.Draft {
+func (l *Lens) Draft(facts rule.Facts, account id.ID, filed *id.ID, day pg.Date) *rule.Draft {
 	s := Stored{Draft: rule.Draft{Facts: facts}}
 	l.complete(&s, account, filed, nil)
+	s.Draft.History = l.history(account, day)
 	return &s.Draft
+}
+
+// history reports whether a day is before the one from which the account is reviewed.
+func (l *Lens) history(account id.ID, day pg.Date) bool {
+	from, ok := l.reviewed[account]
+	return ok && day.Time().Before(from.Time())
 }
 
 // Clone is a copy that outlives the next row.

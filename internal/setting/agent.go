@@ -11,10 +11,13 @@ import (
 
 // Agents are the limits of agents in this household, for all of them together.
 type Agents struct {
-	MonthlyCeiling *money.Amount `json:"monthly_ceiling_usd" db:"monthly_ceiling_usd" doc:"The most that models may cost per month, in US dollars; null means no limit"`
-	WritesPerDay   *int          `json:"writes_per_day" db:"writes_per_day" doc:"How many transactions all agents together may change per day; null means no limit beyond that of each key"`
-	QuietHours     *QuietHours   `json:"quiet_hours" db:"-" doc:"When no agent is started automatically; null means never"`
-	UpdatedAt      pg.Time       `json:"updated_at" db:"agents_updated_at"`
+	MonthlyCeiling  *money.Amount `json:"monthly_ceiling_usd" db:"monthly_ceiling_usd" doc:"The most that models may cost per month, in US dollars; null means no limit"`
+	WritesPerDay    *int          `json:"writes_per_day" db:"writes_per_day" doc:"How many transactions all agents together may change per day; null means no limit beyond that of each key"`
+	QuietHours      *QuietHours   `json:"quiet_hours" db:"-" doc:"When no agent is started automatically; null means never"`
+	DefaultProvider *string       `json:"default_provider" db:"default_provider" doc:"The model provider of workflows that name none: anthropic or openai_compatible"`
+	DefaultModel    *string       `json:"default_model" db:"default_model" doc:"The model of workflows that name none"`
+	TranscriptDays  int           `json:"transcript_days" db:"transcript_days" doc:"How long transcripts of runs are kept"`
+	UpdatedAt       pg.Time       `json:"updated_at" db:"agents_updated_at"`
 }
 
 // QuietHours are a part of each day, in the household's time zone. They may go past midnight.
@@ -36,7 +39,8 @@ func (r agentsRow) agents() Agents {
 	return r.Agents
 }
 
-const agentColumns = `monthly_ceiling_usd, writes_per_day, quiet_from, quiet_until, agents_updated_at`
+const agentColumns = `monthly_ceiling_usd, writes_per_day, quiet_from, quiet_until, default_provider, default_model,
+	transcript_days, agents_updated_at`
 
 // Agents returns the limits of agents.
 func (s *Settings) Agents(ctx context.Context, q pg.Querier, _ op.None) (Agents, error) {
@@ -46,9 +50,12 @@ func (s *Settings) Agents(ctx context.Context, q pg.Querier, _ op.None) (Agents,
 
 // PatchAgents is the input of PatchAgents.
 type PatchAgents struct {
-	MonthlyCeiling op.Null[money.Amount] `json:"monthly_ceiling_usd,omitzero" doc:"In US dollars; null means no limit"`
-	WritesPerDay   op.Null[int]          `json:"writes_per_day,omitzero" minimum:"0" maximum:"1000000" doc:"null means no limit beyond that of each key"`
-	QuietHours     op.Null[QuietHours]   `json:"quiet_hours,omitzero" doc:"null means no quiet hours"`
+	MonthlyCeiling  op.Null[money.Amount] `json:"monthly_ceiling_usd,omitzero" doc:"In US dollars; null means no limit"`
+	WritesPerDay    op.Null[int]          `json:"writes_per_day,omitzero" minimum:"0" maximum:"1000000" doc:"null means no limit beyond that of each key"`
+	QuietHours      op.Null[QuietHours]   `json:"quiet_hours,omitzero" doc:"null means no quiet hours"`
+	DefaultProvider op.Null[string]       `json:"default_provider,omitzero" enum:"anthropic,openai_compatible" doc:"Set it together with default_model; null means none"`
+	DefaultModel    op.Null[string]       `json:"default_model,omitzero" minLength:"1" maxLength:"200" format:"line" doc:"As the provider names it; null means none"`
+	TranscriptDays  *int                  `json:"transcript_days,omitempty" minimum:"1" maximum:"3650"`
 }
 
 // PatchAgents changes the limits of agents.
@@ -62,6 +69,17 @@ func (s *Settings) PatchAgents(ctx context.Context, tx pg.Tx, in PatchAgents) (A
 	}
 	if in.MonthlyCeiling.Value != nil && in.MonthlyCeiling.Value.IsNeg() {
 		return Agents{}, errs.Field("monthly_ceiling_usd", "range", "must not be negative; null means no limit")
+	}
+	provider, name := now.DefaultProvider, now.DefaultModel
+	if in.DefaultProvider.Set {
+		provider = in.DefaultProvider.Value
+	}
+	if in.DefaultModel.Set {
+		name = in.DefaultModel.Value
+	}
+	if (provider == nil) != (name == nil) {
+		return Agents{}, errs.Field("default_model", "conflict",
+			"must be set, or be null, together with default_provider: a model is known to one provider")
 	}
 	var from, until *string
 	if q := in.QuietHours.Value; q != nil {
@@ -78,11 +96,14 @@ func (s *Settings) PatchAgents(ctx context.Context, tx pg.Tx, in PatchAgents) (A
 				else writes_per_day end,
 			quiet_from = case when @quiet_given then @from else quiet_from end, quiet_until = case
 				when @quiet_given then @until else quiet_until end,
+			default_provider = @provider, default_model = @model,
+			transcript_days = coalesce(@days, transcript_days),
 			agents_updated_at = clock_timestamp()
 		returning `+agentColumns, pg.Args{
 		"ceiling_given": in.MonthlyCeiling.Set, "ceiling": in.MonthlyCeiling.Value, "writes_given": in.WritesPerDay.Set,
 		"writes":      in.WritesPerDay.Value,
 		"quiet_given": in.QuietHours.Set, "from": from, "until": until,
+		"provider": provider, "model": name, "days": in.TranscriptDays,
 	})
 	return row.agents(), err
 }

@@ -7,8 +7,11 @@ import (
 	"fmt"
 	"net/url"
 	"reflect"
+	"slices"
 
 	"coffer/internal/errs"
+	"coffer/internal/model"
+	"coffer/internal/model/all"
 	"coffer/internal/op"
 	"coffer/internal/pg"
 	"coffer/internal/seal"
@@ -22,10 +25,12 @@ type Models struct {
 
 // A Model is the address and the prices of one model provider.
 type Model struct {
-	BaseURL   *string  `json:"base_url" doc:"null means the provider's own address"`
-	Key       Field    `json:"key"`
-	Prices    []Price  `json:"prices"`
-	UpdatedAt *pg.Time `json:"updated_at" doc:"null if no key is stored"`
+	Configured bool     `json:"configured" doc:"Whether models can be asked through it: Anthropic needs a key, a compatible server a key or an address"`
+	Source     string   `json:"source" enum:"env,stored,none" doc:"Where address and key come from. env: environment variables of the server, which take precedence over what is stored"`
+	BaseURL    *string  `json:"base_url" doc:"null means the provider's own address"`
+	Key        Field    `json:"key"`
+	Prices     []Price  `json:"prices"`
+	UpdatedAt  *pg.Time `json:"updated_at" doc:"null if nothing is stored"`
 }
 
 // A Price is what a model costs per million tokens, in US dollars. Prices have more decimals than
@@ -34,6 +39,9 @@ type Price struct {
 	Model  string `json:"model" minLength:"1" maxLength:"200" format:"line"`
 	Input  string `json:"input_usd" pattern:"^[0-9]{1,6}(\\.[0-9]{1,6})?$" hint:"be dollars, such as 3 or 0.075" doc:"Per million tokens" example:"3.00"`
 	Output string `json:"output_usd" pattern:"^[0-9]{1,6}(\\.[0-9]{1,6})?$" hint:"be dollars, such as 15 or 0.3" doc:"Per million tokens" example:"15.00"`
+	// The factors between these and the input's price differ from model to model.
+	CacheRead  string `json:"cache_read_usd,omitempty" pattern:"^[0-9]{1,6}(\\.[0-9]{1,6})?$" hint:"be dollars, such as 0.3" doc:"Per million tokens that the provider reads from its cache; if omitted, they cost as much as input" example:"0.30"`
+	CacheWrite string `json:"cache_write_usd,omitempty" pattern:"^[0-9]{1,6}(\\.[0-9]{1,6})?$" hint:"be dollars, such as 3.75" doc:"Per million tokens that the provider writes to its cache; if omitted, they cost as much as input" example:"3.75"`
 }
 
 type modelRow struct {
@@ -42,7 +50,10 @@ type modelRow struct {
 	Key       []byte   `db:"key"`
 	Prices    []byte   `db:"prices"`
 	UpdatedAt *pg.Time `db:"updated_at"`
+	Version   int64    `db:"version"`
 }
+
+const modelRows = `select provider, base_url, key, prices, updated_at, version from model_setting`
 
 func modelPlace(provider string) seal.Place {
 	return seal.Place{Table: "model_setting", Column: "key", Row: provider}
@@ -50,13 +61,46 @@ func modelPlace(provider string) seal.Place {
 
 // Models returns the configured model providers.
 func (s *Settings) Models(ctx context.Context, q pg.Querier, _ op.None) (Models, error) {
-	rows, err := pg.All[modelRow](ctx, q, `select provider, base_url, key, prices, updated_at from model_setting`)
-	out := Models{Anthropic: Model{Prices: []Price{}}, OpenAICompatible: Model{Prices: []Price{}}}
-	for _, r := range rows {
-		m := Model{BaseURL: r.BaseURL, UpdatedAt: r.UpdatedAt}
-		if err := json.Unmarshal(r.Prices, &m.Prices); err != nil {
-			return Models{}, fmt.Errorf("stored prices: %w", err)
+	rows, err := pg.All[modelRow](ctx, q, modelRows)
+	if err != nil {
+		return Models{}, err
+	}
+	var out Models
+	for _, x := range []struct {
+		name string
+		to   *Model
+	}{{"anthropic", &out.Anthropic}, {"openai_compatible", &out.OpenAICompatible}} {
+		row := modelRow{Provider: x.name, Prices: []byte(`[]`)}
+		if i := slices.IndexFunc(rows, func(r modelRow) bool { return r.Provider == x.name }); i >= 0 {
+			row = rows[i]
 		}
+		if *x.to, err = s.showModel(row); err != nil {
+			return Models{}, err
+		}
+	}
+	return out, nil
+}
+
+// showModel is what may be seen of a model provider's configuration.
+func (s *Settings) showModel(r modelRow) (Model, error) {
+	m := Model{Source: "none", BaseURL: r.BaseURL, UpdatedAt: r.UpdatedAt}
+	if err := json.Unmarshal(r.Prices, &m.Prices); err != nil {
+		return Model{}, fmt.Errorf("stored prices: %w", err)
+	}
+	spec, err := all.Find(r.Provider)
+	if err != nil {
+		return Model{}, err
+	}
+	if given := s.inheritedModel(r.Provider); given != (model.Config{}) {
+		m.Source, m.BaseURL, m.Key = "env", nil, Field{}
+		if given.BaseURL != "" {
+			m.BaseURL = &given.BaseURL
+		}
+		if given.Key != "" {
+			m.Key = Field{Set: true, Masked: masked(given.Key)}
+		}
+	} else if r.Key != nil || r.BaseURL != nil {
+		m.Source = "stored"
 		if r.Key != nil {
 			m.Key.Set = true
 			// without its key a secret can only be said to be there
@@ -64,13 +108,9 @@ func (s *Settings) Models(ctx context.Context, q pg.Querier, _ op.None) (Models,
 				m.Key.Masked = masked(string(plain))
 			}
 		}
-		if r.Provider == "anthropic" {
-			out.Anthropic = m
-		} else {
-			out.OpenAICompatible = m
-		}
 	}
-	return out, err
+	m.Configured = m.Key.Set || spec.Keyless && m.BaseURL != nil
+	return m, nil
 }
 
 // SetModel is the input of SetModel.
@@ -97,6 +137,16 @@ func (s *Settings) SetModel(ctx context.Context, tx pg.Tx, in SetModel) (Models,
 	if in.BaseURL.Value != nil && !isHTTP(*in.BaseURL.Value) {
 		return Models{}, errs.Field("base_url", "format",
 			"must be an address that begins with https:// or http://, without user, query or fragment")
+	}
+	if s.inheritedModel(in.Provider) != (model.Config{}) && (in.BaseURL.Set || in.Key.Set) {
+		spec, err := all.Find(in.Provider)
+		if err != nil {
+			return Models{}, err
+		}
+		return Models{}, errs.New(errs.Conflict,
+			"%[1]s is configured by the server's environment, which takes precedence; remove COFFER_%[2]s_API_KEY and "+
+				"COFFER_%[2]s_URL there and restart the server, or change them there. Prices can be set here",
+			in.Provider, spec.Variable)
 	}
 	stored := now.Anthropic
 	if in.Provider != "anthropic" {
@@ -135,7 +185,8 @@ func (s *Settings) SetModel(ctx context.Context, tx pg.Tx, in SetModel) (Models,
 			values (@provider, @url, @key, coalesce(@prices::jsonb, '[]'))
 		on conflict (provider) do update set
 			base_url = case when @url_given then @url else m.base_url end, key = case when @key_given then @key
-				else m.key end, prices = coalesce(@prices::jsonb, m.prices), updated_at = clock_timestamp()`, pg.Args{
+				else m.key end, prices = coalesce(@prices::jsonb, m.prices), updated_at = clock_timestamp(),
+			version = m.version + 1`, pg.Args{
 		"provider": in.Provider, "url": in.BaseURL.Value, "url_given": in.BaseURL.Set, "key": sealed,
 		"key_given": in.Key.Set, "prices": prices,
 	})

@@ -9,6 +9,7 @@ import (
 
 	"coffer/internal/bank"
 	"coffer/internal/errs"
+	"coffer/internal/model"
 	"coffer/internal/money"
 	"coffer/internal/op"
 	"coffer/internal/pg"
@@ -22,12 +23,16 @@ type Settings struct {
 	// env returns a provider's configuration from the server's environment. It is a function and
 	// not a map, because fmt would print the secrets in a map: it does not call the methods that
 	// mask them if the field is unexported.
-	env     func(provider string) bank.Values
-	public  string          // the server's public address; "" if only this machine can reach it
-	inherit []bank.Provider // the providers that the environment configures
+	env      func(provider string) bank.Values
+	envModel func(provider string) model.Config // the same, of a model provider; zero if none
+	public   string                             // the server's public address; "" if only this machine can reach it
+	inherit  []bank.Provider                    // the providers that the environment configures
+	rezoned  func(context.Context, pg.Tx) error // nil for nobody
 
 	mu   sync.Mutex
 	made map[string]made // providers built from the stored configuration
+	// clients of models, built from the stored configuration or the environment
+	clients map[string]client
 }
 
 // A Config is what Settings are made of: the database, and what the server was started with.
@@ -36,12 +41,21 @@ type Config struct {
 	Ring      *seal.Ring             // nil without an encryption key
 	Fields    map[string]bank.Values // by the provider's name
 	Providers []bank.Provider        // those that Fields configure
+	// Models returns the address and the key of a model provider in the server's environment; nil
+	// if it has none. It is a function for the same reason as above.
+	Models    func(provider string) model.Config
 	PublicURL string
+	// Rezoned is called in the transaction that changes the household's time zone; nil for nobody.
+	Rezoned func(context.Context, pg.Tx) error
 }
 
 // New returns the Settings of a household.
 func New(c Config) *Settings {
+	if c.Models == nil {
+		c.Models = func(string) model.Config { return model.Config{} }
+	}
 	return &Settings{
+		envModel: c.Models, clients: map[string]client{}, rezoned: c.Rezoned,
 		db: c.DB, ring: c.Ring, inherit: c.Providers, public: c.PublicURL,
 		env: func(provider string) bank.Values { return c.Fields[provider] }, made: map[string]made{},
 	}
@@ -57,15 +71,15 @@ func (s *Settings) Ops() []*op.Op {
 		}, s.Get),
 		op.Writing(op.Spec{
 			Name: "setting.update", Route: "PATCH /settings", People: op.PeopleAlways, Record: true,
-			Summary: "Changes the household's name, currency, time zone, sync interval or retention.",
+			Summary: "Changes the household's name, currency, time zone, sync interval, retention or review.",
 		}, s.Patch),
 		op.Reading(op.Spec{
 			Name: "agent.get", Route: "GET /settings/agents", Record: true,
-			Summary: "Shows what agents may spend and change, and their quiet hours.",
+			Summary: "Shows what agents may spend and change, their quiet hours and their default model.",
 		}, s.Agents),
 		op.Writing(op.Spec{
 			Name: "agent.update", Route: "PATCH /settings/agents", People: op.PeopleAlways, Record: true,
-			Summary: "Changes what agents may spend and change, and their quiet hours.",
+			Summary: "Changes what agents may spend and change, their quiet hours or their default model.",
 		}, s.PatchAgents),
 		op.Reading(op.Spec{
 			Name: "model.get", Route: "GET /settings/models", Record: true,
@@ -75,6 +89,10 @@ func (s *Settings) Ops() []*op.Op {
 			Name: "model.set", Route: "PUT /settings/models", People: op.PeopleAlways, Record: true,
 			Seals: true, Summary: "Sets one model provider's address, key and prices.",
 		}, s.SetModel),
+		op.Calling(op.Spec{
+			Name: "model.test", Route: "POST /settings/models/test", People: op.PeopleAlways, Outside: testPatience,
+			Summary: "Asks a model with a long prompt and a tool to check its key, its tools and its context.",
+		}, s.tryModel, s.TestModel),
 		op.Reading(op.Spec{
 			Name: "provider.list", Route: "GET /settings/providers", Record: true,
 			Summary: "Shows how the data providers are configured; secrets are masked.",
@@ -109,11 +127,12 @@ type Household struct {
 	TimeZone            string         `json:"time_zone" db:"time_zone" doc:"Determines when days and months begin" example:"Europe/Berlin"`
 	SyncIntervalSeconds int            `json:"default_sync_interval_seconds" db:"default_sync_interval_seconds" doc:"How often a connection is synced unless it has its own interval"`
 	RetentionDays       *int           `json:"retention_days" db:"retention_days" doc:"How long sync logs are kept; null means forever. Transactions and the journal are always kept"`
+	ReviewHistory       string         `json:"review_history" db:"review_history" enum:"all,from_link" doc:"What waits for review on a new account: all its transactions, or those dated from the day on which it is added"`
 	UpdatedAt           pg.Time        `json:"updated_at" db:"updated_at"`
 }
 
 const householdRow = `select household_name, default_currency, time_zone, default_sync_interval_seconds,
-	retention_days, updated_at from setting`
+	retention_days, review_history, updated_at from setting`
 
 // Get returns the household's preferences.
 func (s *Settings) Get(ctx context.Context, q pg.Querier, _ op.None) (Household, error) {
@@ -127,6 +146,7 @@ type PatchHousehold struct {
 	TimeZone            *string         `json:"time_zone,omitempty" minLength:"1" maxLength:"64" format:"line" doc:"A name from the IANA time zone database" example:"Europe/Berlin"`
 	SyncIntervalSeconds *int            `json:"default_sync_interval_seconds,omitempty" minimum:"900" maximum:"2592000" doc:"Applies to each connection from its next sync"`
 	RetentionDays       op.Null[int]    `json:"retention_days,omitzero" minimum:"30" maximum:"3650" doc:"null means forever"`
+	ReviewHistory       *string         `json:"review_history,omitempty" enum:"all,from_link" doc:"Applies to accounts that are added from now on"`
 }
 
 // Patch changes the household's preferences.
@@ -149,16 +169,22 @@ func (s *Settings) Patch(ctx context.Context, tx pg.Tx, in PatchHousehold) (Hous
 				"must be a name from the IANA time zone database, such as Europe/Berlin or America/New_York")
 		}
 	}
-	return pg.One[Household](ctx, tx, `
+	out, err := pg.One[Household](ctx, tx, `
 		update setting set
 			household_name = coalesce(@name, household_name),
 				default_currency = coalesce(@currency, default_currency), time_zone = coalesce(@zone, time_zone),
 			default_sync_interval_seconds = coalesce(@interval, default_sync_interval_seconds), retention_days = case
 				when @given then @retention else retention_days end,
+			review_history = coalesce(@review, review_history),
 			updated_at = clock_timestamp()
 		returning household_name, default_currency, time_zone, default_sync_interval_seconds, retention_days,
-			updated_at`, pg.Args{
+			review_history, updated_at`, pg.Args{
 		"name": in.Name, "currency": in.DefaultCurrency, "zone": in.TimeZone, "interval": in.SyncIntervalSeconds,
 		"given": in.RetentionDays.Set, "retention": in.RetentionDays.Value,
+		"review": in.ReviewHistory,
 	})
+	if err != nil || out.TimeZone == now.TimeZone || s.rezoned == nil {
+		return out, err
+	}
+	return out, s.rezoned(ctx, tx)
 }

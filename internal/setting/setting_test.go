@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"coffer/internal/errs"
+	"coffer/internal/model"
 	"coffer/internal/op"
 	"coffer/internal/pg"
 	"coffer/internal/pg/pgtest"
@@ -102,14 +103,28 @@ func TestNewAddressRequiresTheKeyAgain(t *testing.T) {
 func TestModelPrices(t *testing.T) {
 	t.Parallel()
 	s := newSettings(t)
-	prices := []Price{{"a", "3", "15"}, {"b", "0.075", "0.3"}}
+	prices := []Price{
+		{Model: "a", Input: "3", Output: "15", CacheRead: "0.3", CacheWrite: "3.75"},
+		{Model: "b", Input: "0.075", Output: "0.3"},
+	}
 	if out, err := s.setModel(t, SetModel{Provider: "anthropic", Prices: &prices}); err != nil ||
 		len(out.Anthropic.Prices) != 2 || out.Anthropic.Prices[1] != prices[1] {
 		t.Errorf("%+v, %v", out, err)
 	}
-	twice := []Price{{"a", "3", "15"}, {"a", "4", "15"}}
+	twice := []Price{{Model: "a", Input: "3", Output: "15"}, {Model: "a", Input: "4", Output: "15"}}
 	if _, err := s.setModel(t, SetModel{Provider: "anthropic", Prices: &twice}); !errs.Is(err, errs.ValidationError) {
 		t.Errorf("a model with two prices: %v", err)
+	}
+	for name, want := range map[string]model.Price{
+		"a": {Input: 3_000_000, CacheRead: 300_000, CacheWrite: 3_750_000, Output: 15_000_000},
+		"b": {Input: 75_000, CacheRead: 75_000, CacheWrite: 75_000, Output: 300_000}, // cached tokens cost as input
+	} {
+		if got, ok, err := s.Price(t.Context(), s.db, "anthropic", name); !ok || err != nil || got != want {
+			t.Errorf("%s: %+v, %v, %v", name, got, ok, err)
+		}
+	}
+	if got, ok, err := s.Price(t.Context(), s.db, "openai_compatible", "a"); ok || err != nil {
+		t.Errorf("another provider's model: %+v, %v", got, err)
 	}
 }
 

@@ -100,6 +100,13 @@ type Current struct {
 	SignedIn bool          `json:"signed_in"`
 	User     *auth.User    `json:"user"`
 	Session  *auth.Session `json:"session"`
+	Can      Can           `json:"can" doc:"What the member's role allows; all false if nobody is signed in"`
+}
+
+// A Can says what a member's role allows, so that clients need not know the roles.
+type Can struct {
+	Write bool `json:"write" doc:"May call what requires full_access"`
+	Admin bool `json:"admin" doc:"May also call what is reserved for admins (x-admin)"`
 }
 
 func (d *Desk) login(w http.ResponseWriter, r *http.Request) error {
@@ -147,7 +154,9 @@ func (d *Desk) session(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return answer(w, Current{true, &u, &s})
+	return answer(w, Current{true, &u, &s, Can{
+		Write: op.Allowed(op.Full, actor) == nil, Admin: actor.Role == op.RoleAdmin,
+	}})
 }
 
 // local refuses what a page of another site made a browser send. It stands before everything that

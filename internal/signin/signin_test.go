@@ -85,7 +85,7 @@ func TestNobodyIsSignedInWithoutACookie(t *testing.T) {
 	}
 	w := httptest.NewRecorder()
 	if err := d.session(w, request(http.MethodGet, "/auth/session", "")); err != nil ||
-		w.Body.String() != `{"signed_in":false,"user":null,"session":null}` {
+		w.Body.String() != `{"signed_in":false,"user":null,"session":null,"can":{"write":false,"admin":false}}` {
 		t.Errorf("%s, %v", w.Body, err)
 	}
 }

@@ -154,7 +154,7 @@ func nameAccount(c feed.Connection, in ImportFile, p csvfile.Preview) *newAccoun
 	case a.Mask != "":
 		a.Name = "Account " + a.Mask
 	case in.FileName != nil:
-		base := path.Base(strings.ReplaceAll(*in.FileName, `\`, "/"))
+		base := baseName(*in.FileName)
 		a.Name = strings.TrimSuffix(base, path.Ext(base))
 	}
 	if a.Name = text.Name(a.Name).Plain(); a.Name == "" {
@@ -162,6 +162,9 @@ func nameAccount(c feed.Connection, in ImportFile, p csvfile.Preview) *newAccoun
 	}
 	return &a
 }
+
+// baseName is a file's name without the folders that some clients send with it.
+func baseName(name string) string { return path.Base(strings.ReplaceAll(name, `\`, "/")) }
 
 // lastDigits are the last four characters of an account's number; none where it is a name.
 func lastDigits(number string) string {

@@ -27,20 +27,22 @@ func (b *bundle) clear() { *b = bundle{b.rows[:0], b.numbers[:0], b.was[:0], b.n
 // overwrote, so only people overwrite it.
 func (b *bundle) onlyNew(ctx context.Context, q pg.Querier, account id.ID, out *Imported) error {
 	n := len(b.rows)
-	keys, days, amounts, currencies, texts := make([]string, n), make([]pg.Date, n), make([]string, n), make([]string,
-		n), make([]string, n)
+	keys, days, amounts, currencies := make([]string, n), make([]pg.Date, n), make([]string, n), make([]string, n)
+	texts, details := make([]string, n), make([]string, n)
 	const cut = "\n" // between texts, none of which has one
 	for i, r := range b.rows {
 		keys[i], days[i], amounts[i], currencies[i] = r.ProviderID, r.Date, r.Amount.String(), string(r.Currency)
 		texts[i] = r.Name.Plain() + cut + r.MerchantName.Plain() + cut + r.CategoryPrimary.Plain()
+		details[i] = r.Detail.Plain()
 	}
 	differ, err := pg.Values[string](ctx, q, `
-		select i.key from unnest($2::text[], $3::date[], $4::text[], $5::text[], $6::text[]) i (key, day, amount,
-			currency, words)
+		select i.key from unnest($2::text[], $3::date[], $4::text[], $5::text[], $6::text[], $7::text[]) i (key,
+			day, amount, currency, words, detail)
 		join transaction t on t.account_id = $1 and t.provider_id = i.key join descriptor d on d.id = t.descriptor_id
 		where t.date <> i.day or t.amount <> i.amount::numeric or t.currency <> i.currency
-			or d.name || e'\n' || d.merchant_name || e'\n' || coalesce(t.category_primary, '') <> i.words`,
-		account, keys, days, amounts, currencies, texts)
+			or d.name || e'\n' || d.merchant_name || e'\n' || coalesce(t.category_primary, '') <> i.words
+			or i.detail <> '' and i.detail <> d.detail`,
+		account, keys, days, amounts, currencies, texts, details)
 	if err != nil {
 		return err
 	}

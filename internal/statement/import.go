@@ -19,6 +19,7 @@ import (
 	"coffer/internal/money"
 	"coffer/internal/op"
 	"coffer/internal/pg"
+	"coffer/internal/text"
 )
 
 // ImportKind is the job that imports a file.
@@ -26,7 +27,10 @@ const ImportKind = "feed.import"
 
 // Kinds are the jobs of statement.
 func (s *Statements) Kinds() []job.Kind {
-	return []job.Kind{{Name: ImportKind, Unit: "transactions", Work: s.importFile, Retries: 5}}
+	return []job.Kind{{
+		Name: ImportKind, Unit: "transactions", Work: s.importFile, Retries: 5,
+		Results: []*op.Schema{op.SchemaOf[Imported]()},
+	}}
 }
 
 // A FileAccount is the account that a file is for: an existing one with this name, or a new one.
@@ -43,7 +47,7 @@ type ImportFile struct {
 	Options   *FileOptions `json:"options,omitempty" doc:"How to read the file, as in the preview; omitted options are taken from the connection's last file, or detected"`
 	AccountID *string      `json:"account_id,omitempty" minLength:"1" in:"query" doc:"The account to import into: UUID or short id; defaults to the connection's only account"`
 	Account   *FileAccount `json:"account,omitempty" doc:"The account to import into, by name; it is created if the connection has none of this name"`
-	FileName  *string      `json:"file_name,omitempty" minLength:"1" maxLength:"200" format:"line" in:"query" doc:"The file's name; a new account is named after it if neither the bank nor an account number is known"`
+	FileName  *string      `json:"file_name,omitempty" minLength:"1" maxLength:"200" format:"line" in:"query" doc:"The file's name, for the list of imports; a new account is named after it if neither the bank nor an account number is known"`
 	FileOptions
 }
 
@@ -55,6 +59,7 @@ type delivery struct {
 	Upload     id.ID             `json:"upload_id"`
 	Options    json.RawMessage   `json:"options"`
 	Warnings   []csvfile.Warning `json:"warnings,omitempty"`
+	FileName   *string           `json:"file_name,omitempty"`
 	OnlyNew    bool              `json:"only_new,omitempty"` // rows that are stored stay as they are
 }
 
@@ -95,6 +100,9 @@ func (s *Statements) ImportFile(ctx context.Context, tx pg.Tx, in ImportFile) (j
 	d := delivery{
 		Connection: c.ID, Upload: upload, Options: settled, Warnings: warnings,
 		OnlyNew: op.ActorOf(ctx).Bound(),
+	}
+	if in.FileName != nil {
+		d.FileName = new(baseName(*in.FileName))
 	}
 	if account != nil {
 		d.Account = &account.ID
@@ -158,6 +166,7 @@ type Imported struct {
 	Modified     int64     `json:"modified" doc:"Existing rows that were changed: another text, day or currency"`
 	Duplicates   int64     `json:"duplicates" doc:"Rows that were already stored, unchanged"`
 	Restored     int64     `json:"restored" doc:"Rows that an earlier revert had removed and that were restored"`
+	Detailed     int64     `json:"details_filled" doc:"Of the modified rows, those that got the purpose that they lacked"`
 	RowsRejected int64     `json:"rows_rejected" doc:"Rows that could not be read"`
 	RowsSkipped  int64     `json:"rows_skipped" doc:"Lines that are not transactions (pending charges, balances, totals, notes); if an agent imports the file, also rows that are stored with other values"`
 	Rejected     []LeftOut `json:"rejected" doc:"The first 200 rows that could not be read"`
@@ -169,6 +178,8 @@ type Imported struct {
 
 	Warnings []csvfile.Warning `json:"warnings" doc:"The warnings that a preview of the file shows"`
 }
+
+func (out Imported) changed() bool { return out.Added+out.Modified+out.Restored > 0 }
 
 // A LeftOut is a line of a file that did not become a transaction.
 type LeftOut struct {
@@ -204,7 +215,7 @@ func (s *Statements) importFile(ctx context.Context, run *job.Run) (any, error) 
 	}
 	var out Imported
 	if stored, err := run.Position(&out); stored || err != nil { // by a run that was cut off behind its one batch
-		s.feed.Follow(ctx, run)
+		s.feed.Follow(ctx, run, out.changed())
 		return out, err
 	}
 	err := run.Batch(ctx, func(ctx context.Context, tx pg.Tx) (job.Step, error) {
@@ -224,7 +235,7 @@ func (s *Statements) importFile(ctx context.Context, run *job.Run) (any, error) 
 		return job.Step{Done: done, Total: done, Position: out}, err
 	})
 	if err == nil {
-		s.feed.Follow(ctx, run)
+		s.feed.Follow(ctx, run, out.changed())
 	}
 	return out, err
 }
@@ -269,6 +280,7 @@ func (s *Statements) take(ctx context.Context, tx pg.Tx, run id.ID, d delivery, 
 	if err != nil {
 		return 0, err
 	}
+	balances := fileBalances{}
 	var part bundle
 	flush := func() error {
 		if d.OnlyNew {
@@ -300,6 +312,7 @@ func (s *Statements) take(ctx context.Context, tx pg.Tx, run id.ID, d delivery, 
 		if err != nil {
 			return 0, err
 		}
+		balances.add(in.Date, in.Currency, row)
 		part.numbers = append(part.numbers, row.Number)
 		if part.rows = append(part.rows, in); len(part.rows) == importPart {
 			if err := flush(); err != nil {
@@ -310,6 +323,9 @@ func (s *Statements) take(ctx context.Context, tx pg.Tx, run id.ID, d delivery, 
 	if err := flush(); err != nil {
 		return 0, err
 	}
+	if err := s.state(ctx, tx, account, balances); err != nil {
+		return 0, err
+	}
 	at.counts.Quarantined = out.RowsRejected
 	out.ChangeID, err = journal.Record(ctx, tx, journal.Note{Cause: journal.Import, Summary: out.summary()}, entries)
 	if err != nil {
@@ -317,7 +333,9 @@ func (s *Statements) take(ctx context.Context, tx pg.Tx, run id.ID, d delivery, 
 	}
 	out.SyncLogID = at.log
 	return at.counts.Added + at.counts.Unchanged + at.counts.Modified,
-		s.feed.EndImport(ctx, tx, d.Connection, at.log, at.counts, out.ChangeID)
+		s.feed.EndImport(ctx, tx, d.Connection, at.log, at.counts, out.ChangeID, feed.File{
+			Account: account, Name: d.FileName,
+		})
 }
 
 // progress is how far an import is.
@@ -372,6 +390,7 @@ func (s *Statements) part(ctx context.Context, tx pg.Tx, rows []ledger.Incoming,
 	out, n := at.out, &at.counts
 	out.Added, out.Modified = out.Added+int64(len(m.Inserted)), out.Modified+int64(len(m.Changed))+m.Touched-m.Restored
 	out.Duplicates, out.Restored = out.Duplicates+m.Unchanged, out.Restored+m.Restored
+	out.Detailed += m.Detailed
 	n.Added, n.Modified, n.Unchanged = out.Added, out.Modified+out.Restored, out.Duplicates
 	n.RulesHit, n.Pages = n.RulesHit+hits, n.Pages+1
 	return append(entries, m.Entries...), nil
@@ -388,7 +407,7 @@ func fromFile(account id.ID, r csvfile.Row, currency money.Currency, mark string
 	}
 	return ledger.Incoming{
 		AccountID: account, ProviderID: mark, Date: day, Amount: r.Amount, Currency: currency, Name: r.Name,
-		MerchantName: r.MerchantName, CategoryPrimary: r.Category,
+		MerchantName: r.MerchantName, Detail: text.Detail(r.Detail.Plain(), r.Name), CategoryPrimary: r.Category,
 	}, nil
 }
 

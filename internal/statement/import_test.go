@@ -53,9 +53,18 @@ func TestImport(t *testing.T) {
 	b := newBranch(t)
 	at := b.bucket(t)
 	file := "Date,Description,Amount,Balance\n2026-05-01,COFFEE,-4.80,95.20\n2026-05-01,COFFEE,-4.80,90.40\n2026-05-02,RENT,-90.00,0.40\n"
-	first := b.file(t, ImportFile{ID: at, CSV: []byte(file)})
+	first := b.file(t, ImportFile{ID: at, CSV: []byte(file), FileName: new(`C:\kim\may.csv`)})
 	if first.Added != 3 || first.Duplicates != 0 || len(first.Rejected) != 0 || first.ChangeID == nil {
 		t.Fatalf("%+v", first)
+	}
+	log, err := b.feed.SyncLogs(t.Context(), b.db, feed.ListSyncLogs{Trigger: new("import"), Limit: 5})
+	if err != nil || len(log.SyncLogs) != 1 || *log.SyncLogs[0].AccountID != first.AccountID ||
+		*log.SyncLogs[0].FileName != "may.csv" || *log.SyncLogs[0].ChangeID != *first.ChangeID {
+		t.Errorf("the log does not say what was imported: %+v, %v", log, err)
+	}
+	if none, err := b.feed.SyncLogs(t.Context(), b.db, feed.ListSyncLogs{Trigger: new("manual"), Limit: 5}); err != nil ||
+		len(none.SyncLogs) != 0 {
+		t.Errorf("syncs that were none: %+v, %v", none, err)
 	}
 	if again := b.file(t, ImportFile{ID: at, CSV: []byte(file)}); again.Added != 0 || again.Duplicates != 3 ||
 		again.ChangeID != nil {
@@ -75,6 +84,8 @@ func TestImport(t *testing.T) {
 }
 
 // A long file goes in whole, part by part.
+//
+//test:sequential
 func TestImportLarge(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
@@ -130,7 +141,7 @@ func TestPreviewComesBack(t *testing.T) {
 		}
 		again, err := b.Preview(t.Context(), b.db, in)
 		if err != nil || again.RowsTotal != p.RowsTotal || again.RowsTotal != 2 ||
-			string(again.Mapping) != string(p.Mapping) {
+			fmt.Sprint(again.Mapping) != fmt.Sprint(p.Mapping) {
 			t.Errorf("%+v, then %+v, %v", p, again, err)
 		}
 	}
@@ -149,6 +160,8 @@ func long(rows, idle int) string {
 
 // A hundred thousand rows go in, and an import holds its file once: what stays in use meanwhile
 // grows by little more than a file does.
+//
+//test:sequential
 func TestImportHoldsItsFileOnce(t *testing.T) { //nolint:paralleltest // it measures the heap, which others would fill
 	if testing.Short() {
 		t.Skip("takes a while")
@@ -164,9 +177,9 @@ func TestImportHoldsItsFileOnce(t *testing.T) { //nolint:paralleltest // it meas
 	peak := func(idle int) (size int, most int64) {
 		at := b.bucket(t)
 		var j job.Job
+		file := long(rows, idle) // before the transaction, which may not stand idle for long
+		size = len(file)
 		err := b.db.InTx(t.Context(), func(tx pg.Tx) (err error) {
-			file := long(rows, idle)
-			size = len(file)
 			// the job begins when this is over and the file is stored
 			j, err = b.ImportFile(t.Context(), tx, ImportFile{ID: at, CSV: []byte(file)})
 			return err

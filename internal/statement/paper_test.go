@@ -76,6 +76,8 @@ func (d *drawer) Rows(ctx context.Context) ([]string, error) {
 
 // TestStatementsIntoBooks imports 1,000 random statements, some of them twice, and compares the
 // books with the ledgers from which they were cut after each.
+//
+//test:sequential
 func TestStatementsIntoBooks(t *testing.T) {
 	t.Parallel()
 	banks := 200

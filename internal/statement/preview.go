@@ -28,7 +28,7 @@ type FilePreview struct {
 	Delimiter        string               `json:"delimiter"`
 	HeaderRow        *int                 `json:"header_row" doc:"Counted from 1; null if the file has no header"`
 	Columns          []csvfile.ColumnInfo `json:"columns" doc:"Untrusted: names and samples come from the file"`
-	Mapping          json.RawMessage      `json:"mapping" object:"any" doc:"Which column holds which field, by index from 0; edit it and pass it to the import"`
+	Mapping          FileMapping          `json:"mapping" doc:"Which column holds which field, by index from 0; edit it and pass it to the import"`
 	DateFormat       string               `json:"date_format"`
 	DecimalSeparator string               `json:"decimal_separator"`
 	AmountSign       string               `json:"amount_sign"`
@@ -41,7 +41,9 @@ type FilePreview struct {
 	RowsRejected     int                  `json:"rows_rejected" doc:"Rows that cannot be read and would be left out"`
 	RowsSkipped      int                  `json:"rows_skipped" doc:"Lines below the header that are not transactions: pending charges, balances, totals, notes"`
 	Sample           []csvfile.Sample     `json:"sample" doc:"Untrusted: the text comes from the file"`
+	Rejected         []LeftOut            `json:"rejected" doc:"The first 20 rows that cannot be read"`
 	Duplicates       *int64               `json:"duplicates" doc:"How many rows are already stored in the account; null without account_id"`
+	Balance          *FileBalance         `json:"balance" doc:"What the column with the balance after each row proves; null if there is none"`
 	Warnings         []csvfile.Warning    `json:"warnings"`
 }
 
@@ -68,7 +70,11 @@ func (s *Statements) Preview(ctx context.Context, q pg.Querier, in PreviewFile) 
 	if err != nil {
 		return FilePreview{}, err
 	}
-	mapping, err := json.Marshal(p.Mapping)
+	var mapping FileMapping
+	printed, err := json.Marshal(p.Mapping)
+	if err == nil {
+		err = json.Unmarshal(printed, &mapping)
+	}
 	if err != nil {
 		return FilePreview{}, fmt.Errorf("print mapping: %w", err)
 	}
@@ -78,6 +84,22 @@ func (s *Statements) Preview(ctx context.Context, q pg.Querier, in PreviewFile) 
 		AmountSign: p.AmountSign, Confidence: p.Confidence, RowsTotal: p.RowsTotal, RowsRejected: p.RowsRejected,
 		RowsSkipped: p.RowsSkipped,
 		Sample:      p.Sample, Warnings: append(p.Warnings, currencyAssumed(said, p, currency)...),
+	}
+	if p.Mapping.Balance != nil {
+		if out.Balance, err = previewBalance(ctx, file, p); err != nil {
+			return FilePreview{}, err
+		}
+		if !out.Balance.Proved {
+			out.Warnings = append(out.Warnings, csvfile.Warning{
+				Code: "balance_not_proved",
+				Message: "the balances in the file do not move by the amounts of its rows, or there are too few of " +
+					"them; they are not stored",
+			})
+		}
+	}
+	out.Rejected = []LeftOut{}
+	for _, r := range p.Rejected {
+		out.Rejected = append(out.Rejected, LeftOut{r.Row, r.Message})
 	}
 	if p.DefaultCurrency != "" {
 		out.DefaultCurrency = &p.DefaultCurrency
@@ -141,11 +163,11 @@ func identify(ctx context.Context, q pg.Querier, account id.ID, file io.ReaderAt
 		from (
 			select provider_id, date, amount, descriptor_id from transaction
 			where account_id = $1 and date between $2::date and $3::date and (amount * 100)::bigint = any($4)
-				and deleted_at is null
+				and deleted_at is null and origin = 'bank'
 			union all
 			select provider_id, date, amount, descriptor_id from transaction
 			where account_id = $1 and date between $2::date and $3::date and (amount * 100)::bigint = any($4)
-				and deleted_at is not null) t
+				and deleted_at is not null and origin = 'bank') t
 		join descriptor d on d.id = t.descriptor_id
 		order by t.date, t.provider_id`, account, p.FirstDate, p.LastDate, amounts)
 	if err != nil {

@@ -31,6 +31,17 @@ const NameMax = 256
 // nothing more.
 type Untrusted string
 
+// DetailMax is the most runes that the purpose of a payment may have.
+const DetailMax = 512
+
+// Detail cleans the purpose of a payment. It is empty if it only repeats the name.
+func Detail(s string, name Untrusted) Untrusted {
+	if d := Line(s, DetailMax); d != name {
+		return d
+	}
+	return ""
+}
+
 // Name cleans one line and caps it at [NameMax] runes.
 func Name(s string) Untrusted { return Line(s, NameMax) }
 

@@ -3,9 +3,11 @@ package total
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
+	"coffer/internal/account"
 	"coffer/internal/errs"
 	"coffer/internal/filing"
 	"coffer/internal/id"
@@ -19,9 +21,9 @@ import (
 func newTotals(t *testing.T) (*Totals, *pg.DB) {
 	t.Helper()
 	db := pgtest.New(t)
-	account := id.New()
+	checking := id.New()
 	if _, err := pg.Exec(t.Context(), db, `insert into account (id, short_id, provider, provider_id, name, type, currency)
-		values ($1, $2, 'csv', 'a', 'Checking', 'depository', 'EUR')`, account, account.Short()); err != nil {
+		values ($1, $2, 'csv', 'a', 'Checking', 'depository', 'EUR')`, checking, checking.Short()); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := pg.Exec(t.Context(), db, `
@@ -30,10 +32,10 @@ func newTotals(t *testing.T) (*Totals, *pg.DB) {
 		select gen_random_uuid(), 'total' || n, $1, n, day, amount, currency, d.id, excluded from d, (values
 			(1, date '2026-01-05', 10.50, 'EUR', false), (2, '2026-01-31', -100, 'EUR', false),
 			(3, '2026-02-01', 7, 'EUR', false), (4, '2026-02-01', 7, 'USD', false),
-			(5, '2026-02-02', 7, 'EUR', true)) v (n, day, amount, currency, excluded)`, account); err != nil {
+			(5, '2026-02-02', 7, 'EUR', true)) v (n, day, amount, currency, excluded)`, checking); err != nil {
 		t.Fatal(err)
 	}
-	return New(ledger.New(db, filing.New(ledger.CategoryUser{}))), db
+	return New(ledger.New(db, filing.New(ledger.CategoryUser{})), account.New(db)), db
 }
 
 // A summary adds up per currency and group, leaves out what does not count, and includes it on
@@ -76,6 +78,57 @@ func TestSummary(t *testing.T) {
 	_, err := totals.Summary(t.Context(), db, SummaryRequest{GroupBy: []string{"day", "day"}})
 	if !errs.Is(err, errs.ValidationError) {
 		t.Errorf("a grouping twice: %v", err)
+	}
+}
+
+// A payee is one group however the bank words it. Its name is the wording of most of its
+// transactions, whatever they are filed under, and a counterparty has its own.
+func TestSummaryByPayee(t *testing.T) {
+	t.Parallel()
+	totals, db := newTotals(t)
+	for _, sql := range []string{
+		`insert into descriptor (name, merchant_name, folded, payee)
+			values ('Shop 4711', '', e'shop 4711\n', 42), ('Baker', '', e'baker\n', 7)`,
+		`update descriptor set payee = 42 where name = 'Shop'`,
+		// Shop 4711 has four rows that are filed differently, and Shop three that are not filed.
+		`update transaction set descriptor_id = (select id from descriptor where name = 'Shop 4711'),
+			category_id = (select id from category order by id limit 1 offset provider_id::int)
+			where provider_id in ('1', '2', '3')`,
+		`insert into transaction (id, short_id, account_id, provider_id, date, amount, currency, descriptor_id)
+			select gen_random_uuid(), 'shop' || n, account_id, 'shop' || n, '2026-01-01', 1, 'EUR',
+				(select id from descriptor where name = case when n < 3 then 'Shop' when n = 3 then 'Shop 4711'
+					else 'Baker' end)
+			from transaction, generate_series(1, 5) n where provider_id = '1'`,
+		`insert into counterparty (id, short_id, name)
+			values ('00000000-0000-7000-8000-000000000099', 'baker099', 'Our baker')`,
+		`update transaction set counterparty_id = '00000000-0000-7000-8000-000000000099' where provider_id = 'shop5'`,
+	} {
+		if _, err := db.Exec(t.Context(), sql); err != nil {
+			t.Fatalf("%s: %v", sql, err)
+		}
+	}
+	got, err := totals.Summary(t.Context(), db, SummaryRequest{
+		GroupBy: []string{"payee"}, Include: []string{"transfers"},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var said []string
+	for _, g := range got.Groups {
+		key, who := "-", "-"
+		if g.Payee != nil {
+			key = strconv.FormatInt(int64(*g.Payee), 10)
+		}
+		if u := g.IDs["payee"]; u != nil {
+			who = u.String()[34:]
+		}
+		said = append(said, fmt.Sprint(*g.Keys["payee"], " ", key, " ", who, " ", g.Currency, " ", g.Count))
+	}
+	want := []string{
+		"Baker 7 - EUR 1", "Our baker - 99 EUR 1", "Shop 42 - USD 1", "Shop 4711 42 - EUR 6",
+	}
+	if !slices.Equal(said, want) {
+		t.Errorf("%q, want %q", said, want)
 	}
 }
 

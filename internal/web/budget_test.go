@@ -11,7 +11,7 @@ import (
 // Budgets are bytes of gzip, because that is what travels.
 const (
 	firstScript = 200_000 // what the page asks for, and the largest screen with what it needs
-	allScript   = 340_000
+	allScript   = 400_000
 	allStyle    = 14_000
 	largest     = 80_000 // of one file
 )
@@ -19,6 +19,8 @@ const (
 var loads = regexp.MustCompile(`(?:from|import)\s*\(?["']\./([^"']+\.js)["']`)
 
 // TestBudgets holds the app that is embedded now against what a phone is asked to load.
+//
+//test:sequential
 func TestBudgets(t *testing.T) {
 	t.Parallel()
 	a, err := Load()

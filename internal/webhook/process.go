@@ -9,6 +9,7 @@ import (
 	"coffer/internal/feed"
 	"coffer/internal/id"
 	"coffer/internal/job"
+	"coffer/internal/op"
 	"coffer/internal/pg"
 )
 
@@ -17,7 +18,10 @@ const Kind = "webhook.process"
 
 // Kinds returns the package's kinds of jobs.
 func (w *Webhooks) Kinds() []job.Kind {
-	return []job.Kind{{Name: Kind, Unit: "events", Work: w.process, Retries: 5, Prompt: true}}
+	return []job.Kind{{
+		Name: Kind, Unit: "events", Work: w.process, Retries: 5, Lane: job.Prompt,
+		Results: []*op.Schema{op.SchemaOf[Processed]()},
+	}}
 }
 
 // A task holds the job's arguments.
@@ -74,7 +78,14 @@ func (w *Webhooks) process(ctx context.Context, run *job.Run) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return map[string]any{"connection_id": heard.Connection, "triggered": heard.Synced, "message": heard.Message}, nil
+	return Processed{heard.Connection, heard.Synced, heard.Message}, nil
+}
+
+// Processed is the result of the job.
+type Processed struct {
+	ConnectionID *id.ID `json:"connection_id" doc:"The connection that the event is about"`
+	Triggered    bool   `json:"triggered" doc:"Whether it started a sync"`
+	Message      string `json:"message"`
 }
 
 // effect carries out a waiting event and stores the outcome in it.

@@ -44,7 +44,9 @@ func find(t *testing.T, how string, paths ...string) string {
 	return ""
 }
 
-func newBrowser(t *testing.T, size string) *browser {
+// newBrowser starts a browser. Certificates with one of the keys, given as base64 of their SHA-256,
+// are trusted, and no others beside the system's.
+func newBrowser(t *testing.T, size string, keys ...string) *browser {
 	t.Helper()
 	arch := runtime.GOARCH
 	if arch == "amd64" {
@@ -58,7 +60,7 @@ func newBrowser(t *testing.T, size string) *browser {
 	find(t, npm, filepath.Join(modules, "playwright-core", "package.json"))
 	node := find(t, npm, filepath.Join(modules, "node-"+runtime.GOOS+"-"+arch, "bin", "node"))
 	chromium := find(t, apt, "/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome")
-	cmd := exec.Command(node, "drive.mjs", chromium)
+	cmd := exec.Command(node, "drive.mjs", chromium, strings.Join(keys, ","))
 	cmd.Stderr = os.Stderr
 	b := &browser{t: t, size: size}
 	if b.in, err = cmd.StdinPipe(); err != nil {

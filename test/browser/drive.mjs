@@ -14,7 +14,7 @@ const sizes = {
 
 const browser = await chromium.launch({
   executablePath: process.argv[2],
-  args: ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync"],
+  args: ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync", ...(process.argv[3] ? ["--ignore-certificate-errors-spki-list=" + process.argv[3]] : [])],
 });
 let page, origins, heard, answered, strict;
 
@@ -41,6 +41,7 @@ async function open({ size, allow, name }) {
 
 // authenticator is a device with passkeys that says yes.
 async function authenticator() {
+  await page.evaluate(settled);
   const session = await page.context().newCDPSession(page);
   await session.send("WebAuthn.enable");
   await session.send("WebAuthn.addVirtualAuthenticator", {
@@ -64,13 +65,37 @@ const steps = {
     });
     if (takes !== "none") throw new Error(`${name} takes clicks in its first moment: ${takes}`);
   },
-  fill: ({ name, value }) => page.getByLabel(name).fill(value),
+  fill: ({ name, value }) => page.getByLabel(name).and(page.locator("input, textarea, select")).filter({ visible: true }).first().fill(value),
+  // The same by its whole label, where others begin alike.
+  write: ({ name, value }) => page.getByLabel(name, { exact: true }).filter({ visible: true }).first().fill(value),
+  tick: ({ name }) => page.getByRole("checkbox", { name }).filter({ visible: true }).first().check(),
+  // A button by its whole name, also one that only screen readers know.
+  press: ({ name }) => page.getByRole("button", { name, exact: true }).filter({ visible: true }).first().click(),
+  // Chooses a file, or one of several values by its words.
+  upload: ({ name, file }) => page.getByLabel(name).setInputFiles(file),
+  choose: ({ name, value }) => page.getByLabel(name, { exact: true }).filter({ visible: true }).first().selectOption({ label: value }),
+  // The line that is marked as the current one, and what a picker would take: read as text.
+  current: async () => ({ text: (await page.locator("[data-current]").innerText({ timeout: 1000 }).catch(() => "")).trim() }),
+  highlighted: async () => ({ text: (await page.locator("[data-highlighted]").first().innerText({ timeout: 1000 }).catch(() => "")).trim() }),
+  moved: ({ text }) => page.waitForFunction((was) => document.querySelector("[data-current]")?.innerText.trim() !== was, text),
+  // A finger on the current line.
+  swipe: async ({ name }) => {
+    const box = await page.locator("[data-current] [data-swipe]").boundingBox();
+    const session = await page.context().newCDPSession(page);
+    const [from, to] = name === "right" ? [60, 260] : [300, 100];
+    const y = box.y + 20;
+    await session.send("Input.dispatchTouchEvent", { type: "touchStart", touchPoints: [{ x: from, y }] });
+    for (let i = 1; i <= 10; i++) await session.send("Input.dispatchTouchEvent", { type: "touchMove", touchPoints: [{ x: from + ((to - from) * i) / 10, y }] });
+    await session.send("Input.dispatchTouchEvent", { type: "touchEnd", touchPoints: [] });
+    await session.detach();
+  },
   enter: () => page.keyboard.press("Enter"),
   key: ({ name }) => page.keyboard.press(name),
   // Until nothing is asked for any more and nothing moves.
   idle: async () => {
     await page.waitForLoadState("networkidle");
-    await page.waitForTimeout(400);
+    await page.waitForTimeout(50); // for what begins to move
+    await page.waitForFunction(() => document.getAnimations().every((a) => a.playState !== "running" || a.effect.getComputedTiming().endTime === Infinity));
   },
   // Adds a fault of that kind, to see that it is found.
   plant: ({ name }) =>
@@ -83,13 +108,39 @@ const steps = {
       if (kind === "console") console.info("planted");
       document.body.append(e);
     }, name),
+  // Whatever on the screen would change something, by how its words begin.
+  controls: async ({ text }) => {
+    const found = await page.evaluate((form) => {
+      const changes = new RegExp(form);
+      const all = [...document.querySelectorAll("main :is(a, button), main textarea, main input[type=file]")];
+      return all.filter((e) => e.checkVisibility()).map((e) => (e.innerText || e.ariaLabel || e.placeholder || "").trim()).filter((w) => changes.test(w));
+    }, text);
+    heard.push(...found.map((w) => "a control: " + w.slice(0, 40)));
+  },
   axe, targets,
+  // The server is not there, or answers each call of the API with that status; with neither, all is well again.
+  network: async ({ name, text }) => {
+    const context = page.context();
+    await context.setOffline(name === "offline");
+    await context.unroute("**/api/v1/**");
+    if (Number(name)) {
+      const error = { code: name === "429" ? "RATE_LIMITED" : "INTERNAL_ERROR", message: text };
+      await context.route("**/api/v1/**", (r) => r.fulfill({ status: Number(name), json: { error }, headers: { "X-Request-Id": "req-for-the-log" } }));
+    }
+  },
+  // Forgets what the browser said about calls that were meant to fail.
+  forgive: () => { heard = heard.filter((h) => !h.includes("Failed to load resource")); },
   see: ({ text, frame }) => inside(frame).getByText(text).filter({ visible: true }).first().waitFor(),
   // The whole page, unless it is a list without end.
   shot: async ({ file }) => page.screenshot({ path: file, fullPage: (await page.evaluate(() => document.documentElement.scrollHeight)) < 5000 }),
   look: () => {},
   quit: () => browser.close(),
 };
+
+// settled ends what is on its way to another colour or place, so that the page is judged as it stays.
+function settled() {
+  for (const a of document.getAnimations()) if (a.effect?.getComputedTiming().endTime !== Infinity) a.finish();
+}
 
 // faults are what a person would trip over, measured in the page itself.
 function faults() {
@@ -134,12 +185,13 @@ function faults() {
 }
 
 // axe holds the page against its rules, in a world of its own, because the page's policy lets no other script in.
-async function axe({ file }) {
+async function axe({ file, name }) {
+  await page.evaluate(settled);
   const session = await page.context().newCDPSession(page);
   const { frameTree } = await session.send("Page.getFrameTree");
   const { executionContextId: contextId } = await session.send("Page.createIsolatedWorld", { frameId: frameTree.frame.id });
   await session.send("Runtime.evaluate", { expression: readFileSync(file, "utf8"), contextId });
-  const expression = `axe.run().then((r) => JSON.stringify(r.violations.map((v) => v.id + ": " + v.nodes.slice(0, 3).map((n) => n.html.slice(0, 120)).join(" | "))))`;
+  const expression = `axe.run(${name ? `{ runOnly: ["${name}"] }` : ""}).then((r) => JSON.stringify(r.violations.map((v) => v.id + ": " + v.nodes.slice(0, 3).map((n) => n.html.slice(0, 120)).join(" | "))))`;
   const { result } = await session.send("Runtime.evaluate", { expression, contextId, awaitPromise: true, returnByValue: true });
   heard.push(...JSON.parse(result.value).map((v) => "axe: " + v));
   await session.detach();
@@ -165,6 +217,7 @@ async function targets() {
 
 async function look() {
   await page.waitForLoadState("load");
+  await page.evaluate(settled);
   const seen = await page.evaluate(faults);
   return { url: page.url(), status: answered.get(page.url()) ?? 0, title: await page.title(), text: await page.innerText("body"), faults: [...heard.splice(0), ...seen] };
 }
@@ -173,7 +226,8 @@ for await (const line of createInterface({ input: process.stdin })) {
   const step = JSON.parse(line);
   let out = {};
   try {
-    await steps[step.do](step);
+    const said = await steps[step.do](step);
+    if (typeof said?.text === "string") out = { text: said.text };
     if (step.look) out = await look();
   } catch (e) {
     out = { error: e.message, url: page?.url(), text: await page?.innerText("body").catch(() => ""), faults: heard };

@@ -4,12 +4,14 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"log/slog"
 	"net"
 	"net/http"
 	"net/url"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -28,6 +30,8 @@ import (
 // and which of its pages were seen.
 type house struct {
 	*app.App
+	config app.Config
+	stop   func() error // ends the server, and waits for its end
 	url    string
 	key    string
 	plaid  *banksim.Plaid
@@ -35,12 +39,13 @@ type house struct {
 	issuer *signintest.Issuer
 	pages  *http.ServeMux
 	seen   map[string]bool // by route
+	log    io.Writer       // the server's errors, shown if the test fails
 }
 
 func newHouse(t *testing.T) *house {
 	t.Helper()
-	size := household.Options{Seed: 11, Transactions: 100, Years: 1}
-	h := &house{issuer: signintest.New(t), pages: http.NewServeMux(), seen: make(map[string]bool)}
+	size := household.Options{Seed: 11, Transactions: 300, Years: 1, End: time.Now()}
+	h := &house{log: t.Output(), issuer: signintest.New(t), pages: http.NewServeMux(), seen: make(map[string]bool)}
 	var err error
 	if h.plaid, err = banksim.NewPlaid(banksim.PlaidOptions{Household: size}); err != nil {
 		t.Fatal(err)
@@ -52,7 +57,7 @@ func newHouse(t *testing.T) *house {
 	t.Cleanup(h.teller.Close)
 	port := free(t)
 	h.url = fmt.Sprintf("http://localhost:%d", port) // passkeys want a name
-	h.App, err = app.Build(t.Context(), app.Config{
+	h.config = app.Config{
 		DatabaseURL: seal.NewSecret(pgtest.URL(t) + "&synchronous_commit=off"), DatabaseMaxConns: 6,
 		RatePerMinute: 1_000_000, RateBurst: 1_000_000, AuthFailures: 1_000_000, LoginsPerMinute: 1_000,
 		Listen: fmt.Sprintf("127.0.0.1:%d", port), PublicURL: h.url,
@@ -62,10 +67,8 @@ func newHouse(t *testing.T) *house {
 			"teller": {"application_id": "app_1", "environment": "sandbox", "url": h.teller.URL()},
 		},
 		OIDCIssuer: h.issuer.URL, OIDCClientID: "coffer", OIDCName: "Example ID",
-	}, slog.New(slog.DiscardHandler))
-	if err != nil {
-		t.Fatal(err)
 	}
+	h.build(t)
 	screens := web.Screens() // the app's are looked at by a test of their own
 	for _, r := range h.Raw() {
 		if method, path, _ := strings.Cut(r.Route, " "); method == http.MethodGet && r.Name == "" &&
@@ -75,20 +78,12 @@ func newHouse(t *testing.T) *house {
 			h.pages.Handle(r.Route, http.NotFoundHandler())
 		}
 	}
-	ctx, stop := context.WithCancel(context.WithoutCancel(t.Context()))
-	serving, ended := make(chan struct{}), make(chan error, 1)
-	go func() { ended <- h.Serve(ctx, func(string) { close(serving) }) }()
+	h.serve(t)
 	t.Cleanup(func() {
-		stop()
-		if err := <-ended; err != nil {
+		if err := h.stop(); err != nil {
 			t.Error(err)
 		}
 	})
-	select {
-	case <-serving:
-	case <-time.After(2 * time.Minute):
-		t.Fatal("the server does not start")
-	}
 	err = h.DB.InTx(t.Context(), func(tx pg.Tx) error {
 		k, err := h.Auth.Create(t.Context(), tx, auth.CreateKey{
 			Name: "person", Scope: "full_access",
@@ -101,6 +96,33 @@ func newHouse(t *testing.T) *house {
 		t.Fatal(err)
 	}
 	return h
+}
+
+func (h *house) build(t *testing.T) {
+	t.Helper()
+	var err error
+	h.App, err = app.Build(context.WithoutCancel(t.Context()), h.config, slog.New(slog.NewTextHandler(h.log,
+		&slog.HandlerOptions{Level: slog.LevelError})))
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// serve starts the server, and returns once it listens.
+func (h *house) serve(t *testing.T) {
+	t.Helper()
+	ctx, stop := context.WithCancel(context.WithoutCancel(t.Context()))
+	serving, ended := make(chan struct{}), make(chan error, 1)
+	go func() { ended <- h.Serve(ctx, func(string) { close(serving) }) }()
+	h.stop = sync.OnceValue(func() error {
+		stop()
+		return <-ended
+	})
+	select {
+	case <-serving:
+	case <-time.After(2 * time.Minute):
+		t.Fatal("the server does not start")
+	}
 }
 
 func free(t *testing.T) int {

@@ -92,9 +92,21 @@ type door struct {
 
 func (w *town) newHouse(t *testing.T, program, database string) *house {
 	t.Helper()
+	h := open(t, program, database, w.settings...)
+	h.town = w
+	token, book := w.plaid.NewItem("")
+	h.link(t, book, fmt.Sprintf(`{"provider":"plaid","credentials":{"public_token":%q}}`, token))
+	e := w.teller.Enrol()
+	h.link(t, e.Book, fmt.Sprintf(`{"provider":"teller","credentials":{"access_token":%q,"enrollment_id":%q}}`,
+		e.AccessToken, e.ID))
+	return h
+}
+
+// open starts a server for a household that has nothing yet.
+func open(t *testing.T, program, database string, settings ...string) *house {
+	t.Helper()
 	h := &house{
-		town: w, server: apptest.Start(t, program, database, w.settings...),
-		client: &http.Client{Timeout: 40 * time.Second},
+		server: apptest.Start(t, program, database, settings...), client: &http.Client{Timeout: 40 * time.Second},
 	}
 	var err error
 	if h.db, err = pg.Open(t.Context(), database, pg.Options{MaxConns: 2}); err != nil {
@@ -110,11 +122,6 @@ func (w *town) newHouse(t *testing.T, program, database string) *house {
 	if err != nil {
 		t.Fatal(err)
 	}
-	token, book := w.plaid.NewItem("")
-	h.link(t, book, fmt.Sprintf(`{"provider":"plaid","credentials":{"public_token":%q}}`, token))
-	e := w.teller.Enrol()
-	h.link(t, e.Book, fmt.Sprintf(`{"provider":"teller","credentials":{"access_token":%q,"enrollment_id":%q}}`,
-		e.AccessToken, e.ID))
 	return h
 }
 

@@ -23,8 +23,12 @@ import (
 // inside names the program that is to be run, in the namespace.
 const inside = "COFFER_TEST_INSIDE"
 
-// The program lives a household's day without turning to anybody but its database and the banks
-// that are configured; no rights, no files, no shell.
+// modelHost is where the model is that the server is told of. It is an address of this machine that
+// nothing else has, so that who turns to it can be told from who turns to a bank.
+const modelHost = "127.0.0.77"
+
+// The program lives a household's day without turning to anybody but its database, the banks and
+// the model that are configured; no rights, no files, no shell.
 func TestEgress(t *testing.T) {
 	t.Parallel()
 	program := os.Getenv(inside)
@@ -41,7 +45,15 @@ func TestEgress(t *testing.T) {
 	w.banks(t)
 	w.books(t)
 	w.tools(t)
+	if n := j.calls(t, modelHost); n != 0 {
+		t.Errorf("%d connections to the model before a workflow ran", n)
+	}
+	w.agents(t)
 	w.exports(t)
+	model := j.calls(t, modelHost)
+	if model == 0 {
+		t.Error("the model was not dialled: the watch is blind")
+	}
 	if n := j.held(t); n != 2 {
 		t.Errorf("%d processes in the jail: the server and the sandbox are 2", n)
 	}
@@ -52,7 +64,8 @@ func TestEgress(t *testing.T) {
 	if own == 0 {
 		t.Error("not even the database was dialled: the watch is blind")
 	}
-	t.Logf("%d requests; %d connections to loopback, %d elsewhere", w.requests, own, len(others))
+	t.Logf("%d requests; %d connections to loopback, %d of them to the model, %d elsewhere", w.requests, own, model,
+		len(others))
 }
 
 // control runs the same program in the same jail, told to call an address and a name elsewhere: the
@@ -86,7 +99,8 @@ type walk struct {
 func newWalk(t *testing.T, j jail) *walk {
 	t.Helper()
 	database := pgtest.NewCluster(t).URL("postgres")
-	sandbox := exec.Command(j.program, "sandbox", "--seed=5", "--transactions=400", "--pace=200ms")
+	sandbox := exec.Command(j.program, "sandbox", "--seed=5", "--transactions=400", "--pace=200ms",
+		"--model="+modelHost+":9403")
 	sandbox.Stderr = os.Stderr
 	if err := sandbox.Start(); err != nil {
 		t.Fatal(err)
@@ -101,7 +115,7 @@ func newWalk(t *testing.T, j jail) *walk {
 		"COFFER_PLAID_CLIENT_ID=sandbox", "COFFER_PLAID_SECRET=sandbox", "COFFER_PLAID_ENVIRONMENT=sandbox",
 		"COFFER_PLAID_URL=http://127.0.0.1:9401",
 		"COFFER_TELLER_APPLICATION_ID=app_sandbox", "COFFER_TELLER_ENVIRONMENT=sandbox",
-		"COFFER_TELLER_URL=http://127.0.0.1:9402")
+		"COFFER_TELLER_URL=http://127.0.0.1:9402", "COFFER_OPENAI_URL=http://"+modelHost+":9403/v1")
 	t.Cleanup(j.clear) // first of all, or they would outlive who watches them
 	db, err := pg.Open(t.Context(), database, pg.Options{MaxConns: 1})
 	if err != nil {
@@ -238,6 +252,28 @@ func (w *walk) tools(t *testing.T) {
 			Arguments: map[string]any{},
 		}); err != nil || res.IsError {
 			t.Fatalf("%s: %v %+v", name, err, res)
+		}
+	}
+}
+
+// agents runs workflows of the household with the sandbox's model: one that files, one that talks.
+func (w *walk) agents(t *testing.T) {
+	t.Helper()
+	w.call(t, "PATCH", "/settings/agents", `{"default_provider":"openai_compatible","default_model":"dictionary"}`, nil)
+	for _, slug := range []string{"review-queue", "weekly-digest"} {
+		var run struct {
+			ID     string `json:"id"`
+			Status string `json:"status"`
+			Turns  int    `json:"turns"`
+		}
+		w.call(t, "POST", "/workflows/"+slug+"/run?wait=30s", "", &run)
+		w.call(t, "GET", "/workflow-runs/"+run.ID, "", &run)
+		if run.Status != "succeeded" || run.Turns == 0 {
+			t.Fatalf("%s: %+v", slug, run)
+		}
+		if lines := w.call(t, "GET", "/workflow-runs/"+run.ID+"/transcript", "", nil); bytes.Contains(lines,
+			[]byte(modelHost)) {
+			t.Errorf("the transcript of %s names the model's address", slug)
 		}
 	}
 }

@@ -108,6 +108,20 @@ var address = regexp.MustCompile(`inet_addr\("([^"]+)"\)|inet_pton\(AF_INET6, "(
 // dialled counts the connections and datagrams to this machine, and lists those to any other.
 func (j jail) dialled(t *testing.T) (own int, others []string) {
 	t.Helper()
+	j.watched(t, func(a netip.Addr, line string) {
+		if a.IsLoopback() {
+			own++
+		} else {
+			others = append(others, line)
+		}
+	})
+	return own, others
+}
+
+// watched calls seen for each connection and datagram that was recorded. An address that cannot be
+// read is the zero address, which is nobody's.
+func (j jail) watched(t *testing.T, seen func(a netip.Addr, line string)) {
+	t.Helper()
 	files, err := filepath.Glob(filepath.Join(j.traces, "*"))
 	if err != nil || len(files) == 0 {
 		t.Fatalf("nothing was watched: %v", err)
@@ -119,15 +133,22 @@ func (j jail) dialled(t *testing.T) (own int, others []string) {
 		}
 		for line := range strings.Lines(string(b)) {
 			for _, m := range address.FindAllStringSubmatch(line, -1) {
-				if a, err := netip.ParseAddr(m[1] + m[2]); err == nil && a.Unmap().IsLoopback() {
-					own++
-				} else {
-					others = append(others, strings.TrimSpace(line))
-				}
+				a, _ := netip.ParseAddr(m[1] + m[2])
+				seen(a.Unmap(), strings.TrimSpace(line))
 			}
 		}
 	}
-	return own, others
+}
+
+// calls counts the connections and datagrams to one address.
+func (j jail) calls(t *testing.T, host string) (n int) {
+	t.Helper()
+	j.watched(t, func(a netip.Addr, _ string) {
+		if a.String() == host {
+			n++
+		}
+	})
+	return n
 }
 
 // inmates are the processes in the jail.

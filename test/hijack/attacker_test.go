@@ -21,23 +21,50 @@ type loot struct {
 	known map[string][]string
 	of    map[string]map[string]string // what a record says that it belongs to, by its id
 	never []string                     // the attacker's own key: an agent may revoke that, and the attack would be over
+	vain  map[string]int               // how often a tool or route failed before it worked, or -1
 }
 
 // newLoot is what is known to whoever holds that key and has asked nothing yet.
 func newLoot(me op.Actor) *loot {
 	return &loot{
 		known: map[string][]string{"provider": {"plaid", "teller"}}, of: map[string]map[string]string{},
-		never: []string{me.ID.String(), me.ID.Short()},
+		never: []string{me.ID.String(), me.ID.Short()}, vain: map[string]int{},
 	}
 }
 
+// came remembers whether a tool or route ever works.
+func (l *loot) came(b blow) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if b.code == "" {
+		l.vain[b.name] = -1
+	} else if l.vain[b.name] >= 0 {
+		l.vain[b.name]++
+	}
+}
+
+// hopeless reports that a tool or route was tried often and never worked.
+func (l *loot) hopeless(name string) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.vain[name] > 20
+}
+
+// add remembers a word. The ones that were seen last stand at the end: they are the likeliest to
+// exist still.
 func (l *loot) add(kind, word string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if words := l.known[kind]; word != "" && !slices.Contains(l.never, word) && len(words) < 2000 &&
-		!slices.Contains(words, word) {
-		l.known[kind] = append(words, word)
+	if word == "" || slices.Contains(l.never, word) {
+		return
 	}
+	words := l.known[kind]
+	if at := slices.Index(words, word); at >= 0 {
+		words = slices.Delete(words, at, at+1)
+	} else if len(words) == 2000 {
+		words = slices.Delete(words, 0, 1)
+	}
+	l.known[kind] = append(words, word)
 }
 
 // belongs remembers the other ids in a record, so that a path with several of them can be put
@@ -76,21 +103,27 @@ func (l *loot) whole(args map[string]any) {
 func (l *loot) pick(r *rand.Rand, kind string) string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if words := l.known[kind]; len(words) > 0 {
-		return words[r.IntN(len(words))]
+	words := l.known[kind]
+	if len(words) == 0 {
+		return "none"
 	}
-	return "none"
+	if r.IntN(3) > 0 { // attackers delete much, and what was seen lately is there
+		words = words[max(0, len(words)-25):]
+	}
+	return words[r.IntN(len(words))]
 }
 
-// nouns are what a field's name says that it names. The first that fits counts.
+// nouns are what the name of a field or a tool says that it names. The first that fits counts:
+// delete_transaction_rule is about a rule.
 var nouns = []string{
-	"account-link", "transaction", "counterparty", "category", "categories", "connection", "account", "change", "rule",
-	"tag", "job", "user", "report",
-	"match", "comment", "session", "login", "assistant", "quarantine", "webhook", "key", "provider",
+	"account-link", "rule", "comment", "match", "counterparty", "transaction", "category", "categories", "connection",
+	"account", "change", "tag", "job", "user", "report", "session", "login", "assistant", "quarantine", "webhook", "key",
+	"provider",
 }
 
 func kindOf(name, tool string) string {
 	for _, where := range []string{name, tool} {
+		where = strings.ReplaceAll(where, "_", "-")
 		for _, n := range nouns {
 			if strings.Contains(where, n) {
 				return strings.Replace(n, "categories", "category", 1)
@@ -108,7 +141,7 @@ func (l *loot) learn(tool, key string, v any) {
 		for k, item := range v {
 			if s, ok := item.(string); ok {
 				switch {
-				case k == "id":
+				case k == "id" || k == "short_id":
 					l.add(kindOf(key, tool), s)
 				case k == "slug" || k == "category" || strings.HasSuffix(k, "_id") || strings.HasSuffix(k, "_slug"):
 					l.add(kindOf(k, tool), s)
@@ -137,12 +170,29 @@ type attacker struct {
 	client   *http.Client
 }
 
-// strike makes one call, by one of the two ways.
+// strike makes one call, by one of the two ways: half of the time any, and else one that writes and
+// that did not always fail, because reading does no harm and most of the routes read.
 func (a *attacker) strike(ctx context.Context) blow {
-	if n := a.IntN(len(a.tools) + len(a.routes)); n < len(a.routes) {
-		return a.call(ctx, a.routes[n])
+	tools, routes := a.tools, a.routes
+	if a.IntN(2) == 0 {
+		tools = slices.DeleteFunc(slices.Clone(tools), func(t *mcp.Tool) bool {
+			return t.Annotations.ReadOnlyHint || a.loot.hopeless(t.Name)
+		})
+		routes = slices.DeleteFunc(slices.Clone(routes), func(r route) bool {
+			return !r.Writes || a.loot.hopeless(r.title())
+		})
 	}
-	return a.use(ctx, a.tools[a.IntN(len(a.tools))])
+	if len(tools)+len(routes) == 0 {
+		tools, routes = a.tools, a.routes
+	}
+	var b blow
+	if n := a.IntN(len(tools) + len(routes)); n < len(routes) {
+		b = a.call(ctx, routes[n])
+	} else {
+		b = a.use(ctx, tools[n-len(routes)])
+	}
+	a.loot.came(b)
+	return b
 }
 
 // use calls a tool.
@@ -186,9 +236,10 @@ func (a *attacker) object(tool string, schema map[string]any, depth int) any {
 		names = append(names, name)
 	}
 	slices.Sort(names)
-	rare := 3 // of what is optional one in so many is given: with all filters at once nothing is ever found
+	// Of what is optional one in so many is given: with many filters at once nothing is ever found.
+	rare := max(3, len(names)/6)
 	if depth == 0 && a.IntN(2) == 0 {
-		rare = 15
+		rare = max(15, 2*len(names))
 	}
 	for _, name := range names {
 		if must := slices.Contains(required, any(name)); must && a.IntN(60) == 0 || !must && a.IntN(rare) > 0 {
@@ -260,7 +311,7 @@ func (a *attacker) word(tool, name string, s map[string]any) any {
 		return fmt.Sprintf("an evil password %d", a.IntN(1000))
 	case name == "time_zone":
 		return []string{"Asia/Tokyo", "America/New_York"}[a.IntN(2)]
-	case strings.Contains(name, "currency"):
+	case strings.Contains(name, "currency"), name == "in":
 		return []string{"EUR", "USD"}[a.IntN(2)]
 	case name == "provider":
 		return []string{"plaid", "teller", "csv"}[a.IntN(3)]

@@ -18,13 +18,15 @@ var unseen = map[string]string{
 	"connection.create":   "a connection to a bank needs what only the bank's own page gives",
 	"connection.repaired": "a connection that is well stays as it is",
 	"provider.test":       "it asks the provider and keeps nothing; what it costs is not in the books",
+	"model.test":          "it asks the model and keeps nothing",
+	"workflow-run.revert": "what it does is a revert, which every agent may make",
 }
 
 // first are the ops whose harm others do as well: codes end with a sign-in method.
 var first = []string{"login-method.drop-codes"}
 
 // last are the ops whose harm leaves too little for the next ones to harm.
-var last = []string{"connection.delete", "user.delete", "user.erase"}
+var last = []string{"workflow.delete", "prompt-block.delete", "connection.delete", "user.delete", "user.erase"}
 
 // TestHijackNoticesRemovedGuards removes the declaration of one op after the other and lets the
 // same attacker loose on it: the frame, or an answer that nobody may get, must show it each time.
@@ -75,8 +77,9 @@ func TestHijackNoticesRemovedGuards(t *testing.T) {
 			loot: newLoot(me),
 		}
 		score := &tally{times: map[string]time.Duration{}, failed: map[string]int{}}
+		h.settle(t) // else the end of a job that the guard before let through is taken for harm
 		frame, found := h.frame(t), false
-		for n := 0; n < 1000 && !found; n++ {
+		for n := 0; n < 6000 && !found; n++ {
 			h.judge(t, score, a)
 			calls++
 			found = len(score.broken) > 0 || n%10 == 9 && h.frame(t) != frame

@@ -120,8 +120,8 @@ func (h *house) books(t *testing.T) string {
 }
 
 // frame is what no agent can change at all: who may come in, what is set, what is linked, what the
-// bank said, what others asked for. A new connection for files is the exception; a person removes
-// it.
+// bank said, what others asked for, what the house's own agents ran.
+// A new connection for files is the exception; a person removes it.
 func (h *house) frame(t *testing.T) string {
 	t.Helper()
 	lines, err := pg.Values[string](t.Context(), h.DB, `
@@ -135,9 +135,16 @@ func (h *house) frame(t *testing.T) string {
 			union all select concat_ws('|', 'provider', s) from provider_setting s
 			union all select concat_ws('|', 'model', s) from model_setting s
 			union all select concat_ws('|', 'export', id) from export
+			union all select concat_ws('|', 'rate', r) from rate r
+			union all select concat_ws('|', 'view', id, name, filters, member_id) from saved_view
 			union all select concat_ws('|', 'quarantine', id) from quarantine
+			union all select concat_ws('|', 'block', id, slug, title, body) from prompt_block
+			union all select concat_ws('|', 'workflow', id, slug, version, enabled, dry_run, scope, prompt) from workflow
+			union all select concat_ws('|', 'run', id, status, plan_state) from workflow_run
+				where workflow_slug like 'clerk-%'
 			union all select concat_ws('|', 'job', id, state, cancel_requested) from job
 				where kind = 'tomorrow' or kind like 'archive.%'
+					or kind = 'account.remove' and args -> 'dry_run' is distinct from 'true'
 			union all select concat_ws('|', 'report', id, title, body, deleted_at) from report
 				where author_type = 'user'
 			union all select concat_ws('|', 'connection', id, member_id, provider, status, paused,

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
@@ -18,9 +19,11 @@ import (
 	"coffer/internal/household"
 	"coffer/internal/id"
 	"coffer/internal/job"
+	"coffer/internal/modelsim"
 	"coffer/internal/pg"
 	"coffer/internal/pg/pgtest"
 	"coffer/internal/seal"
+	"coffer/internal/workflow"
 )
 
 const ring = "c2VjcmV0LWNhbmFyeS1vZi1lbmNyeXB0aW9uLWtleSE="
@@ -38,8 +41,8 @@ type house struct {
 }
 
 // newHouse seeds a household, links a bank and syncs it, and leaves something of everything lying
-// about that an agent could ruin.
-func newHouse(t *testing.T) *house {
+// about that an agent could ruin. Each of before is called when everything is wired and nothing runs.
+func newHouse(t *testing.T, before ...func(*app.App)) *house {
 	t.Helper()
 	bank, err := banksim.NewPlaid(banksim.PlaidOptions{
 		ClientID: "canary-client", Secret: "canary-plaid-secret",
@@ -77,6 +80,9 @@ func newHouse(t *testing.T) *house {
 	}
 	server := httptest.NewServer(handler)
 	t.Cleanup(server.Close)
+	for _, f := range before {
+		f(a)
+	}
 	ctx, stop := context.WithCancel(context.WithoutCancel(t.Context()))
 	ended := make(chan error, 1)
 	go func() { ended <- a.Jobs.Run(ctx) }()
@@ -153,6 +159,8 @@ func (h *house) furnish(t *testing.T) {
 	kim := one(`select id::text from member where name = 'Kim'`)
 	h.post(t, "/api/v1/users/"+kim+"/login", `{"kind":"password","password":"a person's password"}`)
 	h.signIn(t, kim)
+	h.send(t, http.MethodPut, "/api/v1/rates", `{"iso_currency_code":"CHF","in":"EUR","date":"2026-01-01","rate":1.05}`)
+	h.post(t, "/api/v1/accounts", `{"name":"Purse","kind":"cash","iso_currency_code":"EUR"}`)
 	h.post(t, "/api/v1/connections", `{"provider":"csv","institution_name":"Paper Bank"}`)
 	paper := one(`select id::text from connection where provider = 'csv'`)
 	file, _ := json.Marshal("Date,Description,Amount,Transaction " +
@@ -180,6 +188,51 @@ func (h *house) furnish(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	h.employ(t)
+}
+
+// employ gives the house agents of its own, with a model that ends every run at once: runs that
+// wait, have plans, and could be started.
+func (h *house) employ(t *testing.T) {
+	t.Helper()
+	sim, err := modelsim.New(modelsim.Options{Script: func(modelsim.Request) modelsim.Answer {
+		return modelsim.Answer{Text: "Nothing to do."}
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(sim.Close)
+	h.send(t, http.MethodPut, "/api/v1/settings/models", fmt.Sprintf(`{"provider":"openai_compatible","base_url":%q,
+		"prices":[{"model":"sim","input_usd":"0","output_usd":"0"}]}`, sim.Base(modelsim.OpenAI)))
+	for n := range 6 {
+		h.post(t, "/api/v1/prompt-blocks", fmt.Sprintf(`{"slug":"manners-%d","title":"Manners","body":"Be brief."}`, n))
+		h.post(t, "/api/v1/workflows", fmt.Sprintf(`{"slug":"clerk-%d","name":"Clerk","prompt":"File what waits.",
+			"scope":"full_access","provider":"openai_compatible","model":"sim","enabled":%t}`, n, n%2 == 0))
+		for _, status := range []string{"queued", "succeeded"} {
+			run := id.New()
+			_, err := h.DB.Exec(t.Context(), `
+				insert into workflow_run (id, short_id, workflow_id, workflow_slug, trigger, status, mode, definition,
+					definition_hash, plan_state, asked_type, asked_name, finished_at)
+				select $1, $2, case when $3 = 'succeeded' then id end, slug, 'manual', $3, 'planning', '{"name":"Clerk"}', 'hash',
+					case when $3 = 'succeeded' then 'waiting' else 'none' end, 'user', 'person',
+					case when $3 = 'succeeded' then now() end
+				from workflow where slug = $4`, run, run.Short(), status, fmt.Sprintf("clerk-%d", n))
+			if err == nil && status == "succeeded" {
+				_, err = h.DB.Exec(t.Context(), `insert into workflow_plan (run_id, seq, tool, subject, subject_id, field, after)
+					select $1, 1, 'update_transactions', 'transaction', id, 'category', category_id::text
+					from transaction where category_id is not null order by id limit 1`, run)
+			} else if err == nil {
+				err = h.DB.InTx(t.Context(), func(tx pg.Tx) error {
+					_, err := h.Jobs.Enqueue(t.Context(), tx, workflow.RunKind, map[string]any{"run": run},
+						job.Options{ID: run, RunAt: time.Now().Add(24 * time.Hour)})
+					return err
+				})
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
 }
 
 func (h *house) newKey(t *testing.T, in auth.CreateKey) string {
@@ -195,9 +248,15 @@ func (h *house) newKey(t *testing.T, in auth.CreateKey) string {
 	return k.Secret
 }
 
-func (h *house) post(t *testing.T, path, body string) {
+func (h *house) post(t *testing.T, path, body string) []byte {
 	t.Helper()
-	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, h.url+path, strings.NewReader(body))
+	return h.send(t, http.MethodPost, path, body)
+}
+
+// send makes a request as a person, which must go well.
+func (h *house) send(t *testing.T, method, path, body string) []byte {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), method, h.url+path, strings.NewReader(body))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -207,10 +266,12 @@ func (h *house) post(t *testing.T, path, body string) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	answer, err := io.ReadAll(res.Body)
 	_ = res.Body.Close()
-	if res.StatusCode >= http.StatusBadRequest {
-		t.Fatalf("POST %s: %d", path, res.StatusCode)
+	if err != nil || res.StatusCode >= http.StatusBadRequest {
+		t.Fatalf("%s %s: %d %s %v", method, path, res.StatusCode, answer, err)
 	}
+	return answer
 }
 
 // settle waits until no job is left.
@@ -218,7 +279,7 @@ func (h *house) settle(t *testing.T) {
 	t.Helper()
 	for deadline := time.Now().Add(2 * time.Minute); ; time.Sleep(50 * time.Millisecond) {
 		open, err := pg.Value[int](t.Context(), h.DB, `select count(*) from job
-			where state in ('queued', 'running') and kind <> 'tomorrow'`)
+			where state in ('queued', 'running') and run_at < now() + interval '1 hour'`)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -19,6 +19,9 @@ type route struct {
 	schema map[string]any
 }
 
+// title is what a route is called in what is counted.
+func (r route) title() string { return r.Method + " " + r.Path }
+
 // routesOf are the ops that have a route, with the schemas that the document shows.
 func routesOf(t *testing.T, ops []*op.Op) []route {
 	t.Helper()
@@ -84,7 +87,7 @@ func (a *attacker) call(ctx context.Context, o route) blow {
 		printed, _ := json.Marshal(body)
 		raw = string(printed)
 	}
-	out := blow{name: o.Method + " " + o.Path, args: args}
+	out := blow{name: o.title(), args: args}
 	r, err := http.NewRequestWithContext(ctx, o.Method, a.url+"/api/v1"+path+"?"+query.Encode(), strings.NewReader(raw))
 	if err != nil {
 		out.code = "unsent" // an address that cannot be written

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"coffer/internal/errs"
 	"coffer/internal/id"
 	"coffer/internal/journal"
 	"coffer/internal/ledger"
@@ -167,5 +168,58 @@ func TestUndoByJob(t *testing.T) {
 	if err != nil || json.Unmarshal([]byte(result), &undone) != nil || undone.Reverted < 2*rows ||
 		len(undone.Skipped) > 0 {
 		t.Errorf("the job's result is %.500s, %v", result, err)
+	}
+}
+
+// TestAnAgentUndoesItsDay: an agent that has used up all of its writes undoes all of them with one
+// call, which costs none.
+func TestAnAgentUndoesItsDay(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	const writes, atOnce = 2_000, 250
+	_, err := h.db.Exec(t.Context(), `
+		insert into transaction (id, short_id, account_id, provider_id, date, amount, currency, descriptor_id)
+		select gen_random_uuid(), 'w' || lpad(n::text, 7, '0'), t.account_id, 'w' || n, t.date, 1, 'EUR', t.descriptor_id
+		from (select * from transaction limit 1) t, generate_series(1, $1::int) n`, writes)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := h.db.Exec(t.Context(), `update setting set writes_per_day = $1`, writes); err != nil {
+		t.Fatal(err)
+	}
+	before := h.meaning(t)
+	rows, err := pg.Values[string](t.Context(), h.db, `select short_id from transaction where provider_id like 'w%'
+		order by id`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	agent := op.Actor{Type: op.Agent, ID: id.New(), Name: "helper", Scope: op.Full}
+	file := func(rows []string, category string) error {
+		ctx := op.WithActor(t.Context(), agent)
+		return h.db.InTx(ctx, func(tx pg.Tx) error {
+			_, err := h.books.BatchCategorize(ctx, tx, ledger.BatchCategorize{TransactionIDs: rows, CategoryID: category})
+			return err
+		})
+	}
+	for part := range slices.Chunk(rows, atOnce) {
+		if err := file(part, "qaa"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := file(rows[:1], "qab"); !errs.Is(err, errs.RateLimited) {
+		t.Fatalf("one more write than the day allows: %v", err)
+	}
+	day, err := pg.ParseMoment("2000-01-01")
+	if err != nil {
+		t.Fatal(err)
+	}
+	start := time.Now()
+	done := h.undoMany(t, agent, journal.UndoChanges{Mine: true, Since: &day})
+	t.Logf("%d fields of %d changes went back in %v", done.Reverted, done.Changes, time.Since(start))
+	if done.Reverted != writes || len(done.Skipped) > 0 || done.JobID != nil {
+		t.Errorf("undone: %d, left %v", done.Reverted, done.ByReason)
+	}
+	if after := h.meaning(t); after != before {
+		t.Errorf("the books are not what they were:\n%s", difference(before, after))
 	}
 }

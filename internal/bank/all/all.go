@@ -25,6 +25,12 @@ type Name string
 // Enum lists the values of the type.
 func (Name) Enum() []string { return names(func(bank.Spec) bool { return true }) }
 
+// A Keeper says who brings an account's transactions: a provider, or the household itself.
+type Keeper string
+
+// Enum lists the values of the type.
+func (Keeper) Enum() []string { return append(Name("").Enum(), bank.Manual) }
+
 // A Remote is the name of a provider that is asked over the network.
 type Remote string
 

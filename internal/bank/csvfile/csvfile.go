@@ -117,6 +117,15 @@ func (m *Mapping) slots() []slot {
 	}
 }
 
+// MappingFields lists the fields that a mapping can have.
+func MappingFields() []string {
+	var names []string
+	for _, s := range (&Mapping{}).slots() {
+		names = append(names, s.name)
+	}
+	return names
+}
+
 // equal compares resolved mappings.
 func (m *Mapping) equal(n *Mapping) bool {
 	other := n.slots()
@@ -184,6 +193,8 @@ type Preview struct {
 	RowsSkipped int       `json:"rows_skipped"`
 	Sample      []Sample  `json:"sample"`
 	Warnings    []Warning `json:"warnings"`
+
+	Rejected []RowError `json:"-"` // the first of RowsRejected
 
 	// What the file tells of its account, for one that is made for it.
 	Bank           string         `json:"bank,omitempty"`            // whose the known format is

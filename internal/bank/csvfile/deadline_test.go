@@ -28,6 +28,8 @@ func (t *tap) ReadAt(p []byte, off int64) (int, error) {
 // TestDeadlineEndsReading ends the context after each share of the work, and expects reading to end
 // a buffer or some thousand rows later. A deadline that only the caller keeps would let the work go
 // on.
+//
+//test:sequential
 func TestDeadlineEndsReading(t *testing.T) {
 	t.Parallel()
 	var file bytes.Buffer

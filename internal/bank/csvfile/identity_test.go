@@ -84,6 +84,8 @@ func (s *shelf) Put(ctx context.Context, file string) (banktest.Taken, error) {
 }
 
 // TestStatementsInAnyOrder puts 2,000 random statements of 400 banks on shelves.
+//
+//test:sequential
 func TestStatementsInAnyOrder(t *testing.T) {
 	t.Parallel()
 	for n := range uint64(400) {
@@ -116,6 +118,8 @@ func undated(file string) (out []string) {
 
 // TestStatementsWithoutTheDay is the control: with ids that stand without the day, each manner in
 // which ids come again is noticed, and the others are fine.
+//
+//test:sequential
 func TestStatementsWithoutTheDay(t *testing.T) {
 	t.Parallel()
 	var found [banktest.PaperManners]int

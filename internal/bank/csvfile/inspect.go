@@ -13,7 +13,10 @@ import (
 	"coffer/internal/text"
 )
 
-const sampleRows = 10
+const (
+	sampleRows   = 10
+	rejectedRows = 20
+)
 
 // Inspect detects how a file is written. It reads the file several times and keeps none of it in
 // memory. An error describes what is wrong with the file or the options as a whole; a file that can
@@ -265,6 +268,9 @@ func (i *inspection) sample(ctx context.Context) error {
 			}
 			i.out.RowsRejected++
 			s.Errors = append(s.Errors, bad.Message)
+			if len(i.out.Rejected) < rejectedRows {
+				i.out.Rejected = append(i.out.Rejected, *bad)
+			}
 		}
 		i.out.RowsTotal++
 		if err == nil {
@@ -277,7 +283,7 @@ func (i *inspection) sample(ctx context.Context) error {
 	}
 	if i.out.RowsRejected > 0 {
 		i.warn("rows_rejected",
-			"some rows cannot be read and are left out; the preview's sample and the import's result give the reasons")
+			"some rows cannot be read and are left out; the preview and the import's result give the reasons")
 	}
 	i.concern(&owner)
 	i.out.Confidence = i.confidence()

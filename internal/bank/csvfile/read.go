@@ -196,7 +196,8 @@ func (p *plan) words(row *Row, rec record, m *Mapping) {
 		}
 		return ""
 	}
-	row.Name, row.Detail, row.MerchantName = line(m.Name), line(m.Detail), line(m.MerchantName)
+	row.Name, row.MerchantName = line(m.Name), line(m.MerchantName)
+	row.Detail = text.Line(unguard(rec.at(m.Detail)), text.DetailMax)
 	row.Category, row.Account = line(m.Category), line(m.Account)
 	switch id := line(m.ID); {
 	case p.counts:
@@ -204,7 +205,7 @@ func (p *plan) words(row *Row, rec record, m *Mapping) {
 	case !damaged(id.Plain()):
 		row.ID = id
 	}
-	for _, stand := range []text.Untrusted{row.MerchantName, row.Detail, row.Category} {
+	for _, stand := range []text.Untrusted{row.MerchantName, line(m.Detail), row.Category} {
 		if row.Name == "" {
 			row.Name = stand
 		}

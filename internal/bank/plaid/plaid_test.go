@@ -54,6 +54,31 @@ func connect(t *testing.T, sim *banksim.Plaid, p *plaid.Plaid) (bank.Linked, *ba
 	return linked, book
 }
 
+// The bank's own text comes because it is asked for.
+func TestAsksForTheBanksText(t *testing.T) {
+	t.Parallel()
+	sim, p := start(t, banksim.PlaidOptions{Household: household.Options{Transactions: 300, Years: 1, Purposes: true}})
+	linked, _ := connect(t, sim, p)
+	rows, told := 0, 0
+	var at bank.Position
+	for last := false; !last; {
+		page, err := p.Pull(t.Context(), linked.Credentials, at)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, r := range page.Transactions {
+			rows++
+			if r.Detail != "" {
+				told++
+			}
+		}
+		at.Next, last = page.Next, page.Last
+	}
+	if told*2 < rows || rows == 0 {
+		t.Errorf("%d of %d rows have a purpose", told, rows)
+	}
+}
+
 func TestConformance(t *testing.T) {
 	t.Parallel()
 	banktest.Run(t, subject)

@@ -87,6 +87,7 @@ type transaction struct {
 	Datetime       bank.OptionalString `json:"datetime"`
 	Name           bank.OptionalString `json:"name"`
 	MerchantName   bank.OptionalString `json:"merchant_name"`
+	Original       bank.OptionalString `json:"original_description"`
 	PaymentChannel bank.OptionalString `json:"payment_channel"`
 	Pending        json.RawMessage     `json:"pending"`
 	Category       *struct {
@@ -112,6 +113,7 @@ func readTransaction(raw []byte) (bank.Transaction, bank.Reason) {
 		Name: text.Name(string(row.Name)), MerchantName: text.Name(string(row.MerchantName)),
 		PaymentChannel: text.Line(string(row.PaymentChannel), 32).Plain(), Pending: string(row.Pending) == "true",
 	}
+	out.Detail = text.Detail(string(row.Original), out.Name)
 	if row.Category != nil {
 		out.CategoryPrimary, out.CategoryDetailed = text.Line(string(row.Category.Primary),
 			128), text.Line(string(row.Category.Detailed), 128)

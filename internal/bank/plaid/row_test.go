@@ -10,6 +10,7 @@ import (
 
 const goodRow = `{"transaction_id":"t1","account_id":"a1","amount":72.1,"iso_currency_code":"USD","unofficial_currency_code":null,"date":"2023-09-24",
 	"datetime":"2023-09-24T11:01:01Z","authorized_date":"2023-09-22","name":"PURCHASE WM SUPERCENTER #1700","merchant_name":"Walmart","payment_channel":"in store",
+	"original_description":"PURCHASE WM SUPERCENTER #1700 VISA 4411 REF 99 00 12",
 	"pending":false,"pending_transaction_id":"p1","personal_finance_category":{"primary":"GENERAL_MERCHANDISE","detailed":"GENERAL_MERCHANDISE_SUPERSTORES"},
 	"something_new":{"a":[1,2]}}`
 
@@ -17,7 +18,7 @@ func TestReadTransaction(t *testing.T) {
 	t.Parallel()
 	got, reason := readTransaction([]byte(goodRow))
 	if reason != "" || got.Amount.String() != "72.10" || got.Currency != "USD" || got.PendingID != "p1" ||
-		got.MerchantName != "Walmart" ||
+		got.MerchantName != "Walmart" || got.Detail != "PURCHASE WM SUPERCENTER #1700 VISA 4411 REF 99 00 12" ||
 		got.Date.Day() != 24 || got.AuthorizedDate.Day() != 22 || got.Datetime.Hour() != 11 ||
 		got.CategoryDetailed == "" || got.Pending {
 		t.Errorf("got %+v, %q", got, reason)
@@ -57,6 +58,21 @@ func TestReadTransaction(t *testing.T) {
 		}
 		if _, reason := readTransaction([]byte(row)); reason != c.want {
 			t.Errorf("%s for %s: got %q, want %q", c.new, c.old, reason, c.want)
+		}
+	}
+}
+
+// The bank's own text is the purpose, unless it only repeats the name.
+func TestOriginalDescription(t *testing.T) {
+	t.Parallel()
+	const original = "PURCHASE WM SUPERCENTER #1700 VISA 4411 REF 99 00 12"
+	for said, want := range map[string]string{
+		`null`: "", `""`: "", `7`: "", `"PURCHASE  WM SUPERCENTER #1700"`: "",
+		`"RENT\u202e\n<b>May"`: "RENT <b>May", `"` + strings.Repeat("é", 600) + `"`: strings.Repeat("é", 512),
+	} {
+		got, reason := readTransaction([]byte(strings.Replace(goodRow, `"`+original+`"`, said, 1)))
+		if reason != "" || got.Detail.Plain() != want {
+			t.Errorf("%s became %q, %q", said, got.Detail.Plain(), reason)
 		}
 	}
 }

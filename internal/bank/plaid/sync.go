@@ -17,6 +17,7 @@ type syncRequest struct {
 type syncOptions struct {
 	CategoryVersion string `json:"personal_finance_category_version"`
 	DaysRequested   int    `json:"days_requested"`
+	Original        bool   `json:"include_original_description"` // the bank's own text
 }
 
 // A syncPage keeps rows as they came, so that one that cannot be read does not take its page with
@@ -43,7 +44,7 @@ func (p *Plaid) Pull(ctx context.Context, c bank.Credentials, at bank.Position) 
 	}
 	var page syncPage
 	err = p.read(ctx, "/transactions/sync", creds, syncRequest{
-		AccessToken: creds.AccessToken, Cursor: cursor, Count: pageSize, Options: syncOptions{"v2", historyDays},
+		AccessToken: creds.AccessToken, Cursor: cursor, Count: pageSize, Options: syncOptions{"v2", historyDays, true},
 	}, &page, 0)
 	if err != nil {
 		if bank.Classify(err).Code == mutation {

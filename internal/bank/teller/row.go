@@ -51,6 +51,7 @@ type transaction struct {
 	Date        bank.OptionalString `json:"date"`
 	Description bank.OptionalString `json:"description"`
 	Status      bank.OptionalString `json:"status"`
+	Balance     json.RawMessage     `json:"running_balance"`
 	Details     struct {
 		Category     bank.OptionalString `json:"category"`
 		Counterparty *struct {
@@ -97,6 +98,9 @@ func readTransaction(raw []byte, a bank.Account) (bank.Transaction, bank.Reason)
 	}
 	if a.Type == bank.Depository {
 		out.Amount = out.Amount.Neg()
+	}
+	if balance, err := bank.ParseAmount(row.Balance); err == nil && !out.Pending { // most banks state none
+		out.Balance = &balance
 	}
 	return out, ""
 }

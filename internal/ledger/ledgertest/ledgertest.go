@@ -11,8 +11,15 @@ import (
 	"coffer/internal/pg"
 )
 
+// identity is what a transaction t with the wording d is known by: its provider id, or if it was
+// entered by hand what was entered, and whose that is.
+const identity = `case when t.origin <> 'manual' then t.provider_id else
+	concat_ws('/', 'manual', t.date, t.amount, t.currency, d.name, d.merchant_name, d.detail, array(
+		select concat_ws(' ', f.field, f.source) from manual_field f where f.transaction_id = t.id order by 1)) end`
+
 // Canonical is what the canonical hash covers, a line for each record in key order, and the hash
-// below them: account, provider id, category, tags, counterparty, comments and deletion of
+// below them: account, provider id (or what was entered by hand, and its matches), category, tags,
+// counterparty, comments, deletion and parts of
 // transactions, with their sources and so their holds, then the definitions, what the household
 // said of accounts and their links, and reports; no time, no generated id. It is of those
 // transactions (nil means all) and of the tags, categories, counterparties, accounts and reports
@@ -23,15 +30,23 @@ func Canonical(ctx context.Context, q pg.Querier, transactions []string, names s
 	}
 	lines, err := pg.Values[string](ctx, q, `
 		select x from (
-			select concat_ws('|', 'transaction', a.provider_id, t.provider_id, c.slug, t.category_source, '#', p.name,
+			select concat_ws('|', 'transaction', a.provider_id, case when w.id is null then `+identity+`
+				else concat_ws(' ', 'part of', w.provider_id, case when not t.remainder then t.amount end) end,
+				case when t.is_split then 'split by ' || t.split_source end, c.slug, t.category_source, '#', p.name,
 				t.counterparty_source, '#', t.deleted_at is not null, t.deleted_source,
 				array(select concat_ws(' ', g.slug, tt.present, tt.source) from transaction_tag tt
 					join tag g on g.id = tt.tag_id where tt.transaction_id = t.id order by 1),
 				array(select concat_ws(' ', o.author_type, o.content) from comment o
 					where o.transaction_id = t.id and o.deleted_at is null order by 1))
 			from transaction t join account a on a.id = t.account_id left join category c on c.id = t.category_id
-				left join counterparty p on p.id = t.counterparty_id
-			where $1::text[] is null or t.id = any($1::text[]::uuid[])
+				left join counterparty p on p.id = t.counterparty_id left join transaction w on w.id = t.parent_id
+				join descriptor d on d.id = t.descriptor_id
+			where (t.origin <> 'part' or t.parent_id is not null) and (t.origin <> 'manual' or t.deleted_at is null)
+				and ($1::text[] is null or t.id = any($1::text[]::uuid[]))
+			union all select concat_ws('|', 'by hand', a.provider_id, `+identity+`, b.provider_id, x.state, x.source)
+			from manual_match x join transaction t on t.id = x.manual_id join transaction b on b.id = x.bank_id
+				join account a on a.id = t.account_id join descriptor d on d.id = t.descriptor_id
+			where x.state <> 'undone' and t.deleted_at is null and ($1::text[] is null or t.id = any($1::text[]::uuid[]))
 			union all select concat_ws('|', 'tag', slug, display_name, description, color, icon) from tag
 				where slug like $2 and deleted_at is null
 			union all select concat_ws('|', 'category', c.slug, c.display_name, p.slug, c.kind, c.icon, c.color,
@@ -41,10 +56,16 @@ func Canonical(ctx context.Context, q pg.Querier, transactions []string, names s
 			from counterparty p left join category c on c.id = p.category_id left
 				join counterparty o on o.id = p.canonical_id where p.name like $2 and p.deleted_at is null
 			union all select concat_ws('|', 'account', a.provider_id, a.name, a.display_name, '#', m.name, a.hidden,
-				a.held) from account a left join member m on m.id = a.owner_id
+				a.held, a.review_from, '#', a.currency, a.type, a.subtype, '#', a.institution_name, '#', a.balance_method,
+				a.closed_on) from account a left join member m on m.id = a.owner_id
 				where a.name like $2 and a.deleted_at is null
+			union all select concat_ws('|', 'balance', a.provider_id, b.day, b.current, '#', b.available, '#', b.set_by)
+				from account_balance b join account a on a.id = b.account_id
+				where b.source = 'manual' and a.name like $2 and a.deleted_at is null
 			union all select concat_ws('|', 'report', title, kind, author_type, md5(body)) from report
 				where title like $2 and deleted_at is null
+			union all select concat_ws('|', 'target', c.slug, t.currency, t.amount, t.rollover, t.start_month, t.end_month)
+			from target t join category c on c.id = t.category_id where c.slug like $2 and t.deleted_at is null
 			union all select concat_ws('|', 'link', a.provider_id, b.provider_id, l.kind, l.confidence,
 				l.deleted_at is not null, l.source)
 			from account_link l join account a on a.id = l.primary_id join account b on b.id = l.mirror_id

@@ -83,6 +83,11 @@ func (v Vocabulary) value(r *rand.Rand, field, op string) any {
 		return Pick(r, v.Categories)
 	case "provider":
 		return Pick(r, v.Providers)
+	case "iso_currency_code":
+		if part {
+			return Pick(r, []string{"e", "US", "d"})
+		}
+		return Pick(r, []string{"EUR", "eur", "USD", "chf"})
 	case "account_id", "user_id":
 		switch {
 		case part:

@@ -1,7 +1,13 @@
 import { queryOptions } from "@tanstack/react-query";
+import { recorded } from "./changes";
 import { answer, api, fresh, type Schemas } from "./client";
+import { type Job, jobEnd } from "./jobs";
 
 export type Account = Schemas["Account"];
+export type DailyBalance = Schemas["AccountBalance"];
+export type Proof = Schemas["AccountBooksProof"];
+export type Interval = Schemas["AccountBooksInterval"];
+export type Candidate = Schemas["AccountBooksCandidate"];
 
 export const accounts = queryOptions({
   queryKey: ["accounts"],
@@ -9,4 +15,66 @@ export const accounts = queryOptions({
   staleTime: fresh.minute,
 });
 
-export const accountName = (a: Account) => a.display_name ?? a.name;
+const most = 500; // days a page
+const pages = 12;
+
+/** The days of an account on which its balance is stated or follows from the payments, oldest first. */
+export const balances = (id: string, start_date?: string) =>
+  queryOptions({
+    queryKey: ["accounts", "balances", id, start_date],
+    queryFn: async ({ signal }) => {
+      const out: DailyBalance[] = [];
+      for (let cursor = "", n = 0; n < pages; n++) {
+        const p = await answer(
+          api.GET("/api/v1/accounts/{id}/balances", {
+            params: { path: { id }, query: { start_date, derive: true, limit: most, ...(cursor ? { cursor } : {}) } },
+            signal,
+          }),
+        );
+        out.push(...p.balances);
+        cursor = p.next_cursor;
+        if (!p.has_more) break;
+      }
+      return out.reverse();
+    },
+    staleTime: fresh.minute,
+  });
+
+/** Whether the payments of an account explain its balances, and where they do not. */
+export const proof = (id: string) =>
+  queryOptions({
+    queryKey: ["accounts", "proof", id],
+    queryFn: ({ signal }) => answer(api.GET("/api/v1/accounts/{id}/proof", { params: { path: { id } }, signal })),
+    staleTime: fresh.minute,
+  });
+
+/** States what an account stood at when a day was over. */
+export const setBalance = (id: string, day: string, current: number) =>
+  recorded(api.PUT("/api/v1/accounts/{id}/balances/{day}", { params: { path: { id, day } }, body: { current } }));
+
+/** Takes back a balance that was set by hand. */
+export const removeBalance = (id: string, day: string) =>
+  recorded(api.DELETE("/api/v1/accounts/{id}/balances/{day}", { params: { path: { id, day } } }));
+
+export const patchAccount = (id: string, body: Schemas["PatchAccount"]) =>
+  recorded(api.PATCH("/api/v1/accounts/{id}", { params: { path: { id } }, body }));
+
+/** Adds an account that no bank keeps. */
+export const createAccount = (body: Schemas["CreateAccount"]) => recorded(api.POST("/api/v1/accounts", { body }));
+
+/** Removes an account with all its payments, or says how many they are. */
+export async function removeAccount(id: string, dry_run: boolean): Promise<Schemas["AccountRemoved"]> {
+  const j = await answer(api.POST("/api/v1/accounts/{id}/remove", { params: { path: { id } }, body: { dry_run } }));
+  return ended(await jobEnd(j.id));
+}
+
+/** What a removal came to; a failure is an error. */
+function ended(j: Job): Schemas["AccountRemoved"] {
+  if (j.state !== "succeeded") throw new Error(j.error?.message ?? "The account was not removed");
+  return j.result as Schemas["AccountRemoved"];
+}
+
+export const accountName = (a: Pick<Account, "display_name" | "name">) => a.display_name ?? a.name;
+
+/** Whether a balance is what is owed, not what is owned. */
+export const owed = (type: string) => type === "credit" || type === "loan";

@@ -1,11 +1,21 @@
 import { infiniteQueryOptions, queryOptions } from "@tanstack/react-query";
-import { answer, api, fresh, once, type Schemas } from "./client";
+import { ApiError, answer, api, fresh, once, type Schemas } from "./client";
+import { jobEnd } from "./jobs";
 
 export type Change = Schemas["Change"];
 export type Entry = Schemas["ChangeEntry"];
 export type Actor = Change["actor_type"];
 
-export const changes = (query: { actor_type?: Actor; mine?: boolean }) =>
+export type ChangeFilters = {
+  actor_type?: Actor;
+  actor_id?: string;
+  mine?: boolean;
+  cause?: Change["cause"];
+  rule_id?: string;
+  transaction_id?: string;
+};
+
+export const changes = (query: ChangeFilters) =>
   infiniteQueryOptions({
     queryKey: ["changes", "list", query],
     queryFn: ({ pageParam, signal }) =>
@@ -37,10 +47,49 @@ export const entries = (change_id: string, limit: number) =>
     staleTime: fresh.long,
   });
 
-export const revert = (change_id: string, dry_run = false) =>
+/** What undoing a change would restore, and what would stay. */
+export const rehearseRevert = (change_id: string) =>
+  answer(api.POST("/api/v1/changes/{change_id}/revert", { params: { path: { change_id } }, body: { dry_run: true } }));
+
+/** Undoes changes, newest first, and waits for the job that does it if they are very large. */
+export async function revertThese(change_ids: string[], waits: () => void): Promise<Schemas["ChangesReverted"]> {
+  const r = await answer(
+    api.POST("/api/v1/changes/revert", { params: { header: once() }, body: { change_ids, dry_run: false } }),
+  );
+  if (!r.job_id) return r;
+  waits();
+  const j = await jobEnd(r.job_id);
+  if (j.state !== "succeeded")
+    throw new ApiError(500, j.error?.code ?? "UNKNOWN", j.error?.message ?? "it was stopped");
+  return j.result as Schemas["ChangesReverted"];
+}
+
+type Whose = { actor_id: string; since: string; until?: string };
+
+/** Takes back all that somebody did in a while, newest first. A dry run tells what would stay, and why. */
+export const revertAll = (whose: Whose, dry_run: boolean) =>
   answer(
-    api.POST("/api/v1/changes/{change_id}/revert", {
-      params: { path: { change_id }, header: dry_run ? {} : once() },
-      body: { dry_run },
+    api.POST("/api/v1/changes/revert", {
+      params: { header: dry_run ? {} : once() },
+      body: { ...whose, dry_run },
     }),
   );
+
+export type Skipped = Schemas["ChangeSkipped"];
+
+/** A write that the journal recorded, and the change that undoes it. */
+export type Recorded<T> = { data: T; change: string | null };
+
+/** Does a write, and tells its change beside what it answers. */
+export async function recorded<T>(call: Promise<{ data?: T; response: Response }>): Promise<Recorded<T>> {
+  const { data, response } = await call;
+  return { data: data as T, change: response.headers.get("Coffer-Change") || null };
+}
+
+/** What files brought, newest first. */
+export const imports = queryOptions({
+  queryKey: ["changes", "list", "imports"],
+  queryFn: ({ signal }) =>
+    answer(api.GET("/api/v1/changes", { params: { query: { cause: "import", limit: 20 } }, signal })),
+  staleTime: fresh.short,
+});

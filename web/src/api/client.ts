@@ -1,4 +1,6 @@
 import createClient, { type Middleware } from "openapi-fetch";
+import { saveDrafts } from "#/lib/drafts";
+import { takeEarly } from "#/lib/early";
 import type { components, paths } from "./schema";
 
 export type Schemas = components["schemas"];
@@ -11,36 +13,51 @@ export class ApiError extends Error {
     readonly code: string,
     message: string,
     readonly request = "",
+    readonly details: readonly { field?: string; message: string }[] = [],
   ) {
     super(message);
   }
-  /** Whether the session has ended. */
-  get signedOut() {
-    return this.status === 401;
-  }
   /** Whether it would be done for someone who has just signed in. */
   get wantsProof() {
-    return this.status === 403 && (this.code === "PROOF_REQUIRED" || this.message.includes("/login?again=1"));
+    return this.code === "PROOF_REQUIRED";
   }
 }
 
+let leaving = false;
+
+/** Whoever's session has ended signs in, and comes back to where they were with what they had typed. */
+export function leave() {
+  if (leaving) return;
+  leaving = true;
+  saveDrafts();
+  location.assign(`/login?next=${encodeURIComponent(location.pathname + location.search)}`);
+}
+
 const refusals: Middleware = {
-  async onResponse({ response }) {
+  async onResponse({ response, schemaPath }) {
     if (response.ok || response.status === 304) return;
+    if (response.status === 401 && schemaPath.startsWith("/api/")) leave();
     const said = (await response
       .clone()
       .json()
-      .catch(() => null)) as { error?: Schemas["FaceError"] } | null;
+      .catch(() => null)) as { error?: Schemas["ErrorBody"] } | null;
     throw new ApiError(
       response.status,
       said?.error?.code ?? "UNKNOWN",
       said?.error?.message ?? (response.statusText || "the server gave no reason"),
       response.headers.get("X-Request-Id") ?? "",
+      said?.error?.details ?? [],
     );
   },
 };
 
-export const api = createClient<paths>({ baseUrl: "/", credentials: "same-origin" });
+/** What was asked for while the app was loaded is not asked for again. */
+function send(request: Request): Promise<Response> {
+  const early = request.method === "GET" && takeEarly(request.url.replace(location.origin, ""));
+  return early || fetch(request);
+}
+
+export const api = createClient<paths>({ baseUrl: "/", credentials: "same-origin", fetch: send });
 api.use(refusals);
 
 /** Returns what a call answers. It can only be a success, because refusals throw. */

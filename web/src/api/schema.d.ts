@@ -129,7 +129,11 @@ export interface paths {
          */
         get: operations["account.list"];
         put?: never;
-        post?: never;
+        /**
+         * Adds an account that no bank keeps, such as cash, a house or a loan
+         * @description Adds an account that no bank keeps, such as cash, a house or a loan. Requires a key with scope full_access.
+         */
+        post: operations["account.create"];
         delete?: never;
         options?: never;
         head?: never;
@@ -150,12 +154,16 @@ export interface paths {
         get: operations["account.get"];
         put?: never;
         post?: never;
-        delete?: never;
+        /**
+         * Deletes an account that has no transactions
+         * @description Deletes an account that has no transactions. Requires a key with scope full_access.
+         */
+        delete: operations["account.delete"];
         options?: never;
         head?: never;
         /**
-         * Changes an account's display name, owner or whether it is hidden
-         * @description Changes an account's display name, owner or whether it is hidden. Requires a key with scope full_access.
+         * Changes an account: its names, owner, kind, institution, closing day, and whether it is hidden
+         * @description Changes an account: its names, owner, kind, institution, closing day, and whether it is hidden. Requires a key with scope full_access.
          */
         patch: operations["account.update"];
         trace?: never;
@@ -168,12 +176,76 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Shows an account's balance day by day, newest first
-         * @description Shows an account's balance day by day, newest first.
+         * Shows an account's balance day by day, newest first, with who stated it
+         * @description Shows an account's balance day by day, newest first, with who stated it.
          */
         get: operations["account.balances"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/accounts/{id}/balances/{day}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * States what an account stood at when a day was over
+         * @description States what an account stood at when a day was over. Requires a key with scope full_access. Agents call it as the tool `set_balance`.
+         */
+        put: operations["balance.set"];
+        post?: never;
+        /**
+         * Removes a balance that somebody set; what a statement or the bank says of the day applies again
+         * @description Removes a balance that somebody set; what a statement or the bank says of the day applies again. Requires a key with scope full_access.
+         */
+        delete: operations["balance.delete"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/accounts/{id}/proof": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Shows from when to when an account's transactions explain its balances, and where they do not
+         * @description Shows from when to when an account's transactions explain its balances, and where they do not.
+         */
+        get: operations["account.proof"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/accounts/{id}/remove": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Removes an account with all its transactions, as a job; a revert restores both
+         * @description Removes an account with all its transactions, as a job; a revert restores both. Requires a key with scope full_access. Agents may do this only with dry_run: true, unless their key may administer.
+         */
+        post: operations["account.remove"];
         delete?: never;
         options?: never;
         head?: never;
@@ -189,13 +261,13 @@ export interface paths {
         };
         /**
          * Lists API keys, newest first, revoked ones included
-         * @description Lists API keys, newest first, revoked ones included. Requires a key with scope full_access.
+         * @description Lists API keys, newest first, revoked ones included. Requires a key with scope full_access. Among members, only admins may do this.
          */
         get: operations["key.list"];
         put?: never;
         /**
          * Creates an API key and shows it once
-         * @description Creates an API key and shows it once. Requires a key with scope full_access. Agents may not do this, unless their key may administer.
+         * @description Creates an API key and shows it once. Requires a key with scope full_access. Among members, only admins may do this. A session must have signed in within the last five minutes, else the error is PROOF_REQUIRED. Agents may not do this, unless their key may administer.
          */
         post: operations["key.create"];
         delete?: never;
@@ -213,23 +285,43 @@ export interface paths {
         };
         /**
          * Shows one API key, without the key itself
-         * @description Shows one API key, without the key itself. Requires a key with scope full_access.
+         * @description Shows one API key, without the key itself. Requires a key with scope full_access. Among members, only admins may do this.
          */
         get: operations["key.get"];
         put?: never;
         post?: never;
         /**
          * Revokes an API key, effective from the next request
-         * @description Revokes an API key, effective from the next request. Requires a key with scope full_access. Agents may do this only to their own records, unless their key may administer.
+         * @description Revokes an API key, effective from the next request. Requires a key with scope full_access. Among members, only admins may do this. Agents may do this only to their own records, unless their key may administer.
          */
         delete: operations["key.revoke"];
         options?: never;
         head?: never;
         /**
          * Changes an API key's name, actor name, expiry or daily limit
-         * @description Changes an API key's name, actor name, expiry or daily limit. Requires a key with scope full_access. Agents may not do this, unless their key may administer.
+         * @description Changes an API key's name, actor name, expiry or daily limit. Requires a key with scope full_access. Among members, only admins may do this. A session must have signed in within the last five minutes, else the error is PROOF_REQUIRED. Agents may not do this, unless their key may administer.
          */
         patch: operations["key.update"];
+        trace?: never;
+    };
+    "/api/v1/cashflow": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Shows where money came from and where it went, by currency, as nodes and links
+         * @description Shows where money came from and where it went, by currency, as nodes and links.
+         */
+        get: operations["cashflow.get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
         trace?: never;
     };
     "/api/v1/categories": {
@@ -779,7 +871,7 @@ export interface paths {
         put?: never;
         /**
          * Exports the whole household, or only its ledger, as a job; the result is a download link that works once
-         * @description Exports the whole household, or only its ledger, as a job; the result is a download link that works once. Requires a key with scope full_access. Agents may not do this, unless their key may administer.
+         * @description Exports the whole household, or only its ledger, as a job; the result is a download link that works once. Requires a key with scope full_access. Among members, only admins may do this. A session must have signed in within the last five minutes, else the error is PROOF_REQUIRED. Agents may not do this, unless their key may administer.
          */
         post: operations["export.create"];
         delete?: never;
@@ -968,6 +1060,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/net-worth": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Shows what the household owned and owed over time, by currency
+         * @description Shows what the household owned and owed over time, by currency.
+         */
+        get: operations["net-worth.get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/overview": {
         parameters: {
             query?: never;
@@ -986,6 +1098,190 @@ export interface paths {
         options?: never;
         head?: never;
         patch?: never;
+        trace?: never;
+    };
+    "/api/v1/prompt-blocks": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Lists the texts that agents' prompts share, by slug
+         * @description Lists the texts that agents' prompts share, by slug.
+         */
+        get: operations["prompt-block.list"];
+        put?: never;
+        /**
+         * Creates a text for several prompts
+         * @description Creates a text for several prompts. Requires a key with scope full_access. Agents may not do this, unless their key may administer.
+         */
+        post: operations["prompt-block.create"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/prompt-blocks/{slug}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Shows one prompt block
+         * @description Shows one prompt block.
+         */
+        get: operations["prompt-block.get"];
+        put?: never;
+        post?: never;
+        /**
+         * Deletes a prompt block that no agent uses
+         * @description Deletes a prompt block that no agent uses. Requires a key with scope full_access. Agents may not do this, unless their key may administer.
+         */
+        delete: operations["prompt-block.delete"];
+        options?: never;
+        head?: never;
+        /**
+         * Changes a prompt block, for all agents that use it
+         * @description Changes a prompt block, for all agents that use it. Requires a key with scope full_access. Agents may not do this, unless their key may administer.
+         */
+        patch: operations["prompt-block.update"];
+        trace?: never;
+    };
+    "/api/v1/proof": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Shows for every account whether its transactions explain its balances
+         * @description Shows for every account whether its transactions explain its balances.
+         */
+        get: operations["proof.list"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/pulse": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Shows in a few numbers whether anything changed or needs attention; clients may poll it
+         * @description Shows in a few numbers whether anything changed or needs attention; clients may poll it.
+         */
+        get: operations["pulse.get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/rates": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Lists the household's own exchange rates, newest first
+         * @description Lists the household's own exchange rates, newest first.
+         */
+        get: operations["rate.list"];
+        /**
+         * Sets what one unit of a currency is worth in another from a day on
+         * @description Sets what one unit of a currency is worth in another from a day on. Requires a key with scope full_access. Agents may not do this, unless their key may administer.
+         */
+        put: operations["rate.set"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/rates/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Deletes an exchange rate
+         * @description Deletes an exchange rate. Requires a key with scope full_access. Agents may not do this, unless their key may administer.
+         */
+        delete: operations["rate.delete"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/recurring": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Lists recurring payments, those with the newest price change first
+         * @description Lists recurring payments, those with the newest price change first.
+         */
+        get: operations["recurring.list"];
+        put?: never;
+        /**
+         * Adds a recurring payment that was not found, from one of its transactions
+         * @description Adds a recurring payment that was not found, from one of its transactions. Requires a key with scope full_access.
+         */
+        post: operations["recurring.create"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/recurring/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Shows one recurring payment
+         * @description Shows one recurring payment.
+         */
+        get: operations["recurring.get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        /**
+         * Confirms, dismisses or names a recurring payment
+         * @description Confirms, dismisses or names a recurring payment. Requires a key with scope full_access. Agents call it as the tool `review_pattern`.
+         */
+        patch: operations["recurring.update"];
         trace?: never;
     };
     "/api/v1/reports": {
@@ -1080,6 +1376,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/review/groups": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Groups the transactions that wait for review by payee, largest group first
+         * @description Groups the transactions that wait for review by payee, largest group first. Agents call it as the tool `list_review_groups`.
+         */
+        get: operations["review.groups"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/rules": {
         parameters: {
             query?: never;
@@ -1164,6 +1480,46 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/rules/rehearse": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Shows what rules that are not saved would do to stored transactions, without writing anything
+         * @description Shows what rules that are not saved would do to stored transactions, without writing anything.
+         */
+        post: operations["rule.rehearse"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/rules/suggest": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Suggests rules for a payee, with what each would do to stored transactions
+         * @description Suggests rules for a payee, with what each would do to stored transactions. Agents call it as the tool `suggest_rule`.
+         */
+        get: operations["rule.suggest"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/rules/{id}": {
         parameters: {
             query?: never;
@@ -1212,6 +1568,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/rules/{id}/conflicts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Shows which other rules match the same stored transactions, and which of them prevails
+         * @description Shows which other rules match the same stored transactions, and which of them prevails.
+         */
+        get: operations["rule.conflicts"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/rules/{id}/history": {
         parameters: {
             query?: never;
@@ -1250,8 +1626,8 @@ export interface paths {
         options?: never;
         head?: never;
         /**
-         * Changes the household's name, currency, time zone, sync interval or retention
-         * @description Changes the household's name, currency, time zone, sync interval or retention. Requires a key with scope full_access. Agents may not do this, unless their key may administer.
+         * Changes the household's name, currency, time zone, sync interval, retention or review
+         * @description Changes the household's name, currency, time zone, sync interval, retention or review. Requires a key with scope full_access. Among members, only admins may do this. A session must have signed in within the last five minutes, else the error is PROOF_REQUIRED. Agents may not do this, unless their key may administer.
          */
         patch: operations["setting.update"];
         trace?: never;
@@ -1264,8 +1640,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Shows what agents may spend and change, and their quiet hours
-         * @description Shows what agents may spend and change, and their quiet hours.
+         * Shows what agents may spend and change, their quiet hours and their default model
+         * @description Shows what agents may spend and change, their quiet hours and their default model.
          */
         get: operations["agent.get"];
         put?: never;
@@ -1274,8 +1650,8 @@ export interface paths {
         options?: never;
         head?: never;
         /**
-         * Changes what agents may spend and change, and their quiet hours
-         * @description Changes what agents may spend and change, and their quiet hours. Requires a key with scope full_access. Agents may not do this, unless their key may administer.
+         * Changes what agents may spend and change, their quiet hours or their default model
+         * @description Changes what agents may spend and change, their quiet hours or their default model. Requires a key with scope full_access. Among members, only admins may do this. A session must have signed in within the last five minutes, else the error is PROOF_REQUIRED. Agents may not do this, unless their key may administer.
          */
         patch: operations["agent.update"];
         trace?: never;
@@ -1294,10 +1670,30 @@ export interface paths {
         get: operations["model.get"];
         /**
          * Sets one model provider's address, key and prices
-         * @description Sets one model provider's address, key and prices. Requires a key with scope full_access. Agents may not do this, unless their key may administer.
+         * @description Sets one model provider's address, key and prices. Requires a key with scope full_access. Among members, only admins may do this. A session must have signed in within the last five minutes, else the error is PROOF_REQUIRED. Agents may not do this, unless their key may administer.
          */
         put: operations["model.set"];
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/settings/models/test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Asks a model with a long prompt and a tool to check its key, its tools and its context
+         * @description Asks a model with a long prompt and a tool to check its key, its tools and its context. Requires a key with scope full_access. Among members, only admins may do this. A session must have signed in within the last five minutes, else the error is PROOF_REQUIRED. Agents may not do this, unless their key may administer.
+         */
+        post: operations["model.test"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1338,13 +1734,13 @@ export interface paths {
         get: operations["provider.get"];
         /**
          * Configures a data provider, for all servers at once; omitted fields keep their values
-         * @description Configures a data provider, for all servers at once; omitted fields keep their values. Requires a key with scope full_access. Agents may not do this, unless their key may administer.
+         * @description Configures a data provider, for all servers at once; omitted fields keep their values. Requires a key with scope full_access. Among members, only admins may do this. A session must have signed in within the last five minutes, else the error is PROOF_REQUIRED. Agents may not do this, unless their key may administer.
          */
         put: operations["provider.set"];
         post?: never;
         /**
          * Deletes the stored configuration of a data provider
-         * @description Deletes the stored configuration of a data provider. Requires a key with scope full_access. Agents may not do this, unless their key may administer.
+         * @description Deletes the stored configuration of a data provider. Requires a key with scope full_access. Among members, only admins may do this. A session must have signed in within the last five minutes, else the error is PROOF_REQUIRED. Agents may not do this, unless their key may administer.
          */
         delete: operations["provider.unset"];
         options?: never;
@@ -1363,7 +1759,7 @@ export interface paths {
         put?: never;
         /**
          * Makes a cheap call to a data provider to check that it accepts its configuration
-         * @description Makes a cheap call to a data provider to check that it accepts its configuration. Requires a key with scope full_access. Agents may not do this, unless their key may administer.
+         * @description Makes a cheap call to a data provider to check that it accepts its configuration. Requires a key with scope full_access. Among members, only admins may do this. A session must have signed in within the last five minutes, else the error is PROOF_REQUIRED. Agents may not do this, unless their key may administer.
          */
         post: operations["provider.test"];
         delete?: never;
@@ -1564,6 +1960,58 @@ export interface paths {
         patch: operations["tag.update"];
         trace?: never;
     };
+    "/api/v1/targets": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Lists the monthly targets, with what was spent and what is left of each
+         * @description Lists the monthly targets, with what was spent and what is left of each.
+         */
+        get: operations["target.list"];
+        put?: never;
+        /**
+         * Sets a monthly target for a category
+         * @description Sets a monthly target for a category. Requires a key with scope full_access.
+         */
+        post: operations["target.create"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/targets/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Shows one target
+         * @description Shows one target.
+         */
+        get: operations["target.get"];
+        put?: never;
+        post?: never;
+        /**
+         * Deletes a target
+         * @description Deletes a target. Requires a key with scope full_access.
+         */
+        delete: operations["target.delete"];
+        options?: never;
+        head?: never;
+        /**
+         * Changes a target's amount, rollover or months
+         * @description Changes a target's amount, rollover or months. Requires a key with scope full_access.
+         */
+        patch: operations["target.update"];
+        trace?: never;
+    };
     "/api/v1/transactions": {
         parameters: {
             query?: never;
@@ -1577,7 +2025,11 @@ export interface paths {
          */
         get: operations["transaction.list"];
         put?: never;
-        post?: never;
+        /**
+         * Adds a transaction by hand, such as a cash payment
+         * @description Adds a transaction by hand, such as a cash payment. Requires a key with scope full_access. Agents call it as the tool `add_transaction`.
+         */
+        post: operations["transaction.create"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1644,6 +2096,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/transactions/export": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Exports the transactions that match a filter as CSV, newest first
+         * @description Exports the transactions that match a filter as CSV, newest first.
+         */
+        get: operations["transaction.export"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/transactions/summary": {
         parameters: {
             query?: never;
@@ -1694,10 +2166,30 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Changes up to 50 transactions at once, with a result for each
-         * @description Changes up to 50 transactions at once, with a result for each. Requires a key with scope full_access. Agents call it as the tool `update_transactions`.
+         * Changes up to 50 transactions at once, with a result for each, or many in the same way
+         * @description Changes up to 50 transactions at once, with a result for each, or many in the same way. Requires a key with scope full_access. Agents call it as the tool `update_transactions`.
          */
         post: operations["transaction.change"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/transactions/{id}/match": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Matches a transaction that was entered by hand with the bank's, so that totals count one, or parts the two
+         * @description Matches a transaction that was entered by hand with the bank's, so that totals count one, or parts the two. Requires a key with scope full_access.
+         */
+        put: operations["transaction.match"];
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -1726,8 +2218,8 @@ export interface paths {
         options?: never;
         head?: never;
         /**
-         * Changes a transaction's category or counterparty, or adds a comment
-         * @description Changes a transaction's category or counterparty, or adds a comment. Requires a key with scope full_access.
+         * Changes a transaction's category or counterparty, adds a comment, or changes what was entered by hand
+         * @description Changes a transaction's category or counterparty, adds a comment, or changes what was entered by hand. Requires a key with scope full_access.
          */
         patch: operations["transaction.update"];
         trace?: never;
@@ -1840,6 +2332,30 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/transactions/{transaction_id}/split": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Splits a transaction into parts that count in its place, or changes its parts
+         * @description Splits a transaction into parts that count in its place, or changes its parts. Requires a key with scope full_access. Agents call it as the tool `split_transaction`.
+         */
+        put: operations["transaction.split"];
+        post?: never;
+        /**
+         * Joins the parts of a split transaction again
+         * @description Joins the parts of a split transaction again. Requires a key with scope full_access.
+         */
+        delete: operations["transaction.join"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/transactions/{transaction_id}/tags": {
         parameters: {
             query?: never;
@@ -1895,10 +2411,154 @@ export interface paths {
         put?: never;
         /**
          * Adds a member to the household
-         * @description Adds a member to the household. Requires a key with scope full_access. Agents may not do this, unless their key may administer.
+         * @description Adds a member to the household. Requires a key with scope full_access. Among members, only admins may do this. A session must have signed in within the last five minutes, else the error is PROOF_REQUIRED. Agents may not do this, unless their key may administer.
          */
         post: operations["user.create"];
         delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/users/me/assistants": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Lists the assistants that you allowed at /mcp, newest first
+         * @description Lists the assistants that you allowed at /mcp, newest first. For signed-in members of every role; with a key the answer is 404.
+         */
+        get: operations["me.assistants"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/users/me/assistants/{assistant_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Ends an assistant's access, effective from the next request
+         * @description Ends an assistant's access, effective from the next request. For signed-in members of every role; with a key the answer is 404.
+         */
+        delete: operations["me.end-assistant"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/users/me/login": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Lists your sign-in methods, with the number of your recovery codes, API keys and assistants
+         * @description Lists your sign-in methods, with the number of your recovery codes, API keys and assistants. For signed-in members of every role; with a key the answer is 404.
+         */
+        get: operations["me.login-methods"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/users/me/login/{login_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Removes one of your sign-in methods, except the last one, and ends your other sessions
+         * @description Removes one of your sign-in methods, except the last one, and ends your other sessions. For signed-in members of every role; with a key the answer is 404. A session must have signed in within the last five minutes, else the error is PROOF_REQUIRED.
+         */
+        delete: operations["me.end-login-method"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/users/me/preferences": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Shows your preferences, as an app saved them
+         * @description Shows your preferences, as an app saved them. For signed-in members of every role; with a key the answer is 404.
+         */
+        get: operations["me.preferences"];
+        /**
+         * Replaces your preferences: any JSON object of at most 16 kB
+         * @description Replaces your preferences: any JSON object of at most 16 kB. For signed-in members of every role; with a key the answer is 404.
+         */
+        put: operations["me.set-preferences"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/users/me/sessions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Lists your sessions, newest first
+         * @description Lists your sessions, newest first. For signed-in members of every role; with a key the answer is 404.
+         */
+        get: operations["me.sessions"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/users/me/sessions/{session_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Ends one of your sessions, effective from the next request
+         * @description Ends one of your sessions, effective from the next request. For signed-in members of every role; with a key the answer is 404.
+         */
+        delete: operations["me.end-session"];
         options?: never;
         head?: never;
         patch?: never;
@@ -1920,14 +2580,14 @@ export interface paths {
         post?: never;
         /**
          * Removes a member from the household; reassign_to takes over connections and accounts
-         * @description Removes a member from the household; reassign_to takes over connections and accounts. Requires a key with scope full_access. Agents may not do this, unless their key may administer.
+         * @description Removes a member from the household; reassign_to takes over connections and accounts. Requires a key with scope full_access. Among members, only admins may do this. A session must have signed in within the last five minutes, else the error is PROOF_REQUIRED. Agents may not do this, unless their key may administer.
          */
         delete: operations["user.delete"];
         options?: never;
         head?: never;
         /**
          * Changes a member's name, e-mail address or role
-         * @description Changes a member's name, e-mail address or role. Requires a key with scope full_access. Agents may not do this, unless their key may administer.
+         * @description Changes a member's name, e-mail address or role. Requires a key with scope full_access. Among members, only admins may do this. A session must have signed in within the last five minutes, else the error is PROOF_REQUIRED. Agents may not do this, unless their key may administer.
          */
         patch: operations["user.update"];
         trace?: never;
@@ -1943,7 +2603,7 @@ export interface paths {
         put?: never;
         /**
          * Erases everything that belongs to a member, permanently; dry_run shows what would be erased
-         * @description Erases everything that belongs to a member, permanently; dry_run shows what would be erased. Requires a key with scope full_access. Agents may do this only with dry_run: true, unless their key may administer.
+         * @description Erases everything that belongs to a member, permanently; dry_run shows what would be erased. Requires a key with scope full_access. Among members, only admins may do this. A session must have signed in within the last five minutes, else the error is PROOF_REQUIRED. Agents may do this only with dry_run: true, unless their key may administer.
          */
         post: operations["user.erase"];
         delete?: never;
@@ -1984,7 +2644,7 @@ export interface paths {
         post?: never;
         /**
          * Ends an assistant's access, effective from the next request
-         * @description Ends an assistant's access, effective from the next request. Requires a key with scope full_access. Agents may do this only to their own records, unless their key may administer.
+         * @description Ends an assistant's access, effective from the next request. Requires a key with scope full_access. Among members, only admins may do this. Agents may do this only to their own records, unless their key may administer.
          */
         delete: operations["assistant.revoke"];
         options?: never;
@@ -2001,13 +2661,13 @@ export interface paths {
         };
         /**
          * Lists a member's sign-in methods, with the number of recovery codes, API keys and assistants
-         * @description Lists a member's sign-in methods, with the number of recovery codes, API keys and assistants. Requires a key with scope full_access.
+         * @description Lists a member's sign-in methods, with the number of recovery codes, API keys and assistants. Requires a key with scope full_access. Among members, only admins may do this.
          */
         get: operations["login-method.list"];
         put?: never;
         /**
          * Adds a sign-in method for a member: a password or an account at an identity provider
-         * @description Adds a sign-in method for a member: a password or an account at an identity provider. Requires a key with scope full_access. Agents may not do this, unless their key may administer.
+         * @description Adds a sign-in method for a member: a password or an account at an identity provider. Requires a key with scope full_access. Among members, only admins may do this. A session must have signed in within the last five minutes, else the error is PROOF_REQUIRED. Agents may not do this, unless their key may administer.
          */
         post: operations["login-method.create"];
         delete?: never;
@@ -2028,14 +2688,14 @@ export interface paths {
         post?: never;
         /**
          * Removes a sign-in method from a member, except the last one of the last admin
-         * @description Removes a sign-in method from a member, except the last one of the last admin. Requires a key with scope full_access. Agents may not do this, unless their key may administer.
+         * @description Removes a sign-in method from a member, except the last one of the last admin. Requires a key with scope full_access. Among members, only admins may do this. A session must have signed in within the last five minutes, else the error is PROOF_REQUIRED. Agents may not do this, unless their key may administer.
          */
         delete: operations["login-method.delete"];
         options?: never;
         head?: never;
         /**
          * Changes a member's password, or the name of a sign-in method
-         * @description Changes a member's password, or the name of a sign-in method. Requires a key with scope full_access. Agents may not do this, unless their key may administer.
+         * @description Changes a member's password, or the name of a sign-in method. Requires a key with scope full_access. Among members, only admins may do this. A session must have signed in within the last five minutes, else the error is PROOF_REQUIRED. Agents may not do this, unless their key may administer.
          */
         patch: operations["login-method.update"];
         trace?: never;
@@ -2052,7 +2712,7 @@ export interface paths {
         post?: never;
         /**
          * Removes all recovery codes of a member
-         * @description Removes all recovery codes of a member. Requires a key with scope full_access. Agents may not do this, unless their key may administer.
+         * @description Removes all recovery codes of a member. Requires a key with scope full_access. Among members, only admins may do this. A session must have signed in within the last five minutes, else the error is PROOF_REQUIRED. Agents may not do this, unless their key may administer.
          */
         delete: operations["login-method.drop-codes"];
         options?: never;
@@ -2092,7 +2752,7 @@ export interface paths {
         post?: never;
         /**
          * Ends one of a member's sessions, effective from the next request
-         * @description Ends one of a member's sessions, effective from the next request. Requires a key with scope full_access. Agents may do this only to their own records, unless their key may administer.
+         * @description Ends one of a member's sessions, effective from the next request. Requires a key with scope full_access. Among members, only admins may do this. Agents may do this only to their own records, unless their key may administer.
          */
         delete: operations["session.revoke"];
         options?: never;
@@ -2118,6 +2778,58 @@ export interface paths {
         options?: never;
         head?: never;
         patch?: never;
+        trace?: never;
+    };
+    "/api/v1/views": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Lists the household's shared views and your own, by name
+         * @description Lists the household's shared views and your own, by name.
+         */
+        get: operations["view.list"];
+        put?: never;
+        /**
+         * Saves a filter of the list of transactions under a name
+         * @description Saves a filter of the list of transactions under a name. Requires a key with scope full_access. Agents may not do this, unless their key may administer.
+         */
+        post: operations["view.create"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/views/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Shows one saved view
+         * @description Shows one saved view.
+         */
+        get: operations["view.get"];
+        put?: never;
+        post?: never;
+        /**
+         * Deletes a saved view
+         * @description Deletes a saved view. Requires a key with scope full_access. Agents may not do this, unless their key may administer.
+         */
+        delete: operations["view.delete"];
+        options?: never;
+        head?: never;
+        /**
+         * Changes a saved view's name, filters, or whether it is shared
+         * @description Changes a saved view's name, filters, or whether it is shared. Requires a key with scope full_access. Agents may not do this, unless their key may administer.
+         */
+        patch: operations["view.update"];
         trace?: never;
     };
     "/api/v1/webhook-events": {
@@ -2154,6 +2866,318 @@ export interface paths {
          * @description Requests the sync that a webhook event would have caused; if the event was never processed, all of its effects. Requires a key with scope full_access.
          */
         post: operations["webhook.replay"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/workflow-runs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Lists runs of all agents, newest first
+         * @description Lists runs of all agents, newest first.
+         */
+        get: operations["workflow-run.list"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/workflow-runs/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Shows one run: its status, cost, changes and plan
+         * @description Shows one run: its status, cost, changes and plan.
+         */
+        get: operations["workflow-run.get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/workflow-runs/{id}/apply": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Applies a run's plan, or a part of it, in one change
+         * @description Applies a run's plan, or a part of it, in one change. Requires a key with scope full_access. Agents may not do this, unless their key may administer.
+         */
+        post: operations["workflow-run.apply"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/workflow-runs/{id}/cancel": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Stops a run. What it has already changed stays and can be reverted
+         * @description Stops a run. What it has already changed stays and can be reverted. Requires a key with scope full_access. Agents may not do this, unless their key may administer.
+         */
+        post: operations["workflow-run.cancel"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/workflow-runs/{id}/drop": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Drops a run's plan. Nothing of it will be applied
+         * @description Drops a run's plan. Nothing of it will be applied. Requires a key with scope full_access. Agents may not do this, unless their key may administer.
+         */
+        post: operations["workflow-run.drop"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/workflow-runs/{id}/plan": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Shows what a run planned: each field from what it is to what it would be
+         * @description Shows what a run planned: each field from what it is to what it would be.
+         */
+        get: operations["workflow-run.plan"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/workflow-runs/{id}/revert": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Undoes every change of a run
+         * @description Undoes every change of a run. Requires a key with scope full_access. Agents may do this only with dry_run: true, unless their key may administer.
+         */
+        post: operations["workflow-run.revert"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/workflow-runs/{id}/transcript": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Sends a run's transcript, a JSON object in each line: messages, tool calls, results, costs and limits
+         * @description Sends a run's transcript, a JSON object in each line: messages, tool calls, results, costs and limits.
+         */
+        get: operations["workflow-run.transcript"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/workflows": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Lists the household's agents, by slug
+         * @description Lists the household's agents, by slug. Agents call it as the tool `list_workflows`.
+         */
+        get: operations["workflow.list"];
+        put?: never;
+        /**
+         * Creates an agent: a prompt, its tools, its trigger and its limits
+         * @description Creates an agent: a prompt, its tools, its trigger and its limits. Requires a key with scope full_access. Agents may do this only with dry_run: true, unless their key may administer.
+         */
+        post: operations["workflow.create"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/workflows/{slug}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Shows one agent
+         * @description Shows one agent.
+         */
+        get: operations["workflow.get"];
+        put?: never;
+        post?: never;
+        /**
+         * Deletes an agent. Its runs and what they changed stay
+         * @description Deletes an agent. Its runs and what they changed stay. Requires a key with scope full_access. Agents may not do this, unless their key may administer.
+         */
+        delete: operations["workflow.delete"];
+        options?: never;
+        head?: never;
+        /**
+         * Changes an agent. A run that is under way keeps the definition it was started with
+         * @description Changes an agent. A run that is under way keeps the definition it was started with. Requires a key with scope full_access. Agents may do this only with dry_run: true, unless their key may administer.
+         */
+        patch: operations["workflow.update"];
+        trace?: never;
+    };
+    "/api/v1/workflows/{slug}/disable": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Keeps an agent from starting by itself, and cancels a run that is still queued
+         * @description Keeps an agent from starting by itself, and cancels a run that is still queued. Requires a key with scope full_access. Agents may not do this, unless their key may administer.
+         */
+        post: operations["workflow.disable"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/workflows/{slug}/enable": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Lets an agent start by itself, by its schedule or after a sync
+         * @description Lets an agent start by itself, by its schedule or after a sync. Requires a key with scope full_access. Agents may not do this, unless their key may administer.
+         */
+        post: operations["workflow.enable"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/workflows/{slug}/eval": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Measures an agent on what people decided, with the books as they were then. It changes nothing
+         * @description Measures an agent on what people decided, with the books as they were then. It changes nothing. Requires a key with scope full_access. Agents may not do this, unless their key may administer.
+         */
+        post: operations["workflow.eval"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/workflows/{slug}/run": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Runs an agent now, enabled or not. If a run is under way, that one is returned
+         * @description Runs an agent now, enabled or not. If a run is under way, that one is returned. Requires a key with scope full_access. Agents may not do this, unless their key may administer.
+         */
+        post: operations["workflow.run"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/workflows/{slug}/runs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Lists an agent's runs, newest first
+         * @description Lists an agent's runs, newest first.
+         */
+        get: operations["workflow.runs"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -2311,7 +3335,7 @@ export interface components {
             /** Format: uuid */
             connection_id: string | null;
             /** @enum {string} */
-            provider: "plaid" | "teller" | "csv";
+            provider: "plaid" | "teller" | "csv" | "manual";
             /**
              * Format: uuid
              * @description Who owns it: owner_user_id if set, else the connection's member
@@ -2353,14 +3377,309 @@ export interface components {
             balance_limit: number | null;
             /** Format: date-time */
             balance_as_of: string | null;
+            /**
+             * Format: decimal
+             * @description What it stands at today: the last balance that was stated, and the posted transactions since; null if nobody stated one
+             */
+            balance_today: number | null;
+            /** @description Nobody stated a balance today, so balance_today follows from balance_date */
+            balance_today_derived: boolean;
+            /**
+             * Format: date
+             * @description Day of the last stated balance
+             */
+            balance_date: string | null;
+            /**
+             * @description Who stated it
+             * @enum {string|null}
+             */
+            balance_source: "provider" | "statement" | "manual" | null;
+            /**
+             * @description Whether transactions explain its value, or only stated balances do
+             * @enum {string}
+             */
+            balance_method: "transactions" | "valuations";
+            /** @description The bank: as the household wrote it, else as the provider names it (untrusted) */
+            institution_name: string | null;
+            /**
+             * Format: date
+             * @description Its last day; after it the balance is 0
+             */
+            closed_on: string | null;
+            /**
+             * @description Whether its transactions explain its balances, as in its proof
+             * @enum {string}
+             */
+            books_status: "proved" | "gap" | "open" | "none";
             /** @description Left out of totals unless a filter names it */
             hidden: boolean;
+            /**
+             * Format: date
+             * @description New transactions dated before this day do not wait for review; null: all of them do
+             */
+            review_from: string | null;
             /** @description Fields that a person set: an agent needs force to change them */
-            held: ("display_name" | "hidden" | "owner")[];
+            held: ("display_name" | "hidden" | "owner" | "name" | "iso_currency_code" | "institution_name" | "type" | "subtype" | "balance_method" | "closed_on")[];
             /** Format: date-time */
             created_at: string;
             /** Format: date-time */
             updated_at: string;
+        };
+        AccountBalance: {
+            /** Format: date */
+            day: string;
+            /**
+             * Format: decimal
+             * @description The money in the account, or the debt of a credit or loan account
+             */
+            current: number | null;
+            /**
+             * Format: decimal
+             * @description As the bank stated it
+             */
+            available: number | null;
+            /**
+             * @description Who stated it; derived: nobody, it follows from the transactions
+             * @enum {string}
+             */
+            source: "provider" | "statement" | "manual" | "derived";
+            /** @description The day lies in a gap: the transactions do not explain the balances around it */
+            gap: boolean;
+        };
+        AccountBalances: {
+            balances: components["schemas"]["AccountBalance"][];
+            /** @description Empty on the last page */
+            next_cursor: string;
+            has_more: boolean;
+        };
+        AccountBooksCandidate: {
+            /**
+             * Format: uuid
+             * @description null if the row is in quarantine
+             */
+            transaction_id: string | null;
+            /**
+             * Format: uuid
+             * @description null if the row is a transaction
+             */
+            quarantine_id: string | null;
+            /** @enum {string} */
+            why: "same_amount_twice" | "same_amount_deleted" | "same_amount_pending" | "quarantined";
+        };
+        AccountBooksInterval: {
+            /**
+             * Format: date
+             * @description Day of the stated balance before it; what is wrong in a gap happened after it, or on it if the balance was of a moment within the day
+             */
+            from: string;
+            /**
+             * Format: date
+             * @description Day of the stated balance at its end
+             */
+            to: string;
+            /** @enum {string} */
+            status: "proved" | "gap" | "open";
+            /**
+             * Format: decimal
+             * @description The balance of from
+             */
+            stated_from: number | null;
+            /**
+             * Format: decimal
+             * @description The balance of to
+             */
+            stated_to: number | null;
+            /**
+             * Format: decimal
+             * @description What the transactions after from, up to and including to, come to; positive is money out
+             */
+            moved: number;
+            /** @description How many they are */
+            transactions: number;
+            /**
+             * Format: decimal
+             * @description Of a gap. Positive: the books hold that much money out too much, as after a doubled charge; negative: they lack it
+             */
+            difference: number | null;
+            /** @description Of a gap: what may explain it, at most 5 */
+            candidates: components["schemas"]["AccountBooksCandidate"][];
+        };
+        AccountBooksProof: {
+            /** Format: uuid */
+            account_id: string;
+            iso_currency_code: string;
+            /**
+             * @description proved: the transactions explain the balances; gap: somewhere they do not; open: it cannot be told; none: no balance was stated, or transactions do not explain the account's value
+             * @enum {string}
+             */
+            status: "proved" | "gap" | "open" | "none";
+            /**
+             * Format: decimal
+             * @description What the account stood at before its first transaction; null while unknown
+             */
+            opening_balance: number | null;
+            /** @description Days with a stated balance */
+            statements: number;
+            /** @description Stated balances that fit nothing, such as those of a moment between two bookings */
+            ignored: number;
+            /**
+             * Format: date
+             * @description The last day whose balance was explained
+             */
+            proved_until: string | null;
+            /** @description Transactions in other currencies than the account's, which are not counted */
+            foreign_rows: number;
+            /** @description The newest 100, oldest first */
+            intervals: components["schemas"]["AccountBooksInterval"][];
+        };
+        AccountLink: {
+            /** Format: uuid */
+            id: string;
+            short_id: string;
+            /** Format: uuid */
+            primary_account_id: string;
+            /** @description The household's name for it, else the bank's (untrusted) */
+            primary_account_name: string;
+            /** Format: uuid */
+            mirror_account_id: string;
+            /** @description The household's name for it, else the bank's (untrusted) */
+            mirror_account_name: string;
+            /**
+             * @description mirror: the same money seen twice, such as an authorised user's card; transfer: money moves between the two
+             * @enum {string}
+             */
+            kind: "mirror" | "transfer";
+            /**
+             * @description auto: proposed, and totals ignore it; confirmed: totals leave out its matches; rejected: never proposed again
+             * @enum {string}
+             */
+            confidence: "auto" | "confirmed" | "rejected";
+            /**
+             * @description Who decided; agents cannot change a user's decision without force. null: nobody has
+             * @enum {string|null}
+             */
+            source: "user" | "agent" | "rule" | null;
+            /** @description Number of transaction pairs, without rejected ones */
+            matches: number;
+            /** Format: date-time */
+            created_at: string;
+            /** Format: date-time */
+            updated_at: string;
+        };
+        AccountLinkList: {
+            account_links: components["schemas"]["AccountLink"][];
+            /** @description Empty on the last page */
+            next_cursor: string;
+            has_more: boolean;
+        };
+        AccountLinkMatch: {
+            /** Format: uuid */
+            id: string;
+            short_id: string;
+            /** Format: uuid */
+            account_link_id: string;
+            /** Format: uuid */
+            primary_transaction_id: string;
+            /** Format: uuid */
+            mirror_transaction_id: string;
+            primary_transaction: components["schemas"]["AccountLinkMatchTransaction"];
+            mirror_transaction: components["schemas"]["AccountLinkMatchTransaction"];
+            /**
+             * @description confirmed: totals leave out the mirror's transaction, or both sides of a transfer
+             * @enum {string}
+             */
+            confidence: "auto" | "confirmed" | "rejected";
+            /**
+             * @description Who decided about this pair; null: nobody has
+             * @enum {string|null}
+             */
+            source: "user" | "agent" | "rule" | null;
+            /** @description Days between the two */
+            day_difference: number;
+            /** Format: date-time */
+            created_at: string;
+        };
+        /** @description The transaction of the primary account */
+        AccountLinkMatchTransaction: {
+            /** Format: uuid */
+            id: string;
+            short_id: string;
+            /** Format: date */
+            date: string;
+            /**
+             * Format: decimal
+             * @description Positive is money out
+             */
+            amount: number;
+            iso_currency_code: string;
+            /** @description Untrusted: the bank's text */
+            name: string;
+            /** @description Untrusted: the bank's text */
+            merchant_name: string | null;
+            /** Format: uuid */
+            account_id: string;
+            /** @description The household's name for the account, else the bank's (untrusted) */
+            account_name: string;
+        };
+        AccountLinkMatches: {
+            matches: components["schemas"]["AccountLinkMatch"][];
+            /** @description Empty on the last page */
+            next_cursor: string;
+            has_more: boolean;
+        };
+        AccountLinkReconciled: {
+            /** @description Transactions checked */
+            scanned: number;
+            /** @description New pairs, of any link */
+            added: number;
+            /** @description Pairs that no longer match */
+            removed: number;
+            /** @description New proposed links */
+            proposed: number;
+            /** @description Pairs of the link now */
+            matches: number;
+        };
+        AccountProof: {
+            /** Format: uuid */
+            account_id: string;
+            iso_currency_code: string;
+            /**
+             * @description As in the proof of the account
+             * @enum {string}
+             */
+            status: "proved" | "gap" | "open" | "none";
+            /**
+             * Format: date
+             * @description The first day whose balance was explained
+             */
+            proved_from: string | null;
+            /**
+             * Format: date
+             * @description The last day whose balance was explained
+             */
+            proved_until: string | null;
+            gaps: number;
+            /**
+             * Format: decimal
+             * @description Of the gaps, whatever its sign; null without gaps
+             */
+            largest_difference: number | null;
+        };
+        AccountRemoval: {
+            /** @description Report what would be removed and write nothing */
+            dry_run?: boolean;
+        };
+        AccountRemoved: {
+            /** Format: uuid */
+            account_id: string;
+            /** @description Transactions that were removed, or would be */
+            transactions: number;
+            /**
+             * Format: uuid
+             * @description The change that a revert undoes; null on a dry run
+             */
+            change_id: string | null;
+            dry_run: boolean;
         };
         AccountStatus: {
             /** Format: uuid */
@@ -2371,26 +3690,71 @@ export interface components {
             /** Format: date */
             latest_date: string | null;
         };
-        Action: {
-            /** @enum {string} */
-            type: "set_category" | "add_tag" | "remove_tag" | "add_comment" | "assign_counterparty";
-            /** @description Of set_category */
-            category_slug?: string;
-            /** @description Of add_tag and remove_tag; an unknown slug to add is registered */
-            tag_slug?: string;
-            /** @description Of add_comment, which runs only at sync */
-            content?: string;
-            /** @description Of assign_counterparty: UUID or short id; or give counterparty_name */
-            counterparty_id?: string;
-            /** @description Of assign_counterparty: a name; the counterparty is created when first needed */
-            counterparty_name?: string;
-        };
         AddComment: {
             content: string;
             /** @description Why, for the timeline */
             note?: string;
         };
-        Agents: {
+        AddTransaction: {
+            /** @description UUID or short id */
+            account_id: string;
+            /** Format: date */
+            date: string;
+            /**
+             * Format: decimal
+             * @description Positive is money out
+             */
+            amount: number;
+            /**
+             * @description Who was paid, or what it was
+             * @example Farmers market
+             */
+            name: string;
+            /** @description Defaults to the account's */
+            iso_currency_code?: string;
+            merchant_name?: string;
+            /** @description What the payment was for */
+            detail?: string;
+            /** @description Slug, short id or UUID; without one, rules may set it */
+            category?: string;
+            counterparty_id?: string;
+            /** @description Slugs; unknown ones are registered */
+            tags?: string[];
+            comment?: string;
+        };
+        /** @description What is left of today's limit; absent without one */
+        AgentBudget: {
+            /** @description Transactions that may be changed today, or by this run */
+            limit: number;
+            used: number;
+            left: number;
+            /**
+             * Format: date-time
+             * @description The household's next midnight; null if it is the limit of a workflow run
+             */
+            resets_at: string | null;
+        };
+        /** @description When no agent is started automatically; null means never */
+        AgentQuietHours: {
+            /** @example 22:00 */
+            start: string;
+            /** @example 07:00 */
+            end: string;
+        };
+        /** @description What became of its decisions */
+        AgentRecord: {
+            /** @description Of the last 90 days, at most the newest 200 */
+            decisions: number;
+            /** @description A person set the same value, or closed the review and left it */
+            kept: number;
+            /** @description A person set another value */
+            corrected: number;
+            /** @description The change was reverted */
+            reverted: number;
+            /** @description Nobody has looked at them yet */
+            open: number;
+        };
+        AgentSettings: {
             /**
              * Format: decimal
              * @description The most that models may cost per month, in US dollars; null means no limit
@@ -2398,7 +3762,13 @@ export interface components {
             monthly_ceiling_usd: number | null;
             /** @description How many transactions all agents together may change per day; null means no limit beyond that of each key */
             writes_per_day: number | null;
-            quiet_hours: components["schemas"]["QuietHours"] | null;
+            quiet_hours: components["schemas"]["AgentQuietHours"] | null;
+            /** @description The model provider of workflows that name none: anthropic or openai_compatible */
+            default_provider: string | null;
+            /** @description The model of workflows that name none */
+            default_model: string | null;
+            /** @description How long transcripts of runs are kept */
+            transcript_days: number;
             /** Format: date-time */
             updated_at: string;
         };
@@ -2417,7 +3787,7 @@ export interface components {
              * @description rule: a rule was applied, its effects follow; sync: the bank added, posted, changed or removed the transaction
              * @enum {string}
              */
-            kind: "category" | "tag" | "counterparty" | "comment" | "rule" | "sync";
+            kind: "category" | "tag" | "counterparty" | "comment" | "split" | "rule" | "sync";
             /** @enum {string} */
             action: "set" | "added" | "removed" | "applied" | "created" | "updated" | "posted" | "removed_by_provider" | "restored";
             /** @description Slug of a category or tag, name of a counterparty, text of a comment, or the bank's previous value */
@@ -2441,21 +3811,126 @@ export interface components {
             next_cursor: string;
             has_more: boolean;
         };
+        ApiKey: {
+            /** Format: uuid */
+            id: string;
+            short_id: string;
+            name: string;
+            /**
+             * @description The start of the key, to recognise it by
+             * @example coffer_4f8Kq2Lz
+             */
+            key_prefix: string;
+            /** @enum {string} */
+            scope: "read_only" | "full_access";
+            /**
+             * @description Who acts with this key; values set by a user are held, so rules and agents do not change them
+             * @enum {string}
+             */
+            actor_type: "user" | "agent" | "system";
+            actor_name: string | null;
+            /** @description How many transactions this key may change per day; null means no limit */
+            max_writes_per_day: number | null;
+            /** @description Extra rights that a person gave to an agent's key: administer allows everything that is otherwise reserved for people (x-people) */
+            may: "administer"[];
+            /**
+             * Format: uuid
+             * @description The member this key belongs to: it ends with the member and is limited by the member's role; null means it belongs to no member
+             */
+            user_id: string | null;
+            /** Format: date-time */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @description Accurate to the minute
+             */
+            last_used_at: string | null;
+            /** Format: date-time */
+            expires_at: string | null;
+            /** Format: date-time */
+            revoked_at: string | null;
+            record?: components["schemas"]["AgentRecord"];
+            /** @description Transactions it may still change today; only in GET /keys/me, absent without a limit */
+            writes_left_today?: number;
+        };
+        ApiKeyCreated: {
+            /** Format: uuid */
+            id: string;
+            short_id: string;
+            name: string;
+            /**
+             * @description The start of the key, to recognise it by
+             * @example coffer_4f8Kq2Lz
+             */
+            key_prefix: string;
+            /** @enum {string} */
+            scope: "read_only" | "full_access";
+            /**
+             * @description Who acts with this key; values set by a user are held, so rules and agents do not change them
+             * @enum {string}
+             */
+            actor_type: "user" | "agent" | "system";
+            actor_name: string | null;
+            /** @description How many transactions this key may change per day; null means no limit */
+            max_writes_per_day: number | null;
+            /** @description Extra rights that a person gave to an agent's key: administer allows everything that is otherwise reserved for people (x-people) */
+            may: "administer"[];
+            /**
+             * Format: uuid
+             * @description The member this key belongs to: it ends with the member and is limited by the member's role; null means it belongs to no member
+             */
+            user_id: string | null;
+            /** Format: date-time */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @description Accurate to the minute
+             */
+            last_used_at: string | null;
+            /** Format: date-time */
+            expires_at: string | null;
+            /** Format: date-time */
+            revoked_at: string | null;
+            record?: components["schemas"]["AgentRecord"];
+            /** @description Transactions it may still change today; only in GET /keys/me, absent without a limit */
+            writes_left_today?: number;
+            /**
+             * @description The key itself, shown only once
+             * @example coffer_4f8Kq2Lz…
+             */
+            key: string;
+        };
+        ApiKeys: {
+            api_keys: components["schemas"]["ApiKey"][];
+            /** @description Empty on the last page */
+            next_cursor: string;
+            has_more: boolean;
+        };
+        ApplyPlan: {
+            /** @description Leave these items of the plan, by their seq */
+            except?: number[];
+            /** @description If something has changed since it was planned, write nothing and return 409 */
+            strict?: boolean;
+        };
         ApplyRule: {
-            filter?: components["schemas"]["Filter"];
+            filter?: components["schemas"]["TransactionFilter"];
             /** @description Report what would change and write nothing */
             dry_run?: boolean;
             /** @description Also change what a person set */
             overwrite_manual?: boolean;
+            /** @description Run all enabled rules, and write only what this one decides: where another rule overrides it, nothing changes */
+            with_others?: boolean;
         };
         ApplyRules: {
             /** @description Only these rules, in execution order: UUIDs or short ids; if omitted, all enabled rules except the built-in one */
             rule_ids?: string[];
-            filter?: components["schemas"]["Filter"];
+            filter?: components["schemas"]["TransactionFilter"];
             /** @description Report what would change and write nothing */
             dry_run?: boolean;
             /** @description Also change what a person set */
             overwrite_manual?: boolean;
+            /** @description Run all enabled rules, and write only what those in rule_ids, which must be given, decide: where another rule overrides them, nothing changes */
+            with_others?: boolean;
         };
         Assistant: {
             /** Format: uuid */
@@ -2488,6 +3963,7 @@ export interface components {
              * @description Moves forward each time the assistant is used
              */
             expires_at: string;
+            record?: components["schemas"]["AgentRecord"];
         };
         Assistants: {
             assistants: components["schemas"]["Assistant"][];
@@ -2495,116 +3971,103 @@ export interface components {
             next_cursor: string;
             has_more: boolean;
         };
-        Attempt: {
-            /** @enum {string} */
-            field: "category" | "counterparty" | "tag" | "comment";
-            /** @description Slug, name or id, or the comment's text */
-            value: string | null;
-            /** @description Of a tag: the rule removes it */
-            removes: boolean;
-            /**
-             * @description applied: it takes effect; already_so: the field already has the value; held: a person decided otherwise; overridden: a later rule wins
-             * @enum {string}
-             */
-            outcome: "applied" | "already_so" | "held" | "overridden";
-        };
-        /** @description Transactions tagged needs-review */
-        Backlog: {
-            count: number;
-        };
-        Balances: {
-            balances: components["schemas"]["DailyBalance"][];
-            /** @description Empty on the last page */
-            next_cursor: string;
-            has_more: boolean;
-        };
-        BatchCategorize: {
-            /** @description Short ids or UUIDs */
-            transaction_ids: string[];
-            /** @description Slug, short id or UUID */
-            category_id: string;
-            /** @description Also change fields that a person holds */
-            force?: boolean;
-        };
-        Bootstrap: {
-            /** @description Whether neither a login nor an API key exists yet */
-            setup_required: boolean;
-            /** @description ok */
-            database?: string;
-            /** @description current or pending */
-            migrations?: string;
-            /** @description set or missing; banks cannot be linked without it */
-            encryption_key?: string;
-            /** @description The configured bank providers */
-            providers?: string[];
-        };
-        Bulk: {
-            /** @description Number of transactions that are meant */
-            matched: number;
-            changed: number;
-            /** @description They were so already */
-            unchanged: number;
-            /** @description Left unchanged because a person holds the fields */
-            held: number;
-            /** @description Pending transactions that were left out, because their review cannot be closed yet */
-            pending_left: number;
-            /** @description The categories that the matched transactions had before */
-            by_category: components["schemas"]["BulkCategory"][];
-            /** @description On a dry run: the newest five of them */
-            sample: components["schemas"]["BulkTransaction"][];
-            /**
-             * Format: uuid
-             * @description The change to revert to undo this; null if nothing was written
-             */
-            change_id: string | null;
-            dry_run: boolean;
-        };
-        BulkCategory: {
-            /** @description Slug; null: no category */
-            before: string | null;
-            count: number;
-        };
-        /** @description What each of them gets */
-        BulkSet: {
-            /** @description Slug, short id or UUID; null clears it and lets rules set it again */
-            category?: string | null;
-            /** @description Slugs; unknown ones are registered */
-            tags_to_add?: string[];
-            /** @description Slugs; removing needs-review leaves pending transactions out */
-            tags_to_remove?: string[];
-            /** @description null removes it */
-            counterparty_id?: string | null;
-            /** @description Added to each of them */
-            comment?: string;
-            /** @description The reason, shown on the timeline */
-            note?: string;
-        };
-        BulkTransaction: {
-            /** Format: uuid */
-            id: string;
-            short_id: string;
-            /** Format: date */
-            date: string;
-            /**
-             * Format: decimal
-             * @description Positive is money out
-             */
-            amount: number;
-            iso_currency_code: string;
-            /** @description Untrusted: the bank's text */
-            name: string;
-            /** @description Slug */
-            category: string | null;
-        };
         BulkTransactions: {
-            filter?: components["schemas"]["Filter"];
+            filter?: components["schemas"]["TransactionFilter"];
             /** @description Which transactions, in place of filter: short ids or UUIDs */
             transaction_ids?: string[];
-            set: components["schemas"]["BulkSet"];
+            set: components["schemas"]["TransactionBulkSet"];
             /** @description With filter: matched of the dry run. If another number matches now, nothing is written */
             expect?: number;
             /** @description Report what would happen and write nothing */
             dry_run?: boolean;
+            /** @description Also change fields that a person holds */
+            force?: boolean;
+        };
+        Cashflow: {
+            /** @description What the totals do not say */
+            notes: components["schemas"]["Note"][];
+            period: components["schemas"]["TransactionSummaryPeriod"];
+            currencies: components["schemas"]["CashflowCurrency"][];
+        };
+        CashflowCurrency: {
+            iso_currency_code: string;
+            /**
+             * Format: decimal
+             * @description Money in, as a positive number
+             */
+            money_in: number;
+            /**
+             * Format: decimal
+             * @description Money out, as a positive number
+             */
+            money_out: number;
+            /**
+             * Format: decimal
+             * @description money_in minus money_out
+             */
+            net: number;
+            count: number;
+            previous?: components["schemas"]["TransactionSummarySums"];
+            change?: components["schemas"]["TransactionSummaryChange"];
+            /** @description Income minus categories is net */
+            nodes: components["schemas"]["CashflowNode"][];
+            links: components["schemas"]["CashflowLink"][];
+        };
+        CashflowLink: {
+            /** @description Id of a node */
+            source: string;
+            /** @description Id of a node */
+            target: string;
+            /**
+             * Format: decimal
+             * @description Exact, two decimals
+             */
+            amount: number;
+        };
+        CashflowNode: {
+            /** @description Names the node within its currency */
+            id: string;
+            /**
+             * @description income: where money came from. category: where it went. saved: what remained. drawn: what was spent beyond the income
+             * @enum {string}
+             */
+            kind: "income" | "account" | "category" | "saved" | "drawn";
+            /** @description Untrusted if it is an account's: the bank's name, unless a member renamed it */
+            name: string;
+            /** @description Slug of the primary category; absent without one */
+            category?: string;
+            /** Format: uuid */
+            account_id?: string;
+            /**
+             * Format: decimal
+             * @description What flows through it
+             */
+            amount: number;
+            /**
+             * Format: decimal
+             * @description With compare: the same node's amount before
+             */
+            previous?: number;
+            /** @description The category nets against its kind, such as more refunds than purchases, so it is on the other side */
+            reversed?: boolean;
+            /** @description The node by subcategory; they add up to amount */
+            parts?: components["schemas"]["CashflowPart"][];
+        };
+        CashflowPart: {
+            /** @description Slug */
+            category: string;
+            name: string;
+            /**
+             * Format: decimal
+             * @description Negative if it flows against the node
+             */
+            amount: number;
+        };
+        CategorizeTransactions: {
+            /** @description Short ids or UUIDs */
+            transaction_ids: string[];
+            /** @description Slug, short id or UUID */
+            category_id: string;
             /** @description Also change fields that a person holds */
             force?: boolean;
         };
@@ -2642,6 +4105,26 @@ export interface components {
             created_at: string;
             /** Format: date-time */
             updated_at: string;
+        };
+        CategoryImport: {
+            created: number;
+            updated: number;
+            merged: number;
+            unchanged: number;
+            errors: components["schemas"]["CategoryImportError"][];
+            dry_run: boolean;
+            /**
+             * Format: uuid
+             * @description The change to revert to undo this; null if nothing was written
+             */
+            change_id: string | null;
+        };
+        CategoryImportError: {
+            /** @description The header is line 1 */
+            line: number;
+            /** @enum {string} */
+            code: "CONFLICT" | "CONNECTION_NOT_SYNCABLE" | "ENCRYPTION_KEY_REQUIRED" | "EXPIRED_API_KEY" | "FORBIDDEN" | "IDEMPOTENCY_CONFLICT" | "IDEMPOTENCY_IN_PROGRESS" | "INSUFFICIENT_SCOPE" | "INTERNAL_ERROR" | "INVALID_API_KEY" | "INVALID_BODY" | "INVALID_CURSOR" | "INVALID_LOGIN" | "INVALID_REFERENCE" | "INVALID_SIGNATURE" | "IN_USE" | "LAST_ADMIN" | "METHOD_NOT_ALLOWED" | "MISSING_API_KEY" | "NOT_ACCEPTABLE" | "NOT_FOUND" | "PAYLOAD_TOO_LARGE" | "PRECONDITION_FAILED" | "PROOF_REQUIRED" | "PROVIDER_ERROR" | "PROVIDER_NOT_CONFIGURED" | "PROVIDER_TIMEOUT" | "RATE_LIMITED" | "REVOKED_API_KEY" | "RUN_LIMIT" | "SLUG_CONFLICT" | "SYSTEM_PROTECTED" | "UNAVAILABLE" | "UNSUPPORTED_MEDIA_TYPE" | "VALIDATION_ERROR";
+            message: string;
         };
         CategoryLeaf: {
             /** Format: uuid */
@@ -2702,6 +4185,7 @@ export interface components {
             short_id: string;
             /** @enum {string} */
             cause: "api" | "tool" | "rule" | "sync" | "import" | "workflow_run" | "revert";
+            /** @description Untrusted: it may name a payee as the bank wrote it */
             summary: string;
             /** @enum {string} */
             actor_type: "user" | "agent" | "system";
@@ -2733,7 +4217,7 @@ export interface components {
         };
         ChangeEntry: {
             /** @enum {string} */
-            subject: "transaction" | "rule" | "tag" | "category" | "counterparty" | "account" | "account_link" | "report";
+            subject: "transaction" | "rule" | "tag" | "category" | "counterparty" | "account" | "account_link" | "report" | "target" | "pattern";
             /**
              * Format: uuid
              * @description The subject's id
@@ -2741,7 +4225,7 @@ export interface components {
             id: string;
             /** @description The subject's short id */
             short_id: string;
-            transaction: components["schemas"]["EntryTransaction"] | null;
+            transaction: components["schemas"]["ChangeEntryTransaction"] | null;
             /** @description record: the whole record */
             field: string;
             /** @description Untrusted: slug of a category or tag, name of a counterparty, text of a comment, or the changed parts of a record */
@@ -2757,16 +4241,85 @@ export interface components {
              */
             rule_id: string | null;
         };
+        /** @description null if the subject is not a transaction */
+        ChangeEntryTransaction: {
+            /** Format: date */
+            date: string;
+            /**
+             * Format: decimal
+             * @description Positive is money out
+             */
+            amount: number;
+            iso_currency_code: string;
+            /** @description Untrusted: the bank's text */
+            name: string;
+        };
+        ChangeReverted: {
+            change: components["schemas"]["Change"] | null;
+            /** @description Number of fields restored */
+            reverted: number;
+            /** @description Fields that were not restored, with the reason: the first 200 */
+            skipped: components["schemas"]["ChangeSkipped"][];
+            /** @description Number of fields not restored, by reason */
+            skipped_by_reason: {
+                [key: string]: number;
+            };
+            dry_run: boolean;
+        };
+        ChangeSkipped: {
+            /** @enum {string} */
+            subject: "transaction" | "rule" | "tag" | "category" | "counterparty" | "account" | "account_link" | "report" | "target" | "pattern";
+            /** Format: uuid */
+            subject_id: string;
+            /** Format: uuid */
+            transaction_id: string | null;
+            field: string;
+            /**
+             * @description changed_since: someone changed it later; held: a person set it and the caller is an agent; missing: it no longer exists; conflict: its name is taken, or it would contradict the current data
+             * @enum {string}
+             */
+            reason: "changed_since" | "held" | "missing" | "conflict";
+        };
         Changes: {
             changes: components["schemas"]["Change"][];
             /** @description Empty on the last page */
             next_cursor: string;
             has_more: boolean;
         };
-        ColumnInfo: {
-            index: number;
-            name: string;
-            samples: string[];
+        ChangesReverted: {
+            /** @description Number of changes that are undone */
+            changes: number;
+            /** @description Each change, newest first: the first 200 */
+            results: components["schemas"]["ChangesRevertedChange"][];
+            /** @description Number of fields restored */
+            reverted: number;
+            /** @description Fields that were not restored, with the reason: the first 200 */
+            skipped: components["schemas"]["ChangeSkipped"][];
+            /** @description Number of fields not restored, by reason */
+            skipped_by_reason: {
+                [key: string]: number;
+            };
+            /**
+             * Format: uuid
+             * @description The job that undoes them, if they are too many for one call
+             */
+            job_id: string | null;
+            dry_run: boolean;
+        };
+        ChangesRevertedChange: {
+            /** Format: uuid */
+            change_id: string;
+            /** @description Untrusted: it may name a payee as the bank wrote it */
+            summary: string;
+            /**
+             * Format: uuid
+             * @description The change made by the revert; null if there was nothing left to undo, and on a dry run
+             */
+            revert_id: string | null;
+            /** @description Number of fields restored */
+            reverted: number;
+            /** @description Number of fields not restored */
+            skipped: number;
         };
         Comment: {
             /** Format: uuid */
@@ -2828,6 +4381,31 @@ export interface components {
             /** Format: date-time */
             updated_at: string;
         };
+        ConnectionCoveredDays: {
+            /** Format: date */
+            from: string;
+            /** Format: date */
+            to: string;
+        };
+        ConnectionFreshness: {
+            /** Format: uuid */
+            id: string;
+            short_id: string;
+            /** @enum {string} */
+            provider: "plaid" | "teller" | "csv";
+            /** @description Untrusted: the bank's name from the provider */
+            institution_name: string | null;
+            /** @enum {string} */
+            status: "active" | "error" | "pending_reauth" | "disconnected";
+            paused: boolean;
+            /** Format: date-time */
+            last_sync_at: string | null;
+            /**
+             * Format: date
+             * @description Date of its newest transaction
+             */
+            latest_date: string | null;
+        };
         ConnectionHealth: {
             /** Format: uuid */
             id: string;
@@ -2852,6 +4430,8 @@ export interface components {
             next_sync_at: string | null;
             consecutive_failures: number;
             quarantined: number;
+            /** @description Of the last 90 days those that its data covers: up to the last sync, or the days of imported files */
+            covered: components["schemas"]["ConnectionCoveredDays"][];
         };
         ConnectionStatus: {
             /** Format: uuid */
@@ -2878,9 +4458,6 @@ export interface components {
             current_job: string | null;
             last_sync: components["schemas"]["SyncLog"] | null;
             accounts: components["schemas"]["AccountStatus"][];
-        };
-        Count: {
-            count: number;
         };
         Counterparty: {
             /** Format: uuid */
@@ -2909,6 +4486,74 @@ export interface components {
             created_at: string;
             /** Format: date-time */
             updated_at: string;
+        };
+        CounterpartyDirectory: {
+            counterparties: components["schemas"]["Counterparty"][];
+        };
+        CounterpartyLinked: {
+            /** Format: uuid */
+            id: string;
+            short_id: string;
+            /** @description Untrusted: it may come from the bank's text */
+            name: string;
+            website_url: string | null;
+            logo_url: string | null;
+            /**
+             * Format: uuid
+             * @description The category that usually fits; it changes no transaction
+             */
+            category_id: string | null;
+            /**
+             * @description Merchant category code: four digits
+             * @example 5411
+             */
+            mcc: string | null;
+            /**
+             * Format: uuid
+             * @description The counterparty it was merged into; null if it was not merged
+             */
+            canonical_counterparty_id: string | null;
+            /** Format: date-time */
+            created_at: string;
+            /** Format: date-time */
+            updated_at: string;
+            /** @description Transactions linked by this call */
+            linked: number;
+            /** @description Transactions that already had a counterparty, this or another, and keep it */
+            already_bound: number;
+            /** @description Transactions left without a counterparty because a person unlinked them */
+            held: number;
+            /**
+             * Format: uuid
+             * @description The change to revert to undo this; null if nothing changed
+             */
+            change_id: string | null;
+        };
+        CreateAccount: {
+            /** @example Our house */
+            name: string;
+            /**
+             * @description Transactions explain the balance of cash, checking, savings, card, loan and mortgage; the others are worth what was stated last
+             * @example property
+             * @enum {string}
+             */
+            kind: "cash" | "checking" | "savings" | "card" | "loan" | "mortgage" | "investment" | "pension" | "property" | "vehicle" | "other_asset" | "other_debt";
+            /** @description Defaults to the household's */
+            iso_currency_code?: string;
+            /** @description The owner: UUID or short id; defaults to you */
+            owner_user_id?: string;
+            /** @description The bank, if there is one */
+            institution_name?: string;
+            /**
+             * Format: decimal
+             * @description What it stands at: its value or the money in it, or the debt of a card, loan, mortgage or other_debt
+             */
+            balance?: number;
+            /**
+             * Format: date
+             * @description The day at whose end it stood so; defaults to today
+             */
+            balance_date?: string;
         };
         CreateCategory: {
             /**
@@ -3000,7 +4645,7 @@ export interface components {
             expires_at?: string;
             /** @description How many transactions it may change per day; for an agent's key the default is 2,000 */
             max_writes_per_day?: number;
-            /** @description administer lets an agent's key do what is otherwise reserved for people: members, keys, settings, exports and everything that cannot be undone. It requires full_access, and only a person can grant it */
+            /** @description administer lets an agent's key do what is otherwise reserved for people: members, keys, settings, exports and everything that cannot be undone. It requires full_access, and only a person who has just signed in can grant it, or the command line on the server */
             may?: "administer"[];
         };
         CreateLink: {
@@ -3032,6 +4677,28 @@ export interface components {
             identifier?: string;
             /** @description The password, at least 12 characters; only for kind password */
             password?: string;
+        };
+        CreatePromptBlock: {
+            /**
+             * @description Lower-case words joined by - or _
+             * @example our-shops
+             */
+            slug: string;
+            /** @example Our shops */
+            title: string;
+            /**
+             * @description What the model is told
+             * @example The corner shop is groceries.
+             */
+            body: string;
+        };
+        CreateRecurring: {
+            /** @description One of its payments: short id or UUID */
+            transaction_id: string;
+            /** @enum {string} */
+            cadence: "weekly" | "fortnightly" | "monthly" | "quarterly" | "half_yearly" | "yearly";
+            /** @description What the household calls it */
+            name?: string;
         };
         CreateReport: {
             /** @example March at a glance */
@@ -3070,6 +4737,30 @@ export interface components {
             /** @example plane */
             icon?: string;
         };
+        CreateTarget: {
+            /**
+             * @description Slug, short id or UUID of a category of expenses; a primary includes its subcategories
+             * @example food_and_drink
+             */
+            category: string;
+            /**
+             * Format: decimal
+             * @description For each month; more than 0
+             * @example 400
+             */
+            amount: number;
+            /** @description The household's currency if omitted */
+            iso_currency_code?: string;
+            /** @description Let what a month leaves, or overspends, count in the next */
+            rollover?: boolean;
+            /**
+             * @description The first month; this month if omitted
+             * @example 2026-01
+             */
+            start_month?: string;
+            /** @description The last month; no end if omitted */
+            end_month?: string;
+        };
         CreateUser: {
             /** @example Robin */
             name: string;
@@ -3081,36 +4772,85 @@ export interface components {
              */
             role?: "admin" | "member" | "viewer";
         };
-        Current: {
-            signed_in: boolean;
-            user: components["schemas"]["User"] | null;
-            session: components["schemas"]["Session"] | null;
+        CreateView: {
+            /** @example Restaurants */
+            name: string;
+            filters: components["schemas"]["TransactionFilter"];
+            /** @description true: the whole household sees it, and every member who may write can change it; false: only you see it */
+            shared?: boolean;
         };
-        DailyBalance: {
-            /** Format: date */
-            day: string;
+        CreateWorkflow: {
+            /**
+             * @description Lower-case words joined by - or _
+             * @example pocket-money
+             */
+            slug: string;
+            /** @example Pocket money */
+            name: string;
+            /** @description What it is for */
+            description?: string;
+            /**
+             * @description What the model is asked to do
+             * @example Tell us what was spent on toys last week.
+             */
+            prompt: string;
+            /**
+             * @description Slugs of the texts that stand before the prompt, in order
+             * @example [
+             *       "house"
+             *     ]
+             */
+            prompt_blocks?: string[];
+            /**
+             * @description Together with model; the household's default if omitted
+             * @enum {string}
+             */
+            provider?: "anthropic" | "openai_compatible";
+            model?: string;
+            /** @description Names of tools; empty: all that its scope allows */
+            tools?: string[];
+            /**
+             * @description read_only: it can change nothing
+             * @enum {string}
+             */
+            scope: "read_only" | "full_access";
+            /**
+             * @description What starts it while it is enabled
+             * @default manual
+             * @enum {string}
+             */
+            trigger?: "manual" | "schedule" | "after_sync";
+            /**
+             * @description With trigger schedule: five cron fields, in the household's time zone or in one that TZ= names
+             * @example 0 7 * * 1
+             */
+            schedule?: string;
+            /**
+             * @description Answers of the model per run
+             * @default 30
+             */
+            max_turns?: number;
             /**
              * Format: decimal
-             * @description As the bank stated it
+             * @description The most that a run may cost, in US dollars; no limit if omitted
              */
-            current: number | null;
+            max_cost_usd?: number;
+            /** @description Transactions that a run may change; 200 if omitted, null means no limit */
+            max_writes?: number | null;
+            /** @default 30 */
+            max_minutes?: number;
+            /** @description Changes are planned, and a person applies or drops the plan; true if omitted and the scope is full_access */
+            dry_run?: boolean;
+            /** @description It may create rules without a person's approval */
+            makes_rules?: boolean;
+            worklist?: components["schemas"]["WorkflowWorklist"];
             /**
-             * Format: decimal
-             * @description As the bank stated it
+             * @description message: its last message becomes a report; server: coffer writes one. Defaults to server with a worklist and to message without
+             * @enum {string}
              */
-            available: number | null;
-        };
-        Detail: {
-            /** @description Path of the faulty field: operations[1].category */
-            field: string;
-            /** @description What is wrong, in one word: required, unknown, type, length, range, pattern, enum, empty, conflict */
-            code: string;
-            /** @description What to do about it */
-            message: string;
-            /** @description If the field names a record that does not exist, its kind: category, tag, account */
-            lookup?: string;
-            /** @description Up to three valid values close to the one given, nearest first */
-            suggestions?: string[];
+            report?: "none" | "message" | "server";
+            /** @description Whether it starts by itself */
+            enabled?: boolean;
         };
         DeviceAnswer: {
             /** @description A secret of the program; never show it */
@@ -3139,154 +4879,42 @@ export interface components {
              */
             scope?: "read_only" | "full_access";
         };
-        Directory: {
-            counterparties: components["schemas"]["Counterparty"][];
-        };
-        /** @description null if the subject is not a transaction */
-        EntryTransaction: {
-            /** Format: date */
-            date: string;
-            /**
-             * Format: decimal
-             * @description Positive is money out
-             */
-            amount: number;
-            iso_currency_code: string;
-            /** @description Untrusted: the bank's text */
-            name: string;
-        };
-        Erase: {
+        EraseUser: {
             /** @description Only show what would be erased */
             dry_run?: boolean;
         };
-        Erasure: {
-            /** Format: uuid */
-            user_id: string;
-            /** @description True if nothing was erased yet */
-            dry_run: boolean;
-            /** @description What belongs to the member and is erased permanently */
-            erased: components["schemas"]["Gone"][];
-            /** @description What is kept, without the member's name */
-            unnamed: components["schemas"]["Gone"][];
-            /** @description The member's accounts at another member's connection: they are kept and belong to that member */
-            released_accounts: number;
+        Error: {
+            error: components["schemas"]["ErrorBody"];
+        };
+        ErrorBody: {
             /**
-             * Format: uuid
-             * @description The job that continues after the call if there is a lot to erase; poll GET /api/v1/jobs/{job_id}. Null if everything is already erased
+             * @description Stable, in UPPER_SNAKE_CASE
+             * @enum {string}
              */
-            job_id: string | null;
-        };
-        Event: {
-            /** Format: uuid */
-            id: string;
-            short_id: string;
-            /** @enum {string} */
-            provider: "plaid" | "teller";
-            /** @description The provider's own type, such as TRANSACTIONS.SYNC_UPDATES_AVAILABLE */
-            event_type: string;
-            /** @description Empty if the event is about no connection of this household */
-            connection_id: string;
-            /** @description Untrusted: the bank's name as the provider gives it; empty if unknown */
-            institution_name: string;
-            /** @description SHA-256 of the body, in hexadecimal; the body is not kept */
-            raw_payload_hash: string;
-            /** @enum {string} */
-            status: "received" | "processed" | "error";
-            /** @description Empty unless the status is error */
-            error_message: string;
-            /** Format: date-time */
-            created_at: string;
-        };
-        Events: {
-            webhook_events: components["schemas"]["Event"][];
-            total: number;
-            page: number;
-            page_size: number;
-            total_pages: number;
-        };
-        ExplainedField: {
-            /** @enum {string} */
-            field: "category" | "counterparty" | "tag";
-            /** @description Slug of a category or tag, name of a counterparty; null for none */
-            value: string | null;
-            /** @description Of a tag: it was removed, and rules do not add it again */
-            removed: boolean;
-            /**
-             * @description What set the value
-             * @enum {string|null}
-             */
-            source: "rule" | "user" | "agent" | "provider" | null;
-            /** @description A person set it: rules leave it, and agents must not force it unless asked */
-            held: boolean;
-            /**
-             * Format: uuid
-             * @description The rule that set it
-             */
-            rule_id: string | null;
-            rule_name: string | null;
-            /**
-             * @description Who set it; null if it came with the transaction
-             * @enum {string|null}
-             */
-            actor_type: "user" | "agent" | "system" | null;
-            actor_name: string | null;
-            /** @description Cause of the change that set it */
-            cause: string | null;
-            /**
-             * Format: uuid
-             * @description The change that set it; revert_change undoes it
-             */
-            change_id: string | null;
-            note: string | null;
-            /** Format: date-time */
-            set_at: string | null;
-        };
-        ExplainedRule: {
-            /** Format: uuid */
-            id: string;
-            short_id: string;
-            name: string;
-            priority: number;
-            /** @enum {string} */
-            trigger: "on_create" | "on_change" | "always";
-            /** @description What the rule would do if all rules ran now, ignoring triggers */
-            effects: components["schemas"]["Attempt"][];
-        };
-        Explanation: {
-            /** Format: uuid */
-            transaction_id: string;
-            /** @description Its category, counterparty and tags, and who or what set each */
-            fields: components["schemas"]["ExplainedField"][];
-            /** @description The enabled rules that match now, in execution order; each sees the effects of the ones before it */
-            rules: components["schemas"]["ExplainedRule"][];
-        };
-        Face: {
-            error: components["schemas"]["FaceError"];
-        };
-        FaceError: {
-            /** @description Stable, in UPPER_SNAKE_CASE */
-            code: string;
+            code: "CONFLICT" | "CONNECTION_NOT_SYNCABLE" | "ENCRYPTION_KEY_REQUIRED" | "EXPIRED_API_KEY" | "FORBIDDEN" | "IDEMPOTENCY_CONFLICT" | "IDEMPOTENCY_IN_PROGRESS" | "INSUFFICIENT_SCOPE" | "INTERNAL_ERROR" | "INVALID_API_KEY" | "INVALID_BODY" | "INVALID_CURSOR" | "INVALID_LOGIN" | "INVALID_REFERENCE" | "INVALID_SIGNATURE" | "IN_USE" | "LAST_ADMIN" | "METHOD_NOT_ALLOWED" | "MISSING_API_KEY" | "NOT_ACCEPTABLE" | "NOT_FOUND" | "PAYLOAD_TOO_LARGE" | "PRECONDITION_FAILED" | "PROOF_REQUIRED" | "PROVIDER_ERROR" | "PROVIDER_NOT_CONFIGURED" | "PROVIDER_TIMEOUT" | "RATE_LIMITED" | "REVOKED_API_KEY" | "RUN_LIMIT" | "SLUG_CONFLICT" | "SYSTEM_PROTECTED" | "UNAVAILABLE" | "UNSUPPORTED_MEDIA_TYPE" | "VALIDATION_ERROR";
             /** @description What went wrong and what to do */
             message: string;
             /** @description Kind of the record that does not exist: category, tag, account */
             lookup?: string;
             /** @description Each fault of the input */
-            details?: components["schemas"]["Detail"][];
+            details?: components["schemas"]["ErrorDetail"][];
         };
-        /** @description Why it failed; null otherwise */
-        Failure: {
-            /** @description A stable code in UPPER_SNAKE_CASE */
+        ErrorDetail: {
+            /** @description Path of the faulty field: operations[1].category */
+            field: string;
+            /** @description What is wrong, in one word: required, unknown, type, length, range, pattern, enum, empty, conflict */
             code: string;
-            /** @description What went wrong and what to do */
+            /** @description What to do about it */
             message: string;
+            /** @description If the field names a record that does not exist, its kind: category, tag, account */
+            lookup?: string;
+            /** @description Up to three valid values close to the one given, nearest first */
+            suggestions?: string[];
         };
-        Field: {
-            set: boolean;
-            /**
-             * @description Its last four characters, if it is long enough to show them
-             * @example ****6f3a
-             */
-            masked?: string;
+        ExportLink: {
+            url: string | null;
+            /** Format: date-time */
+            expires_at: string;
         };
         FileAccount: {
             /** @description An account of the connection, by name, or the name of a new account */
@@ -3298,6 +4926,87 @@ export interface components {
             type?: "depository" | "credit" | "loan" | "investment" | "other";
             /** @description For a new account; defaults to the file's currency */
             iso_currency_code?: string;
+        };
+        /** @description What the column with the balance after each row proves; null if there is none */
+        FileBalance: {
+            /** @description The balances move by the amounts of the rows, so that an import stores those at the end of each day */
+            proved: boolean;
+            /** @description Days with a balance */
+            days: number;
+            /**
+             * Format: date
+             * @description null if nothing is proved
+             */
+            first_day: string | null;
+            /** Format: date */
+            last_day: string | null;
+            /**
+             * Format: decimal
+             * @description What the account held at the end of the last day; a debt is negative
+             */
+            closing: number | null;
+        };
+        FileColumn: {
+            index: number;
+            name: string;
+            samples: string[];
+        };
+        FileImported: {
+            /** @description New rows */
+            added: number;
+            /** @description Existing rows that were changed: another text, day or currency */
+            modified: number;
+            /** @description Rows that were already stored, unchanged */
+            duplicates: number;
+            /** @description Rows that an earlier revert had removed and that were restored */
+            restored: number;
+            /** @description Of the modified rows, those that got the purpose that they lacked */
+            details_filled: number;
+            /** @description Rows that could not be read */
+            rows_rejected: number;
+            /** @description Lines that are not transactions (pending charges, balances, totals, notes); if an agent imports the file, also rows that are stored with other values */
+            rows_skipped: number;
+            /** @description The first 200 rows that could not be read */
+            rejected: components["schemas"]["FileLeftOut"][];
+            /** @description The first 200 lines that were skipped */
+            skipped: components["schemas"]["FileLeftOut"][];
+            /** Format: uuid */
+            account_id: string;
+            /** @description Whether the account existed before; otherwise it was created for the file */
+            account_reused: boolean;
+            /**
+             * Format: uuid
+             * @description The change that a revert undoes: it removes the rows that were added or restored
+             */
+            change_id: string | null;
+            /** Format: uuid */
+            sync_log_id: string;
+            /** @description The warnings that a preview of the file shows */
+            warnings: components["schemas"]["FileWarning"][];
+        };
+        FileLeftOut: {
+            /** @description Counted from 1, as a spreadsheet does */
+            row: number;
+            reason: string;
+        };
+        /** @description Which column holds which field, by index from 0 or by name */
+        FileMapping: {
+            date?: number | string;
+            amount?: number | string;
+            other_amount?: number | string;
+            debit?: number | string;
+            credit?: number | string;
+            flag?: number | string;
+            fee?: number | string;
+            name?: number | string;
+            detail?: number | string;
+            merchant_name?: number | string;
+            category?: number | string;
+            account?: number | string;
+            currency?: number | string;
+            id?: number | string;
+            balance?: number | string;
+            status?: number | string;
         };
         FileOptions: {
             /** @description utf-8, utf-16le, utf-16be, windows-1252 or windows-1250 */
@@ -3318,10 +5027,7 @@ export interface components {
              * @enum {string}
              */
             amount_sign?: "negative_out" | "positive_out" | "split" | "flag";
-            /** @description Which column holds which field: date, amount, debit, credit, name, …, by index from 0 or by name */
-            mapping?: {
-                [key: string]: unknown;
-            };
+            mapping?: components["schemas"]["FileMapping"];
             /** @description For rows that state no currency */
             default_currency?: string;
         };
@@ -3331,11 +5037,8 @@ export interface components {
             /** @description Counted from 1; null if the file has no header */
             header_row: number | null;
             /** @description Untrusted: names and samples come from the file */
-            columns: components["schemas"]["ColumnInfo"][];
-            /** @description Which column holds which field, by index from 0; edit it and pass it to the import */
-            mapping: {
-                [key: string]: unknown;
-            } | null;
+            columns: components["schemas"]["FileColumn"][];
+            mapping: components["schemas"]["FileMapping"];
             date_format: string;
             decimal_separator: string;
             amount_sign: string;
@@ -3354,140 +5057,39 @@ export interface components {
             /** @description Lines below the header that are not transactions: pending charges, balances, totals, notes */
             rows_skipped: number;
             /** @description Untrusted: the text comes from the file */
-            sample: components["schemas"]["Sample"][];
+            sample: components["schemas"]["FileSample"][];
+            /** @description The first 20 rows that cannot be read */
+            rejected: components["schemas"]["FileLeftOut"][];
             /** @description How many rows are already stored in the account; null without account_id */
             duplicates: number | null;
-            warnings: components["schemas"]["Warning"][];
+            balance: components["schemas"]["FileBalance"] | null;
+            warnings: components["schemas"]["FileWarning"][];
         };
-        Filed: {
-            /** @description Transactions that have the category now and had another or none before */
-            updated: number;
-            /** @description Transactions left unchanged because a person holds their category */
-            held: number;
-            /**
-             * Format: uuid
-             * @description The change to revert to undo this; null if nothing changed
-             */
-            change_id: string | null;
-        };
-        /** @description Which transactions: the filters of the list */
-        Filter: {
-            /** @description In any of these accounts: short ids or UUIDs */
-            account_id?: string[];
-            connection_id?: string;
-            /** @description Owned by this member */
-            user_id?: string;
-            /** @description Slug, short id or UUID; a primary includes its subcategories */
-            category?: string;
-            /** @description true: only transactions without a category; false: only those with one */
-            uncategorized?: boolean;
-            /** @description With every one of these tags */
-            tags?: string[];
-            /** @description With any of these tags */
-            any_tag?: string[];
-            /** @description With none of these tags */
-            exclude_tag?: string[];
-            counterparty_id?: string;
-            /** @enum {string} */
-            provider?: "plaid" | "teller" | "csv";
-            /**
-             * Format: date
-             * @description From this day on
-             */
-            start_date?: string;
-            /**
-             * Format: date
-             * @description Up to and including this day
-             */
-            end_date?: string;
+        FileSample: {
+            row: number;
+            date: string;
             /**
              * Format: decimal
-             * @description At least this amount, signed: positive is money out
+             * @description Exact, two decimals; positive is money out
              */
-            min_amount?: number;
-            /**
-             * Format: decimal
-             * @description At most this amount, signed
-             */
-            max_amount?: number;
-            /**
-             * @description Only money in or only money out
-             * @enum {string}
-             */
-            direction?: "in" | "out";
+            amount: number;
             iso_currency_code?: string;
-            /** @description Text in the name or merchant name, ignoring case; commas mean or */
-            search?: string;
-            /** @description Text that is not in the name or merchant name */
-            exclude_search?: string;
-            /**
-             * @description contains: as a substring; words: every word, in any order; fuzzy: similar text, for typos
-             * @default contains
-             * @enum {string}
-             */
-            search_mode?: "contains" | "words" | "fuzzy";
-            pending?: boolean;
-            /**
-             * @description true: only deleted transactions
-             * @default exclude
-             * @enum {string}
-             */
-            deleted?: "exclude" | "include" | "only";
-            /**
-             * Format: date-time
-             * @description Changed at or after this time
-             */
-            updated_since?: string;
-        };
-        Freshness: {
-            /** Format: uuid */
-            id: string;
-            short_id: string;
-            /** @enum {string} */
-            provider: "plaid" | "teller" | "csv";
-            /** @description Untrusted: the bank's name from the provider */
-            institution_name: string | null;
-            /** @enum {string} */
-            status: "active" | "error" | "pending_reauth" | "disconnected";
-            paused: boolean;
-            /** Format: date-time */
-            last_sync_at: string | null;
-            /**
-             * Format: date
-             * @description Date of its newest transaction
-             */
-            latest_date: string | null;
-        };
-        Gone: {
-            table: string;
-            rows: number;
-        };
-        Group: {
-            /** @description The group's values, by the names in group_by; null for transactions without one */
-            keys: {
-                [key: string]: string | null;
-            };
-            /** @description The id of the account, user or counterparty, if group_by names one: two of the same name are two groups */
-            ids?: {
-                [key: string]: string | null;
-            };
-            iso_currency_code: string;
+            name: string;
+            detail?: string;
+            merchant_name?: string;
+            category?: string;
+            account?: string;
+            id?: string;
             /**
              * Format: decimal
-             * @description Money in, as a positive number
+             * @description Exact, two decimals; positive is money out
              */
-            money_in: number;
-            /**
-             * Format: decimal
-             * @description Money out, as a positive number
-             */
-            money_out: number;
-            /**
-             * Format: decimal
-             * @description money_in minus money_out
-             */
-            net: number;
-            count: number;
+            balance?: number;
+            errors: string[];
+        };
+        FileWarning: {
+            code: string;
+            message: string;
         };
         Health: {
             /** @enum {string} */
@@ -3497,23 +5099,6 @@ export interface components {
             checks: {
                 [key: string]: string;
             };
-        };
-        History: {
-            hits: components["schemas"]["Hit"][];
-            /** @description Empty on the last page */
-            next_cursor: string;
-            has_more: boolean;
-        };
-        Hit: {
-            /**
-             * Format: uuid
-             * @description The sync run
-             */
-            sync_log_id: string;
-            /** @description Transactions it matched */
-            hits: number;
-            /** Format: date-time */
-            hit_at: string;
         };
         Household: {
             household_name: string;
@@ -3528,42 +5113,29 @@ export interface components {
             default_sync_interval_seconds: number;
             /** @description How long sync logs are kept; null means forever. Transactions and the journal are always kept */
             retention_days: number | null;
+            /**
+             * @description What waits for review on a new account: all its transactions, or those dated from the day on which it is added
+             * @enum {string}
+             */
+            review_history: "all" | "from_link";
             /** Format: date-time */
             updated_at: string;
-        };
-        Import: {
-            created: number;
-            updated: number;
-            merged: number;
-            unchanged: number;
-            errors: components["schemas"]["ImportError"][];
-            dry_run: boolean;
-            /**
-             * Format: uuid
-             * @description The change to revert to undo this; null if nothing was written
-             */
-            change_id: string | null;
-        };
-        ImportError: {
-            /** @description The header is line 1 */
-            line: number;
-            code: string;
-            message: string;
         };
         Job: {
             /** Format: uuid */
             id: string;
             short_id: string;
-            /** @description The kind of work */
-            kind: string;
+            /**
+             * @description The kind of work
+             * @enum {string}
+             */
+            kind: "account.remove" | "archive.erase" | "archive.export" | "feed.import" | "feed.sync" | "feed.sync-all" | "link.reconcile" | "link.settle" | "rule.apply" | "undo" | "webhook.process" | "workflow.run";
             /** @enum {string} */
             state: "queued" | "running" | "succeeded" | "failed" | "cancelled";
-            progress: components["schemas"]["Progress"];
-            /** @description The result, in the shape of its kind; null until it has succeeded */
-            result: {
-                [key: string]: unknown;
-            } | null;
-            error: components["schemas"]["Failure"] | null;
+            progress: components["schemas"]["JobProgress"];
+            /** @description Null until it has succeeded; by kind: account.remove: AccountRemoved; archive.erase: null; archive.export: ExportLink; feed.import: FileImported; feed.sync: SyncResult; feed.sync-all: SyncedAll; link.reconcile: AccountLinkReconciled; link.settle: null; rule.apply: RuleApplied or RuleDryRun; undo: ChangesReverted; webhook.process: WebhookProcessed; workflow.run: null */
+            result: components["schemas"]["AccountRemoved"] | components["schemas"]["ExportLink"] | components["schemas"]["FileImported"] | components["schemas"]["SyncResult"] | components["schemas"]["SyncedAll"] | components["schemas"]["AccountLinkReconciled"] | components["schemas"]["RuleApplied"] | components["schemas"]["RuleDryRun"] | components["schemas"]["ChangesReverted"] | components["schemas"]["WebhookProcessed"] | null;
+            error: components["schemas"]["JobFailure"] | null;
             /** Format: date-time */
             created_at: string;
             /** Format: date-time */
@@ -3571,101 +5143,28 @@ export interface components {
             /** Format: date-time */
             finished_at: string | null;
         };
-        Key: {
-            /** Format: uuid */
-            id: string;
-            short_id: string;
-            name: string;
+        /** @description Why it failed; null otherwise */
+        JobFailure: {
             /**
-             * @description The start of the key, to recognise it by
-             * @example coffer_4f8Kq2Lz
-             */
-            key_prefix: string;
-            /** @enum {string} */
-            scope: "read_only" | "full_access";
-            /**
-             * @description Who acts with this key; values set by a user are held, so rules and agents do not change them
+             * @description A stable code in UPPER_SNAKE_CASE
              * @enum {string}
              */
-            actor_type: "user" | "agent" | "system";
-            actor_name: string | null;
-            /** @description How many transactions this key may change per day; null means no limit */
-            max_writes_per_day: number | null;
-            /** @description Extra rights that a person gave to an agent's key: administer allows everything that is otherwise reserved for people (x-people) */
-            may: "administer"[];
-            /**
-             * Format: uuid
-             * @description The member this key belongs to: it ends with the member and is limited by the member's role; null means it belongs to no member
-             */
-            user_id: string | null;
-            /** Format: date-time */
-            created_at: string;
-            /**
-             * Format: date-time
-             * @description Accurate to the minute
-             */
-            last_used_at: string | null;
-            /** Format: date-time */
-            expires_at: string | null;
-            /** Format: date-time */
-            revoked_at: string | null;
+            code: "CONFLICT" | "CONNECTION_NOT_SYNCABLE" | "ENCRYPTION_KEY_REQUIRED" | "EXPIRED_API_KEY" | "FORBIDDEN" | "IDEMPOTENCY_CONFLICT" | "IDEMPOTENCY_IN_PROGRESS" | "INSUFFICIENT_SCOPE" | "INTERNAL_ERROR" | "INVALID_API_KEY" | "INVALID_BODY" | "INVALID_CURSOR" | "INVALID_LOGIN" | "INVALID_REFERENCE" | "INVALID_SIGNATURE" | "IN_USE" | "LAST_ADMIN" | "METHOD_NOT_ALLOWED" | "MISSING_API_KEY" | "NOT_ACCEPTABLE" | "NOT_FOUND" | "PAYLOAD_TOO_LARGE" | "PRECONDITION_FAILED" | "PROOF_REQUIRED" | "PROVIDER_ERROR" | "PROVIDER_NOT_CONFIGURED" | "PROVIDER_TIMEOUT" | "RATE_LIMITED" | "REVOKED_API_KEY" | "RUN_LIMIT" | "SLUG_CONFLICT" | "SYSTEM_PROTECTED" | "UNAVAILABLE" | "UNSUPPORTED_MEDIA_TYPE" | "VALIDATION_ERROR";
+            /** @description What went wrong and what to do */
+            message: string;
         };
-        Keys: {
-            api_keys: components["schemas"]["Key"][];
+        JobList: {
+            jobs: components["schemas"]["Job"][];
             /** @description Empty on the last page */
             next_cursor: string;
             has_more: boolean;
         };
-        Link: {
-            /** Format: uuid */
-            id: string;
-            short_id: string;
-            /** Format: uuid */
-            primary_account_id: string;
-            /** @description The household's name for it, else the bank's (untrusted) */
-            primary_account_name: string;
-            /** Format: uuid */
-            mirror_account_id: string;
-            /** @description The household's name for it, else the bank's (untrusted) */
-            mirror_account_name: string;
-            /**
-             * @description mirror: the same money seen twice, such as an authorised user's card; transfer: money moves between the two
-             * @enum {string}
-             */
-            kind: "mirror" | "transfer";
-            /**
-             * @description auto: proposed, and totals ignore it; confirmed: totals leave out its matches; rejected: never proposed again
-             * @enum {string}
-             */
-            confidence: "auto" | "confirmed" | "rejected";
-            /**
-             * @description Who decided; agents cannot change a user's decision without force. null: nobody has
-             * @enum {string|null}
-             */
-            source: "user" | "agent" | "rule" | null;
-            /** @description Number of transaction pairs, without rejected ones */
-            matches: number;
-            /** Format: date-time */
-            created_at: string;
-            /** Format: date-time */
-            updated_at: string;
-        };
-        /** @description Why it failed; for a pending session, what a person must decide on its page */
-        LinkFault: {
-            /** @description A stable error code */
-            code: string;
-            /** @description What to do about it */
-            message: string;
-        };
-        LinkOutcome: {
-            /** @enum {string} */
-            state: "pending" | "done" | "failed";
-            /**
-             * Format: uuid
-             * @description The new connection, once linking is done; the first one if the member chose several banks
-             */
-            connection_id: string | null;
-            error: components["schemas"]["LinkFault"] | null;
+        JobProgress: {
+            done: number;
+            /** @description Null while unknown */
+            total: number | null;
+            /** @description The unit that is counted */
+            unit: string;
         };
         LinkSession: {
             /** @description Identifies the session; for half an hour, anyone who has it can link a bank for this household */
@@ -3679,56 +5178,28 @@ export interface components {
                 [key: string]: unknown;
             };
         };
+        /** @description Why it failed; for a pending session, what a person must decide on its page */
+        LinkSessionFault: {
+            /** @description A stable error code */
+            code: string;
+            /** @description What to do about it */
+            message: string;
+        };
+        LinkSessionOutcome: {
+            /** @enum {string} */
+            state: "pending" | "done" | "failed";
+            /**
+             * Format: uuid
+             * @description The new connection, once linking is done; the first one if the member chose several banks
+             */
+            connection_id: string | null;
+            error: components["schemas"]["LinkSessionFault"] | null;
+        };
         LinkTransactions: {
             /** @description Short ids or UUIDs */
             transaction_ids: string[];
             /** @description Also link transactions that a person unlinked; linked ones are never relinked */
             force?: boolean;
-        };
-        LinkedCounterparty: {
-            /** Format: uuid */
-            id: string;
-            short_id: string;
-            /** @description Untrusted: it may come from the bank's text */
-            name: string;
-            website_url: string | null;
-            logo_url: string | null;
-            /**
-             * Format: uuid
-             * @description The category that usually fits; it changes no transaction
-             */
-            category_id: string | null;
-            /**
-             * @description Merchant category code: four digits
-             * @example 5411
-             */
-            mcc: string | null;
-            /**
-             * Format: uuid
-             * @description The counterparty it was merged into; null if it was not merged
-             */
-            canonical_counterparty_id: string | null;
-            /** Format: date-time */
-            created_at: string;
-            /** Format: date-time */
-            updated_at: string;
-            /** @description Transactions linked by this call */
-            linked: number;
-            /** @description Transactions that already had a counterparty, this or another, and keep it */
-            already_bound: number;
-            /** @description Transactions left without a counterparty because a person unlinked them */
-            held: number;
-            /**
-             * Format: uuid
-             * @description The change to revert to undo this; null if nothing changed
-             */
-            change_id: string | null;
-        };
-        List: {
-            account_links: components["schemas"]["Link"][];
-            /** @description Empty on the last page */
-            next_cursor: string;
-            has_more: boolean;
         };
         Login: {
             /** Format: uuid */
@@ -3757,103 +5228,59 @@ export interface components {
             /** @description Assistants that the member allowed and that still have access; setting a new password does not end it */
             assistants: number;
         };
-        Made: {
-            created: number;
-            failed: number;
-            rules: components["schemas"]["MadeRule"][];
-            /** @description One for each rule that was not created */
-            errors: components["schemas"]["SpecError"][];
-        };
-        MadeRule: {
-            /** Format: uuid */
-            id: string;
-            short_id: string;
-            name: string;
-            priority: number;
-            /** @description With apply_retroactively: the number of stored transactions it matches */
-            retroactive_matches?: number;
-            /**
-             * Format: uuid
-             * @description The job that applies it, if it is still running
-             */
-            retroactive_job_id?: string;
-            /** @description Why the rule was created but not applied */
-            retroactive_error?: string;
-        };
-        Match: {
-            /** Format: uuid */
-            id: string;
-            short_id: string;
-            /** Format: uuid */
-            account_link_id: string;
-            /** Format: uuid */
-            primary_transaction_id: string;
-            /** Format: uuid */
-            mirror_transaction_id: string;
-            primary_transaction: components["schemas"]["MatchTransaction"];
-            mirror_transaction: components["schemas"]["MatchTransaction"];
-            /**
-             * @description confirmed: totals leave out the mirror's transaction, or both sides of a transfer
-             * @enum {string}
-             */
-            confidence: "auto" | "confirmed" | "rejected";
-            /**
-             * @description Who decided about this pair; null: nobody has
-             * @enum {string|null}
-             */
-            source: "user" | "agent" | "rule" | null;
-            /** @description Days between the two */
-            day_difference: number;
+        MePreferences: {
+            /** @description A JSON object; empty if nothing was saved */
+            preferences: unknown;
             /** Format: date-time */
-            created_at: string;
+            updated_at: string | null;
         };
-        /** @description The transaction of the primary account */
-        MatchTransaction: {
+        MeasuredTarget: {
             /** Format: uuid */
             id: string;
             short_id: string;
-            /** Format: date */
-            date: string;
+            /** @description Slug; a primary includes its subcategories */
+            category: string;
+            iso_currency_code: string;
             /**
              * Format: decimal
-             * @description Positive is money out
+             * @description For each month
              */
             amount: number;
-            iso_currency_code: string;
-            /** @description Untrusted: the bank's text */
-            name: string;
-            /** @description Untrusted: the bank's text */
-            merchant_name: string | null;
-            /** Format: uuid */
-            account_id: string;
-            /** @description The household's name for the account, else the bank's (untrusted) */
-            account_name: string;
-        };
-        Matched: {
-            /** @description 0: no rule covers it */
-            matched_count: number;
-            rules: components["schemas"]["MatchedRule"][];
-        };
-        MatchedRule: {
-            /** Format: uuid */
-            id: string;
-            short_id: string;
-            name: string;
-            /** @description Slug that its set_category action sets */
-            sets_category?: string;
-            /** @enum {string} */
-            trigger: "on_create" | "on_change" | "always";
-            priority: number;
-            enabled: boolean;
-            hit_count: number;
-            /** @description The rule has no condition and matches every transaction */
-            match_all: boolean;
-        };
-        Matches: {
-            matches: components["schemas"]["Match"][];
-            /** @description Empty on the last page */
-            next_cursor: string;
-            has_more: boolean;
+            /** @description What a month leaves, or overspends, counts in the next */
+            rollover: boolean;
+            /**
+             * @description The first month, as YYYY-MM
+             * @example 2026-01
+             */
+            start_month: string;
+            /** @description The last month; null: no end */
+            end_month: string | null;
+            /** Format: date-time */
+            created_at: string;
+            /** Format: date-time */
+            updated_at: string;
+            /**
+             * Format: decimal
+             * @description In the month: money out less what came back, with subcategories
+             */
+            spent: number;
+            /**
+             * Format: decimal
+             * @description With rollover: what the months since start_month left, negative if they overspent
+             */
+            carried?: number;
+            /**
+             * Format: decimal
+             * @description amount and carried less spent: negative if more was spent; null if the target is not of this month
+             */
+            available: number | null;
+            /** @description Share of the month that is gone, in percent */
+            pace: number;
+            /**
+             * @description within: less was spent than the share of the month that is gone; ahead: more; over: more than the month's whole amount
+             * @enum {string}
+             */
+            state: "within" | "ahead" | "over" | "not_started" | "ended";
         };
         MergeCategory: {
             /** @description The category that replaces it: slug, short id or UUID */
@@ -3864,116 +5291,199 @@ export interface components {
             into: string;
         };
         Model: {
+            /** @description Whether models can be asked through it: Anthropic needs a key, a compatible server a key or an address */
+            configured: boolean;
+            /**
+             * @description Where address and key come from. env: environment variables of the server, which take precedence over what is stored
+             * @enum {string}
+             */
+            source: "env" | "stored" | "none";
             /** @description null means the provider's own address */
             base_url: string | null;
-            key: components["schemas"]["Field"];
-            prices: components["schemas"]["Price"][];
+            key: components["schemas"]["ProviderField"];
+            prices: components["schemas"]["ModelPrice"][];
             /**
              * Format: date-time
-             * @description null if no key is stored
+             * @description null if nothing is stored
              */
             updated_at: string | null;
+        };
+        ModelPrice: {
+            model: string;
+            /**
+             * @description Per million tokens
+             * @example 3.00
+             */
+            input_usd: string;
+            /**
+             * @description Per million tokens
+             * @example 15.00
+             */
+            output_usd: string;
+            /**
+             * @description Per million tokens that the provider reads from its cache; if omitted, they cost as much as input
+             * @example 0.30
+             */
+            cache_read_usd?: string;
+            /**
+             * @description Per million tokens that the provider writes to its cache; if omitted, they cost as much as input
+             * @example 3.75
+             */
+            cache_write_usd?: string;
+        };
+        ModelTest: {
+            /** @description Whether workflows can use this model */
+            ok: boolean;
+            model: string;
+            /** @description Whether the model called the tool that it was given */
+            tool_call: boolean;
+            /** @description Whether it saw the code at the very beginning of the prompt; if not, the server's context is too small and it dropped the beginning */
+            code_seen: boolean;
+            /** @description null if the server did not say */
+            input_tokens: number | null;
+            /** @description null if the server did not say */
+            output_tokens: number | null;
+            /**
+             * Format: decimal
+             * @description What the test cost; omitted if the model has no price or the server did not count
+             */
+            cost_usd?: number;
+            took_ms: number;
+            /** @description What the result means, and what to do */
+            message: string;
+        };
+        ModelTestRequest: {
+            /** @enum {string} */
+            provider: "anthropic" | "openai_compatible";
+            /**
+             * @description Defaults to the household's default model, if it is of this provider
+             * @example qwen3:14b
+             */
+            model?: string;
         };
         Models: {
             anthropic: components["schemas"]["Model"];
             openai_compatible: components["schemas"]["Model"];
         };
-        Month: {
-            /** Format: date */
-            start_date: string;
-            /** Format: date */
-            end_date: string;
-            totals: components["schemas"]["MonthTotal"][];
+        NetWorth: {
+            points: components["schemas"]["NetWorthPoint"][];
+            /** @description The accounts that are counted: without hidden ones, and without those that mirror another */
+            accounts: components["schemas"]["NetWorthAccount"][];
+            /** @description What the numbers do not say */
+            notes: components["schemas"]["Note"][];
         };
-        MonthTotal: {
+        NetWorthAccount: {
+            /** Format: uuid */
+            id: string;
+            /**
+             * @description How the balance of a day follows from stated ones
+             * @enum {string}
+             */
+            method: "transactions" | "valuations";
+            /**
+             * Format: date
+             * @description The first day whose balance is known; null if none is
+             */
+            known_from: string | null;
+            /**
+             * @description Whether its transactions explain its balances
+             * @enum {string}
+             */
+            status: "proved" | "gap" | "open" | "none";
+        };
+        /** @description With in: all currencies together by the household's rates; absent if one lacks a rate on or before the day */
+        NetWorthConverted: {
             iso_currency_code: string;
             /**
              * Format: decimal
-             * @description Exact, two decimals
-             */
-            money_in: number;
-            /**
-             * Format: decimal
-             * @description Exact, two decimals
-             */
-            money_out: number;
-            /**
-             * Format: decimal
-             * @description Exact, two decimals
+             * @description An estimate, two decimals
              */
             net: number;
-            count: number;
+            /** @description The day of each other currency's rate */
+            rate_dates: {
+                [key: string]: string;
+            };
         };
-        NewKey: {
-            /** Format: uuid */
-            id: string;
-            short_id: string;
-            name: string;
-            /**
-             * @description The start of the key, to recognise it by
-             * @example coffer_4f8Kq2Lz
-             */
-            key_prefix: string;
-            /** @enum {string} */
-            scope: "read_only" | "full_access";
-            /**
-             * @description Who acts with this key; values set by a user are held, so rules and agents do not change them
-             * @enum {string}
-             */
-            actor_type: "user" | "agent" | "system";
-            actor_name: string | null;
-            /** @description How many transactions this key may change per day; null means no limit */
-            max_writes_per_day: number | null;
-            /** @description Extra rights that a person gave to an agent's key: administer allows everything that is otherwise reserved for people (x-people) */
-            may: "administer"[];
+        NetWorthGroup: {
             /**
              * Format: uuid
-             * @description The member this key belongs to: it ends with the member and is limited by the member's role; null means it belongs to no member
+             * @description Of the account or member
              */
-            user_id: string | null;
-            /** Format: date-time */
-            created_at: string;
+            id?: string;
+            /** @description The type, the member, or the account's name, which may be the bank's (untrusted) */
+            name: string;
+            iso_currency_code: string;
             /**
-             * Format: date-time
-             * @description Accurate to the minute
+             * Format: decimal
+             * @description assets minus debts; null while no account is known
              */
-            last_used_at: string | null;
-            /** Format: date-time */
-            expires_at: string | null;
-            /** Format: date-time */
-            revoked_at: string | null;
+            net: number | null;
             /**
-             * @description The key itself, shown only once
-             * @example coffer_4f8Kq2Lz…
+             * Format: decimal
+             * @description Exact, two decimals
              */
-            key: string;
+            assets: number | null;
+            /**
+             * Format: decimal
+             * @description Debt on credit and loan accounts, as a positive number
+             */
+            debts: number | null;
+            /** @description Accounts with a known balance; only they are counted */
+            known: number;
+            /** @description Accounts without one */
+            unknown: number;
+            /** @description Known accounts of which nobody stated a balance that day: it follows from transactions or the last value */
+            derived: number;
+            /** @description Known accounts whose transactions do not explain the balances around the day */
+            gap: number;
+        };
+        NetWorthPoint: {
+            /** Format: date */
+            date: string;
+            /** @description By currency; currencies are never mixed */
+            totals: components["schemas"]["NetWorthTotal"][];
+            /** @description With by: the same by group and currency */
+            groups?: components["schemas"]["NetWorthGroup"][];
+            converted?: components["schemas"]["NetWorthConverted"];
+        };
+        NetWorthTotal: {
+            iso_currency_code: string;
+            /**
+             * Format: decimal
+             * @description assets minus debts; null while no account is known
+             */
+            net: number | null;
+            /**
+             * Format: decimal
+             * @description Exact, two decimals
+             */
+            assets: number | null;
+            /**
+             * Format: decimal
+             * @description Debt on credit and loan accounts, as a positive number
+             */
+            debts: number | null;
+            /** @description Accounts with a known balance; only they are counted */
+            known: number;
+            /** @description Accounts without one */
+            unknown: number;
+            /** @description Known accounts of which nobody stated a balance that day: it follows from transactions or the last value */
+            derived: number;
+            /** @description Known accounts whose transactions do not explain the balances around the day */
+            gap: number;
         };
         Note: {
             /** @enum {string} */
-            code: "truncated";
+            code: "links_proposed" | "data_ends" | "stale" | "gap" | "no_balance" | "no_rate" | "uncategorized" | "truncated";
             /** @description What it means and what to do */
             message: string;
-        };
-        Operation: {
-            /** @description Short id or UUID */
-            transaction_id: string;
-            /** @description Slug, short id or UUID; null clears it and lets rules set it again */
-            category?: string | null;
-            /** @description Slugs; unknown ones are registered */
-            tags_to_add?: string[];
-            /** @description Slugs */
-            tags_to_remove?: string[];
-            /** @description null removes it */
-            counterparty_id?: string | null;
-            comment?: string;
-            /** @description The reason, shown on the timeline */
-            note?: string;
-        };
-        OperationError: {
-            code: string;
-            message: string;
+            /** @description How many records it is about */
+            count?: number;
+            /** @description What shows them: a route, tool or command */
+            see?: string;
         };
         Overview: {
+            you: components["schemas"]["OverviewCaller"];
             household_name: string;
             /**
              * Format: date
@@ -3983,13 +5493,19 @@ export interface components {
             members: components["schemas"]["OverviewMember"][];
             /** @description Without hidden accounts */
             accounts: components["schemas"]["OverviewAccount"][];
-            /** @description Balances added up by currency; currencies are never mixed */
+            /** @description What accounts stand at today, added up by currency as in GET /net-worth; currencies are never mixed */
             balances: components["schemas"]["OverviewBalance"][];
-            connections: components["schemas"]["Freshness"][];
-            review: components["schemas"]["Backlog"];
-            spending: components["schemas"]["Spending"];
-            rules: components["schemas"]["RuleState"];
+            books: components["schemas"]["OverviewBooks"];
+            connections: components["schemas"]["ConnectionFreshness"][];
+            review: components["schemas"]["OverviewBacklog"];
+            spending: components["schemas"]["OverviewSpending"];
+            rules: components["schemas"]["OverviewRuleState"];
             unread_reports: number;
+            agents: components["schemas"]["OverviewAgents"];
+            links: components["schemas"]["OverviewLinks"];
+            data: components["schemas"]["OverviewData"];
+            /** @description What the numbers do not say */
+            notes: components["schemas"]["Note"][];
         };
         OverviewAccount: {
             /** Format: uuid */
@@ -4013,6 +5529,45 @@ export interface components {
             balance_available: number | null;
             /** Format: date-time */
             balance_as_of: string | null;
+            /**
+             * Format: decimal
+             * @description The last stated balance and the posted transactions since; null if nobody stated one
+             */
+            balance_today: number | null;
+            /**
+             * Format: date
+             * @description Day of the last stated balance
+             */
+            balance_date: string | null;
+            /**
+             * @description Who stated it
+             * @enum {string|null}
+             */
+            balance_source: "provider" | "statement" | "manual" | null;
+            /**
+             * @description Whether its transactions explain its balances
+             * @enum {string}
+             */
+            books_status: "proved" | "gap" | "open" | "none";
+        };
+        /** @description What the household's own agents cost this month, and what they wait for */
+        OverviewAgents: {
+            /**
+             * Format: decimal
+             * @description What models cost this month, in US dollars, with what is reserved for calls under way
+             */
+            spent_usd: number;
+            /**
+             * Format: decimal
+             * @description The most that models may cost this month; null means no limit
+             */
+            ceiling_usd: number | null;
+            /** @description Plans that a person must apply or drop */
+            plans_waiting: number;
+        };
+        /** @description Transactions tagged needs-review */
+        OverviewBacklog: {
+            count: number;
         };
         OverviewBalance: {
             iso_currency_code: string;
@@ -4034,6 +5589,43 @@ export interface components {
             /** @description Accounts with a known balance */
             accounts: number;
         };
+        /** @description How many accounts have transactions that explain their balances */
+        OverviewBooks: {
+            proved: number;
+            /** @description Somewhere transactions do not explain the balances */
+            gap: number;
+            /** @description It cannot be told */
+            open: number;
+            /** @description No balance was stated, or transactions do not explain the value */
+            none: number;
+        };
+        /** @description Who calls, and what they may do */
+        OverviewCaller: {
+            name: string;
+            /**
+             * @description Absent for a command on the server itself
+             * @enum {string}
+             */
+            kind?: "key" | "assistant" | "session" | "run";
+            /** @enum {string} */
+            actor_type: "user" | "agent" | "system";
+            /** @enum {string} */
+            scope: "read_only" | "full_access";
+            writes?: components["schemas"]["AgentBudget"];
+        };
+        /** @description The first and the newest transaction */
+        OverviewData: {
+            /** Format: date */
+            first_date: string | null;
+            /** Format: date */
+            last_date: string | null;
+        };
+        /** @description Account links that wait for a decision */
+        OverviewLinks: {
+            proposed: number;
+            /** @description Pairs of transactions that totals count twice if the links are right */
+            pairs: number;
+        };
         OverviewMember: {
             /** Format: uuid */
             id: string;
@@ -4041,6 +5633,47 @@ export interface components {
             name: string;
             /** @enum {string} */
             role: "admin" | "member" | "viewer";
+            /** @description Has a sign-in method */
+            has_login: boolean;
+        };
+        OverviewMonth: {
+            /** Format: date */
+            start_date: string;
+            /** Format: date */
+            end_date: string;
+            totals: components["schemas"]["OverviewMonthTotal"][];
+        };
+        OverviewMonthTotal: {
+            iso_currency_code: string;
+            /**
+             * Format: decimal
+             * @description Exact, two decimals
+             */
+            money_in: number;
+            /**
+             * Format: decimal
+             * @description Exact, two decimals
+             */
+            money_out: number;
+            /**
+             * Format: decimal
+             * @description Exact, two decimals
+             */
+            net: number;
+            count: number;
+        };
+        OverviewRuleState: {
+            total: number;
+            enabled: number;
+            /** @description Matches at sync of all rules since they were created */
+            hits: number;
+            /** Format: date-time */
+            last_hit_at: string | null;
+        };
+        /** @description Totals as in GET /transactions/summary: without transfers, mirrored rows and hidden accounts, with pending transactions */
+        OverviewSpending: {
+            this_month: components["schemas"]["OverviewMonth"];
+            last_month: components["schemas"]["OverviewMonth"];
         };
         PatchAccount: {
             /** @description The household's name for it; null or an empty string restores the bank's name */
@@ -4049,6 +5682,34 @@ export interface components {
             owner_user_id?: string | null;
             /** @description Leave it out of totals unless a filter names it */
             hidden?: boolean;
+            /**
+             * Format: date
+             * @description Transactions that arrive and are dated before this day do not wait for review; null: all do. Stored transactions keep their tags
+             */
+            review_from?: string | null;
+            /** @description Only of an account kept by hand */
+            name?: string;
+            /** @description Only of an account kept by hand that has no transactions */
+            iso_currency_code?: string;
+            /** @description The bank; only of an account kept by hand or of files */
+            institution_name?: string | null;
+            /**
+             * @description Balances of credit and loan accounts are debts. What statements said turns with the type; balances that someone set stay as they were written
+             * @enum {string}
+             */
+            type?: "depository" | "credit" | "loan" | "investment" | "other";
+            /** @description A finer type, such as savings */
+            subtype?: string | null;
+            /**
+             * @description Whether transactions explain its value, or only stated balances do
+             * @enum {string}
+             */
+            balance_method?: "transactions" | "valuations";
+            /**
+             * Format: date
+             * @description Its last day; after it the balance is 0. null: it is open
+             */
+            closed_on?: string | null;
             /** @description Also change fields that a person holds */
             force?: boolean;
         };
@@ -4060,7 +5721,15 @@ export interface components {
             monthly_ceiling_usd?: number | null;
             /** @description null means no limit beyond that of each key */
             writes_per_day?: number | null;
-            quiet_hours?: components["schemas"]["QuietHours"] | null;
+            quiet_hours?: components["schemas"]["AgentQuietHours"] | null;
+            /**
+             * @description Set it together with default_model; null means none
+             * @enum {string|null}
+             */
+            default_provider?: "anthropic" | "openai_compatible" | null;
+            /** @description As the provider names it; null means none */
+            default_model?: string | null;
+            transcript_days?: number;
         };
         PatchCategory: {
             name?: string;
@@ -4113,6 +5782,11 @@ export interface components {
             default_sync_interval_seconds?: number;
             /** @description null means forever */
             retention_days?: number | null;
+            /**
+             * @description Applies to accounts that are added from now on
+             * @enum {string}
+             */
+            review_history?: "all" | "from_link";
         };
         PatchKey: {
             name?: string;
@@ -4131,14 +5805,26 @@ export interface components {
             /** @description A new password. It ends the member's other sessions and, if someone else sets it, removes the recovery codes. The member's API keys and assistants keep working: GET …/login counts them */
             password?: string;
         };
+        PatchPromptBlock: {
+            title?: string;
+            body?: string;
+        };
+        PatchRecurring: {
+            /** @description What the household calls it; null removes the name */
+            name?: string | null;
+            /**
+             * @description confirmed: it is one; dismissed: it is not, and is not proposed again; auto: undecided
+             * @enum {string}
+             */
+            state?: "auto" | "confirmed" | "dismissed";
+            /** @description Override a person's decision */
+            force?: boolean;
+        };
         PatchRule: {
             name?: string;
-            /** @description The whole tree; {} matches every transaction */
-            conditions?: {
-                [key: string]: unknown;
-            };
+            conditions?: components["schemas"]["RuleCondition"];
             /** @description Replaces the whole list; at least one action */
-            actions?: components["schemas"]["Action"][];
+            actions?: components["schemas"]["RuleAction"][];
             /** @description Replaces only the set_category action, or adds one */
             category_slug?: string;
             /** @enum {string} */
@@ -4164,6 +5850,20 @@ export interface components {
             color?: string;
             icon?: string;
         };
+        PatchTarget: {
+            /**
+             * Format: decimal
+             * @description For each month; more than 0
+             * @example 450
+             */
+            amount?: number;
+            /** @description Let what a month leaves, or overspends, count in the next */
+            rollover?: boolean;
+            /** @description The first month */
+            start_month?: string;
+            /** @description The last month; null: no end */
+            end_month?: string | null;
+        };
         PatchTransaction: {
             /** @description Slug, short id or UUID; null clears it and lets rules set it again */
             category?: string | null;
@@ -4171,6 +5871,21 @@ export interface components {
             counterparty_id?: string | null;
             /** @description A comment to add */
             comment?: string;
+            /**
+             * Format: date
+             * @description This and the following: only of a transaction that was entered by hand
+             */
+            date?: string;
+            /**
+             * Format: decimal
+             * @description Positive is money out
+             */
+            amount?: number;
+            name?: string;
+            /** @description null removes it */
+            merchant_name?: string | null;
+            /** @description What the payment was for; null removes it */
+            detail?: string | null;
             /** @description Also change fields that a person holds */
             force?: boolean;
         };
@@ -4183,69 +5898,81 @@ export interface components {
              */
             role?: "admin" | "member" | "viewer";
         };
-        Period: {
-            /** @description 2026-11, or 2026-11-15 by day */
-            period: string;
-            count: number;
-            /** @description By currency */
-            totals: components["schemas"]["PeriodTotal"][];
+        PatchView: {
+            name?: string;
+            filters?: components["schemas"]["TransactionFilter"];
+            /** @description true: the whole household sees it; false: only you see it */
+            shared?: boolean;
         };
-        PeriodTotal: {
-            iso_currency_code: string;
+        PatchWorkflow: {
+            /** @description Renames it */
+            new_slug?: string;
+            name?: string;
+            description?: string;
+            prompt?: string;
+            /** @description Replaces the whole list */
+            prompt_blocks?: string[];
+            /**
+             * @description null, with model: null, means the household's default
+             * @enum {string|null}
+             */
+            provider?: "anthropic" | "openai_compatible" | null;
+            model?: string | null;
+            /** @description Replaces the whole list; empty: all that its scope allows */
+            tools?: string[];
+            /**
+             * @description full_access also sets dry_run if it was read_only, unless dry_run is given
+             * @enum {string}
+             */
+            scope?: "read_only" | "full_access";
+            /** @enum {string} */
+            trigger?: "manual" | "schedule" | "after_sync";
+            /** @description With trigger schedule: five cron fields */
+            schedule?: string | null;
+            max_turns?: number;
             /**
              * Format: decimal
-             * @description Money in, as a positive number
+             * @description In US dollars; null means no limit
              */
-            money_in: number;
-            /**
-             * Format: decimal
-             * @description Money out, as a positive number
-             */
-            money_out: number;
-            /**
-             * Format: decimal
-             * @description money_in minus money_out
-             */
-            net: number;
-            count: number;
-        };
-        Preview: {
-            match_count: number;
-            /** @description Number of transactions checked */
-            total_scanned: number;
-            /** @description Newest first */
-            sample_matches: components["schemas"]["SampleMatch"][];
+            max_cost_usd?: number | null;
+            /** @description null means no limit */
+            max_writes?: number | null;
+            max_minutes?: number;
+            dry_run?: boolean;
+            makes_rules?: boolean;
+            worklist?: components["schemas"]["WorkflowWorklist"] | null;
+            /** @enum {string} */
+            report?: "none" | "message" | "server";
+            enabled?: boolean;
         };
         PreviewRule: {
-            /** @description A leaf {field, op, value}, or {and: […]}, {or: […]}, {not: {…}}; {} matches every transaction */
-            conditions: {
-                [key: string]: unknown;
-            };
+            conditions: components["schemas"]["RuleCondition"];
             /**
              * @description How many matches to show; all matches are counted
              * @default 10
              */
             sample_size?: number;
         };
-        Price: {
-            model: string;
-            /**
-             * @description Per million tokens
-             * @example 3.00
-             */
-            input_usd: string;
-            /**
-             * @description Per million tokens
-             * @example 15.00
-             */
-            output_usd: string;
+        PromptBlock: {
+            /** Format: uuid */
+            id: string;
+            short_id: string;
+            /** @example house */
+            slug: string;
+            title: string;
+            /** @description Stands before the prompt of every workflow that names it */
+            body: string;
+            /** @description Shipped with coffer: it cannot be deleted */
+            is_system: boolean;
+            /** @description A person changed a shipped block, so upgrades leave it */
+            customized: boolean;
+            /** Format: date-time */
+            created_at: string;
+            /** Format: date-time */
+            updated_at: string;
         };
-        Progress: {
-            done: number;
-            /** @description Null while unknown */
-            total: number | null;
-            /** @description The unit that is counted */
-            unit: string;
+        PromptBlocks: {
+            prompt_blocks: components["schemas"]["PromptBlock"][];
         };
         Provider: {
             /** @description Whether banks can be linked through it */
@@ -4258,15 +5985,50 @@ export interface components {
              */
             source: "env" | "stored" | "none";
             fields: {
-                [key: string]: components["schemas"]["Field"];
+                [key: string]: components["schemas"]["ProviderField"];
             };
             /** @description Where the provider must send its webhooks; null while COFFER_PUBLIC_URL is not set */
             webhook_url: string | null;
-            last_test: components["schemas"]["Tested"] | null;
+            last_test: components["schemas"]["ProviderTested"] | null;
+        };
+        ProviderField: {
+            set: boolean;
+            /**
+             * @description Its last four characters, if it is long enough to show them
+             * @example ****6f3a
+             */
+            masked?: string;
+        };
+        ProviderTested: {
+            ok: boolean;
+            /** @description OK, or a stable error code */
+            code: string;
+            /** @description What to do about it */
+            message: string;
+            /** Format: date-time */
+            at: string;
         };
         Providers: {
             plaid: components["schemas"]["Provider"];
             teller: components["schemas"]["Provider"];
+        };
+        Pulse: {
+            /**
+             * Format: uuid
+             * @description The newest change; null if there is none
+             */
+            last_change_id: string | null;
+            /** Format: date-time */
+            last_change_at: string | null;
+            /** @description Transactions tagged needs-review; 10,000 means that many or more */
+            review_count: number;
+            unread_reports: number;
+            /** @description Plans of workflows that wait for a decision */
+            plans_waiting: number;
+            /** @description Jobs that are queued or running */
+            running_jobs: number;
+            /** @description Connections that fail, are overdue or need a person; GET /sync/health lists them */
+            connections_attention: number;
         };
         PutLink: {
             /**
@@ -4297,6 +6059,20 @@ export interface components {
             next_cursor: string;
             has_more: boolean;
         };
+        QuarantineReread: {
+            /**
+             * Format: uuid
+             * @description The transaction created from the row
+             */
+            transaction_id: string;
+            /**
+             * Format: uuid
+             * @description The change that a revert undoes; null if only the transaction itself was added
+             */
+            change_id: string | null;
+            /** @description Whether the transaction is new */
+            added: boolean;
+        };
         Quarantined: {
             /** Format: uuid */
             id: string;
@@ -4319,21 +6095,133 @@ export interface components {
             /** Format: date-time */
             last_seen_at: string;
         };
-        /** @description When no agent is started automatically; null means never */
-        QuietHours: {
-            /** @example 22:00 */
-            start: string;
-            /** @example 07:00 */
-            end: string;
-        };
-        Replayed: {
+        Rate: {
             /** Format: uuid */
-            webhook_event_id: string;
-            /** @description Empty if the event is about no connection of this household */
-            connection_id: string;
-            /** @description Whether a sync was requested */
-            triggered: boolean;
-            message: string;
+            id: string;
+            short_id: string;
+            iso_currency_code: string;
+            /** @description The other currency */
+            in: string;
+            /**
+             * Format: date
+             * @description The first day on which it holds
+             */
+            date: string;
+            /**
+             * Format: decimal
+             * @description How many units of in one unit of iso_currency_code is worth
+             */
+            rate: number;
+            /** Format: date-time */
+            created_at: string;
+            /** Format: date-time */
+            updated_at: string;
+        };
+        RateList: {
+            rates: components["schemas"]["Rate"][];
+        };
+        Recurring: {
+            /** Format: uuid */
+            id: string;
+            short_id: string;
+            /** @description What the household calls it; null if nobody named it */
+            name: string | null;
+            /** @description Key of the payee, for the filter payee */
+            payee: string;
+            /** @description Untrusted: the counterparty's name, else the newest wording */
+            payee_name: string;
+            /** Format: uuid */
+            counterparty_id: string | null;
+            /** Format: uuid */
+            account_id: string;
+            /** @enum {string} */
+            direction: "in" | "out";
+            iso_currency_code: string;
+            /** @description Slug: that of the newest payment */
+            category: string | null;
+            /** @enum {string} */
+            cadence: "weekly" | "fortnightly" | "monthly" | "quarterly" | "half_yearly" | "yearly";
+            /** @enum {string} */
+            amount_type: "fixed" | "variable";
+            /**
+             * Format: decimal
+             * @description The price now; if it varies, the median of the last six. Positive is money out
+             */
+            amount: number;
+            /**
+             * Format: decimal
+             * @description What a year of it comes to
+             */
+            yearly_amount: number;
+            /** Format: date */
+            first_date: string;
+            /** Format: date */
+            last_date: string;
+            occurrences: number;
+            /**
+             * Format: date
+             * @description When the next payment is expected; null if it has ended
+             */
+            next_date: string | null;
+            /**
+             * Format: decimal
+             * @description What the next payment will probably be; null if it has ended
+             */
+            expected_amount: number | null;
+            /**
+             * @description late: the next payment is overdue, and the account has newer transactions; ended: two payments were missed
+             * @enum {string}
+             */
+            status: "active" | "late" | "ended";
+            /** @enum {string} */
+            confidence: "high" | "medium";
+            /**
+             * @description auto: found, and nobody decided; dismissed: it is not a recurring payment, and is not proposed again
+             * @enum {string}
+             */
+            state: "auto" | "confirmed" | "dismissed";
+            /** @description Newest first */
+            price_changes: components["schemas"]["RecurringPriceChange"][];
+            /** Format: date-time */
+            created_at: string;
+            /** Format: date-time */
+            updated_at: string;
+        };
+        RecurringList: {
+            recurring: components["schemas"]["Recurring"][];
+            /** @description On all pages together */
+            total: number;
+            /** @description Empty on the last page */
+            next_cursor: string;
+            has_more: boolean;
+        };
+        RecurringPriceChange: {
+            /**
+             * Format: date
+             * @description Of the first payment at the new price
+             */
+            date: string;
+            /**
+             * Format: decimal
+             * @description Exact, two decimals; positive is money out
+             */
+            before: number;
+            /**
+             * Format: decimal
+             * @description Exact, two decimals; positive is money out
+             */
+            after: number;
+            /** @description How much larger it is than before */
+            percent: number;
+            /** @description No later payment has repeated it yet */
+            provisional: boolean;
+        };
+        RehearseRules: {
+            /** @description Rules as for creating; expires_in and apply_retroactively have no effect here */
+            rules: components["schemas"]["RuleSpec"][];
+            /** @description The saved rule that these rules would replace: UUID or short id; they take its place in the order, and its priority unless they have one */
+            replace?: string;
+            filter?: components["schemas"]["TransactionFilter"];
         };
         Report: {
             /** Format: uuid */
@@ -4355,52 +6243,100 @@ export interface components {
             /** Format: date-time */
             created_at: string;
         };
-        Reread: {
-            /**
-             * Format: uuid
-             * @description The transaction created from the row
-             */
-            transaction_id: string;
-            /**
-             * Format: uuid
-             * @description The change that a revert undoes; null if only the transaction itself was added
-             */
-            change_id: string | null;
-            /** @description Whether the transaction is new */
-            added: boolean;
-        };
-        Result: {
-            /**
-             * Format: uuid
-             * @description null if there is no such transaction
-             */
-            transaction_id: string | null;
-            /**
-             * @description held: nothing changed, because a person holds the fields
-             * @enum {string}
-             */
-            status: "changed" | "unchanged" | "held" | "error";
-            /** @description Fields that changed */
-            changed: string[];
-            /** @description Fields left unchanged because a person holds them */
-            held: string[];
-            error: components["schemas"]["OperationError"] | null;
+        ReportUnreadCount: {
+            count: number;
         };
         RevertChange: {
             /** @description Report what would happen and write nothing */
             dry_run?: boolean;
         };
-        Reverted: {
-            change: components["schemas"]["Change"] | null;
-            /** @description Number of fields restored */
-            reverted: number;
-            /** @description Fields that were not restored, with the reason: the first 200 */
-            skipped: components["schemas"]["Skipped"][];
-            /** @description Number of fields not restored, by reason */
-            skipped_by_reason: {
-                [key: string]: number;
-            };
-            dry_run: boolean;
+        RevertRun: {
+            /** @description Report what would happen and write nothing */
+            dry_run?: boolean;
+        };
+        ReviewGroup: {
+            /** @description Key of the payee, for the filter payee */
+            payee: string;
+            /** @description Untrusted: the counterparty's name, else the wording of most of them */
+            payee_name: string;
+            /**
+             * Format: uuid
+             * @description null: these transactions have no counterparty
+             */
+            counterparty_id: string | null;
+            count: number;
+            /** Format: date */
+            first_date: string;
+            /** Format: date */
+            last_date: string;
+            /** @description The accounts that they are in */
+            accounts: string[];
+            /** @description By currency */
+            amounts: components["schemas"]["ReviewGroupAmounts"][];
+            /** @description What they are filed under now, most first */
+            categories: components["schemas"]["ReviewGroupCategory"][];
+            suggestion: components["schemas"]["ReviewGroupSuggestion"] | null;
+            /** @description How many are pending; their review cannot be closed yet */
+            pending: number;
+            /** @description The newest three */
+            sample: components["schemas"]["TransactionBulkRow"][];
+        };
+        ReviewGroupAmounts: {
+            iso_currency_code: string;
+            /**
+             * Format: decimal
+             * @description Positive is money out
+             */
+            min: number;
+            /**
+             * Format: decimal
+             * @description Exact, two decimals; positive is money out
+             */
+            median: number;
+            /**
+             * Format: decimal
+             * @description Exact, two decimals; positive is money out
+             */
+            max: number;
+            /**
+             * Format: decimal
+             * @description Positive is money out
+             */
+            total: number;
+        };
+        ReviewGroupCategory: {
+            /** @description Slug; null: no category */
+            category: string | null;
+            /**
+             * @description What set it
+             * @enum {string|null}
+             */
+            source: "rule" | "user" | "agent" | "provider" | null;
+            count: number;
+        };
+        /** @description null if nothing speaks for a category */
+        ReviewGroupSuggestion: {
+            /** @description Slug */
+            category: string;
+            /**
+             * @description person: people filed this payee so; history: rules or agents did; counterparty: it is the counterparty's category
+             * @enum {string}
+             */
+            basis: "person" | "history" | "counterparty";
+            /** @description Transactions of the last 24 months that were filed so on this basis */
+            agree: number;
+            /** @description Transactions of the last 24 months that were filed at all on this basis */
+            of: number;
+        };
+        ReviewGroups: {
+            groups: components["schemas"]["ReviewGroup"][];
+            /** @description On all pages together */
+            total_groups: number;
+            /** @description Transactions in all groups together */
+            total: number;
+            /** @description Empty on the last page */
+            next_cursor: string;
+            has_more: boolean;
         };
         RevokeRequest: {
             /** @description The key or token; revoking a token ends everything that came from the same consent */
@@ -4411,11 +6347,8 @@ export interface components {
             id: string;
             short_id: string;
             name: string;
-            /** @description A leaf {field, op, value}, or and, or, not; {} matches every transaction */
-            conditions: {
-                [key: string]: unknown;
-            };
-            actions: components["schemas"]["Action"][];
+            conditions: components["schemas"]["RuleCondition"];
+            actions: components["schemas"]["RuleAction"][];
             /** @enum {string} */
             trigger: "on_create" | "on_change" | "always";
             /** @description Slug that its set_category action sets; empty without one */
@@ -4442,43 +6375,362 @@ export interface components {
             updated_at: string;
             /** @description When it expires; empty for never */
             expires_at: string | null;
+            record?: components["schemas"]["AgentRecord"];
         };
-        RuleFields: {
+        /** @description What a rule does to a transaction that it matches. add_tag registers an unknown slug; add_comment runs only at sync; assign_counterparty takes counterparty_id or counterparty_name */
+        RuleAction: {
+            /** @enum {string} */
+            type: "set_category";
+            category_slug: string;
+        } | {
+            /** @enum {string} */
+            type: "add_tag";
+            tag_slug: string;
+        } | {
+            /** @enum {string} */
+            type: "remove_tag";
+            tag_slug: string;
+        } | {
+            /** @enum {string} */
+            type: "add_comment";
+            content: string;
+        } | {
+            /** @enum {string} */
+            type: "assign_counterparty";
+            counterparty_id?: string;
+            counterparty_name?: string;
+        };
+        RuleApplied: {
+            /** @description Transactions checked */
+            scanned: number;
+            /** @description Of these, transactions that a rule matched */
+            matched: number;
+            /** @description Of these, transactions that changed */
+            changed: number;
+            /**
+             * Format: uuid
+             * @description The change to revert to undo this; null if nothing changed
+             */
+            change_id: string | null;
+            /** @description Every change it made: more than one if others wrote to the same transactions or reverted part of it while it ran */
+            change_ids: string[];
+        };
+        RuleAttempt: {
+            /** @enum {string} */
+            field: "category" | "counterparty" | "tag" | "comment";
+            /** @description Slug, name or id, or the comment's text */
+            value: string | null;
+            /** @description Of a tag: the rule removes it */
+            removes: boolean;
+            /**
+             * @description applied: it takes effect; already_so: the field already has the value; held: a person decided otherwise; overridden: a later rule wins
+             * @enum {string}
+             */
+            outcome: "applied" | "already_so" | "held" | "overridden";
+        };
+        RuleCandidate: {
+            rule: components["schemas"]["RuleSpec"];
+            /** @description Stored transactions that it matches, of any payee */
+            match_count: number;
+            /** @description Of the payee's transactions, those that it matches */
+            of_payee: number;
+            /** @description Transactions that it would file otherwise */
+            would_change: number;
+            /** @description Transactions that have the category already */
+            already_so: number;
+            /** @description Transactions that a person filed elsewhere; they stay */
+            held: number;
+            /** @description Transactions where a later rule wins */
+            overridden: number;
+            /** @description What the transactions that it matches are filed under now, other than its category: the most frequent 5 */
+            other_categories: components["schemas"]["RuleCandidateCategory"][];
+            /** @description Rules that match some of the same transactions already: those of most, at most 5 */
+            covered_by: components["schemas"]["RuleCandidateCover"][];
+            /** @description The newest three that it matches */
+            sample: components["schemas"]["RulePreviewMatch"][];
+        };
+        RuleCandidateCategory: {
+            /** @description Slug; null: no category */
+            category: string | null;
+            count: number;
+        };
+        RuleCandidateCover: {
+            /** Format: uuid */
+            rule_id: string;
+            name: string;
+            count: number;
+        };
+        RuleComparison: {
+            /** @enum {string} */
+            field: "name" | "merchant_name" | "amount" | "category_primary" | "category_detailed" | "category" | "pending" | "provider" | "account_id" | "account_name" | "user_id" | "user_name" | "tags" | "detail" | "iso_currency_code";
+            /** @enum {string} */
+            op: "eq" | "neq" | "contains" | "not_contains" | "matches" | "in" | "gt" | "gte" | "lt" | "lte";
+            /** @description A list of texts for in, a number for amount, a boolean for pending, else a text */
+            value: string | number | boolean | string[];
+        };
+        /** @description A comparison, or a combination of conditions up to 10 deep; {} matches every transaction */
+        RuleCondition: components["schemas"]["RuleComparison"] | {
+            and: components["schemas"]["RuleCondition"][];
+        } | {
+            or: components["schemas"]["RuleCondition"][];
+        } | {
+            not: components["schemas"]["RuleCondition"];
+        } | Record<string, never>;
+        RuleConflict: {
+            /** Format: uuid */
+            rule_id: string;
+            name: string;
+            priority: number;
+            /** @description Stored transactions that both rules match */
+            matched: number;
+            /** @description Of these, transactions where the two want different values of the same field */
+            contested: number;
+            /**
+             * @description Which of the two has the last word: the one that runs later; none if they want nothing different
+             * @enum {string}
+             */
+            prevails: "this" | "other" | "none";
+            /** @description What they want, the most frequent 10 */
+            fields: components["schemas"]["RuleConflictField"][];
+            /** @description The newest three: contested ones if there are any */
+            sample: components["schemas"]["RuleConflictExample"][];
+        };
+        RuleConflictExample: {
+            /** Format: uuid */
+            transaction_id: string;
+            /** Format: date */
+            date: string;
+            /**
+             * Format: decimal
+             * @description Positive is money out
+             */
+            amount: number;
+            iso_currency_code: string;
+            /** @description Untrusted: the bank's text */
+            name: string;
+        };
+        RuleConflictField: {
+            /** @enum {string} */
+            field: "category" | "counterparty" | "tag";
+            /** @description What this rule wants: slug of a category or tag, id or name of a counterparty; null to remove the tag */
+            this: string | null;
+            /** @description What the other rule wants */
+            other: string | null;
+            count: number;
+        };
+        RuleConflicts: {
+            /** Format: uuid */
+            rule_id: string;
+            /** @description Stored transactions that the rule matches */
+            matched: number;
+            /** @description Rules that match some of them, too */
+            total: number;
+            /** @description The first 50: those that want something else most often, then those that match most */
+            conflicts: components["schemas"]["RuleConflict"][];
+        };
+        /** @description Totals of the four lists, which show the first 200 each */
+        RuleCounts: {
+            changes: number;
+            already_so: number;
+            held: number;
+            overridden: number;
+        };
+        RuleCreated: {
             /** Format: uuid */
             id: string;
             short_id: string;
-            name?: string;
-            /** @description A leaf {field, op, value}, or and, or, not; {} matches every transaction */
-            conditions?: {
-                [key: string]: unknown;
-            };
-            actions?: components["schemas"]["Action"][];
+            name: string;
+            priority: number;
+            /** @description With apply_retroactively: the number of stored transactions it matches */
+            retroactive_matches?: number;
+            /**
+             * Format: uuid
+             * @description The job that applies it, if it is still running
+             */
+            retroactive_job_id?: string;
+            /** @description Why the rule was created but not applied */
+            retroactive_error?: string;
+        };
+        RuleDryRun: {
+            dry_run: boolean;
+            /** @description Transactions checked */
+            scanned: number;
+            /** @description Of these, transactions that a rule matched */
+            matched: number;
+            /** @description Of these, transactions that would change */
+            changed: number;
+            counts: components["schemas"]["RuleCounts"];
+            /** @description Fields that would change: the first 200 */
+            changes: components["schemas"]["RuleDryRunRow"][];
+            /** @description Fields that already have the value: the first 200 */
+            already_so: components["schemas"]["RuleDryRunRow"][];
+            /** @description Fields where a person decided otherwise: the first 200 */
+            held: components["schemas"]["RuleDryRunRow"][];
+            /** @description Fields where a later rule wins: the first 200 */
+            overridden: components["schemas"]["RuleDryRunRow"][];
+        };
+        RuleDryRunRow: {
+            /** Format: uuid */
+            transaction_id: string;
+            /** Format: date */
+            date: string;
+            /**
+             * Format: decimal
+             * @description Positive is money out
+             */
+            amount: number;
+            iso_currency_code: string;
+            /** @description Untrusted: the bank's text */
+            name: string;
             /** @enum {string} */
-            trigger?: "on_create" | "on_change" | "always";
-            /** @description Slug that its set_category action sets; empty without one */
-            category_slug?: string;
-            category_display_name?: string;
-            /** @description 0 to 1000; lower runs first */
-            priority?: number;
-            /** @description false once it has expired */
-            enabled?: boolean;
-            /** @description Transactions it has matched at sync since it was created */
-            hit_count?: number;
+            field: "category" | "counterparty" | "tag";
+            /** @description Slug of a category or tag, id of a counterparty; null for none */
+            before: string | null;
+            /** @description Slug of a category or tag, id or name of a counterparty; null for none */
+            after: string | null;
+            /** Format: uuid */
+            rule_id: string;
+            rule_name: string;
+            overridden_by?: components["schemas"]["RulePrevailing"];
+        };
+        RuleHistory: {
+            hits: components["schemas"]["RuleHit"][];
+            /** @description Empty on the last page */
+            next_cursor: string;
+            has_more: boolean;
+        };
+        RuleHit: {
+            /**
+             * Format: uuid
+             * @description The sync run
+             */
+            sync_log_id: string;
+            /** @description Transactions it matched */
+            hits: number;
             /** Format: date-time */
-            last_hit_at?: string | null;
-            /** @description Built in: it can be disabled but not changed or deleted */
-            is_system?: boolean;
+            hit_at: string;
+        };
+        RuleMatch: {
+            /** Format: uuid */
+            id: string;
+            short_id: string;
+            name: string;
+            /** @description Slug that its set_category action sets */
+            sets_category?: string;
             /** @enum {string} */
-            created_by_type?: "user" | "agent" | "system";
-            /** @description Empty for the built-in rule */
-            created_by_id?: string;
-            created_by_name?: string;
-            /** Format: date-time */
-            created_at?: string;
-            /** Format: date-time */
-            updated_at?: string;
-            /** @description When it expires; empty for never */
-            expires_at?: string | null;
+            trigger: "on_create" | "on_change" | "always";
+            priority: number;
+            enabled: boolean;
+            hit_count: number;
+            /** @description The rule has no condition and matches every transaction */
+            match_all: boolean;
+        };
+        RuleMatches: {
+            /** @description 0: no rule covers it */
+            matched_count: number;
+            rules: components["schemas"]["RuleMatch"][];
+        };
+        /** @description The later rule that wins */
+        RulePrevailing: {
+            /**
+             * Format: uuid
+             * @description Null for a rule that is not saved
+             */
+            rule_id: string | null;
+            /** @description Its index in rules, from 0; null for a saved rule */
+            index: number | null;
+            name: string;
+        };
+        RulePreview: {
+            match_count: number;
+            /** @description Number of transactions checked */
+            total_scanned: number;
+            /** @description Newest first */
+            sample_matches: components["schemas"]["RulePreviewMatch"][];
+        };
+        RulePreviewMatch: {
+            /** Format: uuid */
+            transaction_id: string;
+            /** Format: date */
+            date: string;
+            /**
+             * Format: decimal
+             * @description Positive is money out
+             */
+            amount: number;
+            iso_currency_code: string;
+            /** @description Untrusted: the bank's text */
+            name: string;
+            /** @description Untrusted: the provider's own category */
+            category_primary_raw: string | null;
+            current_category_slug: string | null;
+        };
+        RuleRehearsal: {
+            /** @description Transactions checked */
+            scanned: number;
+            /** @description Of these, transactions that one of the rules matched */
+            matched: number;
+            /** @description Of these, transactions that one of the rules would change */
+            changed: number;
+            counts: components["schemas"]["RuleCounts"];
+            /** @description The same by rule, in the order of rules */
+            by_rule: components["schemas"]["RuleRehearsalByRule"][];
+            /** @description Fields that would change: the newest 100 */
+            changes: components["schemas"]["RuleRehearsalRow"][];
+            /** @description Fields that already have the value: the newest 100 */
+            already_so: components["schemas"]["RuleRehearsalRow"][];
+            /** @description Fields where a person decided otherwise: the newest 100 */
+            held: components["schemas"]["RuleRehearsalRow"][];
+            /** @description Fields where a later rule wins: the newest 100 */
+            overridden: components["schemas"]["RuleRehearsalRow"][];
+        };
+        RuleRehearsalByRule: {
+            /** @description Index in rules, from 0 */
+            index: number;
+            name: string;
+            /** @description Transactions it matches */
+            matched: number;
+            counts: components["schemas"]["RuleCounts"];
+            /** @description By field, before and after, the most frequent 50 */
+            effects: components["schemas"]["RuleRehearsalEffect"][];
+        };
+        RuleRehearsalEffect: {
+            /**
+             * @description The list that these fields are in
+             * @enum {string}
+             */
+            outcome: "changes" | "already_so" | "held" | "overridden";
+            /** @enum {string} */
+            field: "category" | "counterparty" | "tag";
+            /** @description Slug of a category or tag, id of a counterparty; null for none */
+            before: string | null;
+            /** @description Slug of a category or tag, id or name of a counterparty; null for none */
+            after: string | null;
+            overridden_by?: components["schemas"]["RulePrevailing"];
+            count: number;
+        };
+        RuleRehearsalRow: {
+            /** Format: uuid */
+            transaction_id: string;
+            /** Format: date */
+            date: string;
+            /**
+             * Format: decimal
+             * @description Positive is money out
+             */
+            amount: number;
+            iso_currency_code: string;
+            /** @description Untrusted: the bank's text */
+            name: string;
+            /** @description Index of the rule in rules, from 0 */
+            index: number;
+            /** @enum {string} */
+            field: "category" | "counterparty" | "tag";
+            /** @description Slug of a category or tag, id of a counterparty; null for none */
+            before: string | null;
+            /** @description Slug of a category or tag, id or name of a counterparty; null for none */
+            after: string | null;
+            overridden_by?: components["schemas"]["RulePrevailing"];
         };
         RuleSpec: {
             /**
@@ -4486,12 +6738,9 @@ export interface components {
              * @example name contains corner bakery → food_and_drink_groceries
              */
             name: string;
-            /** @description A leaf {field, op, value}, or {and: […]}, {or: […]}, {not: {…}}; omitted or {} matches every transaction */
-            conditions?: {
-                [key: string]: unknown;
-            };
+            conditions?: components["schemas"]["RuleCondition"];
             /** @description What to do on a match; give actions, category_slug or both */
-            actions?: components["schemas"]["Action"][];
+            actions?: components["schemas"]["RuleAction"][];
             /** @description Short for one set_category action */
             category_slug?: string;
             /**
@@ -4512,16 +6761,32 @@ export interface components {
             /** @description Also apply it to stored transactions (without adding comments) */
             apply_retroactively?: boolean;
         };
-        RuleState: {
-            total: number;
-            enabled: number;
-            /** @description Matches at sync of all rules since they were created */
-            hits: number;
-            /** Format: date-time */
-            last_hit_at: string | null;
+        RuleSpecError: {
+            /** @description Index in rules, from 0 */
+            index: number;
+            name: string;
+            /** @enum {string} */
+            code: "CONFLICT" | "CONNECTION_NOT_SYNCABLE" | "ENCRYPTION_KEY_REQUIRED" | "EXPIRED_API_KEY" | "FORBIDDEN" | "IDEMPOTENCY_CONFLICT" | "IDEMPOTENCY_IN_PROGRESS" | "INSUFFICIENT_SCOPE" | "INTERNAL_ERROR" | "INVALID_API_KEY" | "INVALID_BODY" | "INVALID_CURSOR" | "INVALID_LOGIN" | "INVALID_REFERENCE" | "INVALID_SIGNATURE" | "IN_USE" | "LAST_ADMIN" | "METHOD_NOT_ALLOWED" | "MISSING_API_KEY" | "NOT_ACCEPTABLE" | "NOT_FOUND" | "PAYLOAD_TOO_LARGE" | "PRECONDITION_FAILED" | "PROOF_REQUIRED" | "PROVIDER_ERROR" | "PROVIDER_NOT_CONFIGURED" | "PROVIDER_TIMEOUT" | "RATE_LIMITED" | "REVOKED_API_KEY" | "RUN_LIMIT" | "SLUG_CONFLICT" | "SYSTEM_PROTECTED" | "UNAVAILABLE" | "UNSUPPORTED_MEDIA_TYPE" | "VALIDATION_ERROR";
+            message: string;
+            /** @description Path of the first fault in the rule */
+            path?: string;
+            /** @description Every fault */
+            details?: components["schemas"]["ErrorDetail"][];
+        };
+        RuleSuggestions: {
+            /** @description Key of the payee, for the filter payee */
+            payee: string;
+            /** @description Untrusted: the wording of most of its transactions */
+            payee_name: string;
+            /** @description Stored transactions of the payee */
+            transactions: number;
+            /** @description Slug that the rules set; null if nothing speaks for one: then the rules have no action yet */
+            category: string | null;
+            /** @description The best first, at most 3; none if the payee's wordings have too little in common */
+            candidates: components["schemas"]["RuleCandidate"][];
         };
         Rules: {
-            rules: components["schemas"]["RuleFields"][];
+            rules: components["schemas"]["Rule"][];
             /** @description Empty on the last page */
             next_cursor: string;
             has_more: boolean;
@@ -4530,44 +6795,12 @@ export interface components {
             /** @description Present if rows were left out */
             notes?: components["schemas"]["Note"][];
         };
-        Sample: {
-            row: number;
-            date: string;
-            /**
-             * Format: decimal
-             * @description Exact, two decimals; positive is money out
-             */
-            amount: number;
-            iso_currency_code?: string;
-            name: string;
-            detail?: string;
-            merchant_name?: string;
-            category?: string;
-            account?: string;
-            id?: string;
-            /**
-             * Format: decimal
-             * @description Exact, two decimals; positive is money out
-             */
-            balance?: number;
-            errors: string[];
-        };
-        SampleMatch: {
-            /** Format: uuid */
-            transaction_id: string;
-            /** Format: date */
-            date: string;
-            /**
-             * Format: decimal
-             * @description Positive is money out
-             */
-            amount: number;
-            iso_currency_code: string;
-            /** @description Untrusted: the bank's text */
-            name: string;
-            /** @description Untrusted: the provider's own category */
-            category_primary_raw: string | null;
-            current_category_slug: string | null;
+        RulesCreated: {
+            created: number;
+            failed: number;
+            rules: components["schemas"]["RuleCreated"][];
+            /** @description One for each rule that was not created */
+            errors: components["schemas"]["RuleSpecError"][];
         };
         Session: {
             /** Format: uuid */
@@ -4589,12 +6822,54 @@ export interface components {
              * @description Earlier if the session is not used
              */
             expires_at: string;
+            /**
+             * Format: date-time
+             * @description Until when the last sign-in counts as proof of identity, which operations with x-proof require; null if the member must sign in again
+             */
+            proved_until: string | null;
+        };
+        /** @description What the member's role allows; all false if nobody is signed in */
+        SessionCan: {
+            /** @description May call what requires full_access */
+            write: boolean;
+            /** @description May also call what is reserved for admins (x-admin) */
+            admin: boolean;
+        };
+        SessionStarted: {
+            user: components["schemas"]["User"];
+            session: components["schemas"]["Session"];
+        };
+        SessionState: {
+            signed_in: boolean;
+            user: components["schemas"]["User"] | null;
+            session: components["schemas"]["Session"] | null;
+            can: components["schemas"]["SessionCan"];
         };
         Sessions: {
             sessions: components["schemas"]["Session"][];
             /** @description Empty on the last page */
             next_cursor: string;
             has_more: boolean;
+        };
+        SetBalance: {
+            /** @description Also change a balance that a person set */
+            force?: boolean;
+            /**
+             * Format: decimal
+             * @description The money in the account when the day was over, or the debt of a credit or loan account
+             */
+            current: number;
+            /**
+             * Format: decimal
+             * @description What could be spent
+             */
+            available?: number;
+        };
+        SetMatch: {
+            /** @description The bank's transaction in the same account; null parts the two, which are then never matched again */
+            transaction_id?: string | null;
+            /** @description Also change what a person decided */
+            force?: boolean;
         };
         SetModel: {
             /** @enum {string} */
@@ -4604,7 +6879,11 @@ export interface components {
             /** @description Stored sealed and never shown again; omit it to keep it, null removes it */
             key?: string | null;
             /** @description Replaces all prices of this provider; omit to keep them */
-            prices?: components["schemas"]["Price"][];
+            prices?: components["schemas"]["ModelPrice"][];
+        };
+        SetPreferences: {
+            /** @description A JSON object of at most 16 kB; it replaces what was saved */
+            preferences: unknown;
         };
         SetProvider: {
             /**
@@ -4627,6 +6906,34 @@ export interface components {
             /** @description Teller: secrets that sign webhooks, comma-separated */
             webhook_secrets?: string | null;
         };
+        SetRate: {
+            iso_currency_code: string;
+            /** @description The other currency */
+            in: string;
+            /**
+             * Format: date
+             * @description From this day on
+             */
+            date: string;
+            /**
+             * Format: decimal
+             * @description How many units of in one unit of iso_currency_code is worth; above 0, at most nine decimals
+             * @example 0.92
+             */
+            rate: number;
+        };
+        SetupState: {
+            /** @description Whether neither a login nor an API key exists yet */
+            setup_required: boolean;
+            /** @description ok */
+            database?: string;
+            /** @description current or pending */
+            migrations?: string;
+            /** @description set or missing; banks cannot be linked without it */
+            encryption_key?: string;
+            /** @description The configured bank providers */
+            providers?: string[];
+        };
         SignIn: {
             /**
              * @description The address that the member signs in with
@@ -4635,40 +6942,6 @@ export interface components {
             email: string;
             /** @description The member's password */
             password: string;
-        };
-        SignedIn: {
-            user: components["schemas"]["User"];
-            session: components["schemas"]["Session"];
-        };
-        Skipped: {
-            /** @enum {string} */
-            subject: "transaction" | "rule" | "tag" | "category" | "counterparty" | "account" | "account_link" | "report";
-            /** Format: uuid */
-            subject_id: string;
-            /** Format: uuid */
-            transaction_id: string | null;
-            field: string;
-            /**
-             * @description changed_since: someone changed it later; held: a person set it and the caller is an agent; missing: it no longer exists; conflict: its name is taken, or it would contradict the current data
-             * @enum {string}
-             */
-            reason: "changed_since" | "held" | "missing" | "conflict";
-        };
-        SpecError: {
-            /** @description Index in rules, from 0 */
-            index: number;
-            name: string;
-            code: string;
-            message: string;
-            /** @description Path of the first fault in the rule */
-            path?: string;
-            /** @description Every fault */
-            details?: components["schemas"]["Detail"][];
-        };
-        /** @description Totals as in GET /transactions/summary: without transfers, mirrored rows and hidden accounts, with pending transactions */
-        Spending: {
-            this_month: components["schemas"]["Month"];
-            last_month: components["schemas"]["Month"];
         };
         StartLink: {
             /**
@@ -4684,9 +6957,6 @@ export interface components {
         StartReauth: {
             /** @description Where the browser goes at the end: https, or http on this machine */
             redirect_url?: string;
-        };
-        Summary: {
-            groups: components["schemas"]["Group"][];
         };
         SyncAll: {
             /** @description Only this connection: UUID or short id; defaults to all that can be synced */
@@ -4749,6 +7019,13 @@ export interface components {
              * @description The change that a revert undoes
              */
             change_id: string | null;
+            /**
+             * Format: uuid
+             * @description Of an import: the account that the file went into
+             */
+            account_id: string | null;
+            /** @description Of an import: the file's name, if the caller gave it */
+            file_name: string | null;
             /** Format: date-time */
             started_at: string;
             /** Format: date-time */
@@ -4759,6 +7036,37 @@ export interface components {
             /** @description Empty on the last page */
             next_cursor: string;
             has_more: boolean;
+        };
+        SyncOutcome: {
+            /** Format: uuid */
+            connection_id: string;
+            /** Format: uuid */
+            job_id: string;
+            /** @enum {string} */
+            state: "succeeded" | "failed" | "cancelled";
+            result: unknown;
+            error: components["schemas"]["JobFailure"] | null;
+        };
+        SyncResult: {
+            added: number;
+            modified: number;
+            removed: number;
+            unchanged: number;
+            rules_applied: number;
+            quarantined: number;
+            pages: number;
+            /** Format: uuid */
+            sync_log_id: string;
+            /** Format: uuid */
+            change_id: string | null;
+        };
+        SyncedAll: {
+            connections: components["schemas"]["SyncOutcome"][];
+            added: number;
+            modified: number;
+            removed: number;
+            /** @description How many connections could not be synced */
+            failed: number;
         };
         Tag: {
             /** Format: uuid */
@@ -4797,19 +7105,37 @@ export interface components {
             /** @description Add it even if a person removed it */
             force?: boolean;
         };
-        Tested: {
-            ok: boolean;
-            /** @description OK, or a stable error code */
-            code: string;
-            /** @description What to do about it */
-            message: string;
+        Target: {
+            /** Format: uuid */
+            id: string;
+            short_id: string;
+            /** @description Slug; a primary includes its subcategories */
+            category: string;
+            iso_currency_code: string;
+            /**
+             * Format: decimal
+             * @description For each month
+             */
+            amount: number;
+            /** @description What a month leaves, or overspends, counts in the next */
+            rollover: boolean;
+            /**
+             * @description The first month, as YYYY-MM
+             * @example 2026-01
+             */
+            start_month: string;
+            /** @description The last month; null: no end */
+            end_month: string | null;
             /** Format: date-time */
-            at: string;
+            created_at: string;
+            /** Format: date-time */
+            updated_at: string;
         };
-        Timeline: {
-            periods: components["schemas"]["Period"][];
-            /** @description There are earlier periods; narrow the dates to see them */
-            has_more: boolean;
+        TargetMonth: {
+            month: string;
+            /** @description What the sums do not say */
+            notes: components["schemas"]["Note"][];
+            targets: components["schemas"]["MeasuredTarget"][];
         };
         TokenAnswer: {
             /** @description An API key, for X-API-Key; or an access token, for Authorization: Bearer */
@@ -4853,13 +7179,18 @@ export interface components {
             /** Format: uuid */
             connection_id: string | null;
             /** @enum {string} */
-            provider: "plaid" | "teller" | "csv";
+            provider: "plaid" | "teller" | "csv" | "manual";
             /**
              * Format: uuid
              * @description Who owns it: the account's owner if set, else the connection's member
              */
             user_id: string | null;
             user_name: string | null;
+            /**
+             * @description bank: from a bank or a statement; manual: entered by hand; part: a share of a split transaction
+             * @enum {string}
+             */
+            origin: "bank" | "manual" | "part";
             /**
              * Format: date
              * @description The posting day
@@ -4879,6 +7210,8 @@ export interface components {
             name: string;
             /** @description Untrusted: the bank's text */
             merchant_name: string | null;
+            /** @description Untrusted: what the payment was for, as the bank passes it on */
+            detail: string | null;
             /** @description Untrusted: the provider's own category, never rewritten */
             category_primary: string | null;
             /** @description Untrusted: the provider's own category, never rewritten */
@@ -4903,11 +7236,20 @@ export interface components {
             comment_count: number;
             /**
              * Format: uuid
-             * @description The other transaction of a confirmed account link match
+             * @description The other transaction of a confirmed account link match; of a matched manual transaction, the bank's
              */
             linked_transaction_id: string | null;
-            /** @description A confirmed link makes it the mirror of another transaction, so totals skip it */
+            /** @description It repeats another transaction, so totals skip it: the mirror of a confirmed link, or a matched manual transaction */
             excluded: boolean;
+            /** @description Its parts count in its place */
+            is_split: boolean;
+            /**
+             * Format: uuid
+             * @description The transaction that this is a part of
+             */
+            parent_id: string | null;
+            /** @description The part that takes what the others leave, also when the bank changes the amount */
+            is_remainder: boolean;
             /** Format: date-time */
             deleted_at: string | null;
             /** Format: date-time */
@@ -4915,80 +7257,655 @@ export interface components {
             /** Format: date-time */
             updated_at: string;
         };
-        TransactionFields: {
+        TransactionBulk: {
+            /** @description Number of transactions that are meant */
+            matched: number;
+            changed: number;
+            /** @description They were so already */
+            unchanged: number;
+            /** @description Left unchanged because a person holds the fields */
+            held: number;
+            /** @description Pending transactions that were left out, because their review cannot be closed yet */
+            pending_left: number;
+            /** @description The categories that the matched transactions had before */
+            by_category: components["schemas"]["TransactionBulkCategory"][];
+            /** @description On a dry run: the newest five of them */
+            sample: components["schemas"]["TransactionBulkRow"][];
+            /**
+             * Format: uuid
+             * @description The change to revert to undo this; null if nothing was written
+             */
+            change_id: string | null;
+            dry_run: boolean;
+        };
+        TransactionBulkCategory: {
+            /** @description Slug; null: no category */
+            before: string | null;
+            count: number;
+        };
+        TransactionBulkRow: {
             /** Format: uuid */
             id: string;
             short_id: string;
-            /** Format: uuid */
-            account_id?: string;
-            account_name?: string;
-            /** Format: uuid */
-            connection_id?: string | null;
-            /** @enum {string} */
-            provider?: "plaid" | "teller" | "csv";
-            /**
-             * Format: uuid
-             * @description Who owns it: the account's owner if set, else the connection's member
-             */
-            user_id?: string | null;
-            user_name?: string | null;
-            /**
-             * Format: date
-             * @description The posting day
-             */
-            date?: string;
             /** Format: date */
-            authorized_date?: string | null;
-            /** Format: date-time */
-            datetime?: string | null;
+            date: string;
             /**
              * Format: decimal
              * @description Positive is money out
              */
-            amount?: number;
-            iso_currency_code?: string;
+            amount: number;
+            iso_currency_code: string;
             /** @description Untrusted: the bank's text */
-            name?: string;
-            /** @description Untrusted: the bank's text */
-            merchant_name?: string | null;
-            /** @description Untrusted: the provider's own category, never rewritten */
-            category_primary?: string | null;
-            /** @description Untrusted: the provider's own category, never rewritten */
-            category_detailed?: string | null;
-            /** @description The assigned category's slug */
+            name: string;
+            /** @description Slug */
+            category: string | null;
+        };
+        /** @description What each of them gets */
+        TransactionBulkSet: {
+            /** @description Slug, short id or UUID; null clears it and lets rules set it again */
             category?: string | null;
+            /** @description Slugs; unknown ones are registered */
+            tags_to_add?: string[];
+            /** @description Slugs; removing needs-review leaves pending transactions out */
+            tags_to_remove?: string[];
+            /** @description null removes it */
+            counterparty_id?: string | null;
+            /** @description Added to each of them */
+            comment?: string;
+            /** @description The reason, shown on the timeline */
+            note?: string;
+        };
+        TransactionCount: {
+            count: number;
+        };
+        TransactionDetail: {
             /** Format: uuid */
-            category_id?: string | null;
-            category_display_name?: string | null;
+            id: string;
+            short_id: string;
+            /** Format: uuid */
+            account_id: string;
+            account_name: string;
+            /** Format: uuid */
+            connection_id: string | null;
+            /** @enum {string} */
+            provider: "plaid" | "teller" | "csv" | "manual";
+            /**
+             * Format: uuid
+             * @description Who owns it: the account's owner if set, else the connection's member
+             */
+            user_id: string | null;
+            user_name: string | null;
+            /**
+             * @description bank: from a bank or a statement; manual: entered by hand; part: a share of a split transaction
+             * @enum {string}
+             */
+            origin: "bank" | "manual" | "part";
+            /**
+             * Format: date
+             * @description The posting day
+             */
+            date: string;
+            /** Format: date */
+            authorized_date: string | null;
+            /** Format: date-time */
+            datetime: string | null;
+            /**
+             * Format: decimal
+             * @description Positive is money out
+             */
+            amount: number;
+            iso_currency_code: string;
+            /** @description Untrusted: the bank's text */
+            name: string;
+            /** @description Untrusted: the bank's text */
+            merchant_name: string | null;
+            /** @description Untrusted: what the payment was for, as the bank passes it on */
+            detail: string | null;
+            /** @description Untrusted: the provider's own category, never rewritten */
+            category_primary: string | null;
+            /** @description Untrusted: the provider's own category, never rewritten */
+            category_detailed: string | null;
+            /** @description The assigned category's slug */
+            category: string | null;
+            /** Format: uuid */
+            category_id: string | null;
+            category_display_name: string | null;
             /**
              * @description Who set it; rules and agents leave what a user set
              * @enum {string|null}
              */
-            category_source?: "rule" | "user" | "agent" | "provider" | null;
+            category_source: "rule" | "user" | "agent" | "provider" | null;
             /** Format: uuid */
-            counterparty_id?: string | null;
-            counterparty_name?: string | null;
+            counterparty_id: string | null;
+            counterparty_name: string | null;
             /** @description Slugs, sorted */
-            tags?: string[];
-            pending?: boolean;
-            payment_channel?: string | null;
-            comment_count?: number;
+            tags: string[];
+            pending: boolean;
+            payment_channel: string | null;
+            comment_count: number;
             /**
              * Format: uuid
-             * @description The other transaction of a confirmed account link match
+             * @description The other transaction of a confirmed account link match; of a matched manual transaction, the bank's
              */
-            linked_transaction_id?: string | null;
-            /** @description A confirmed link makes it the mirror of another transaction, so totals skip it */
+            linked_transaction_id: string | null;
+            /** @description It repeats another transaction, so totals skip it: the mirror of a confirmed link, or a matched manual transaction */
+            excluded: boolean;
+            /** @description Its parts count in its place */
+            is_split: boolean;
+            /**
+             * Format: uuid
+             * @description The transaction that this is a part of
+             */
+            parent_id: string | null;
+            /** @description The part that takes what the others leave, also when the bank changes the amount */
+            is_remainder: boolean;
+            /** Format: date-time */
+            deleted_at: string | null;
+            /** Format: date-time */
+            created_at: string;
+            /** Format: date-time */
+            updated_at: string;
+            /** @description Of a split transaction: they add up to its amount; the remainder is the last */
+            parts?: components["schemas"]["TransactionPart"][];
+        };
+        TransactionExplainedField: {
+            /** @enum {string} */
+            field: "category" | "counterparty" | "tag";
+            /** @description Slug of a category or tag, name of a counterparty; null for none */
+            value: string | null;
+            /** @description Of a tag: it was removed, and rules do not add it again */
+            removed: boolean;
+            /**
+             * @description What set the value
+             * @enum {string|null}
+             */
+            source: "rule" | "user" | "agent" | "provider" | null;
+            /** @description A person set it: rules leave it, and agents must not force it unless asked */
+            held: boolean;
+            /**
+             * Format: uuid
+             * @description The rule that set it
+             */
+            rule_id: string | null;
+            rule_name: string | null;
+            /**
+             * @description Who set it; null if it came with the transaction
+             * @enum {string|null}
+             */
+            actor_type: "user" | "agent" | "system" | null;
+            actor_name: string | null;
+            /** @description Cause of the change that set it */
+            cause: string | null;
+            /**
+             * Format: uuid
+             * @description The change that set it; revert_change undoes it
+             */
+            change_id: string | null;
+            note: string | null;
+            /** Format: date-time */
+            set_at: string | null;
+        };
+        TransactionExplainedRule: {
+            /** Format: uuid */
+            id: string;
+            short_id: string;
+            name: string;
+            priority: number;
+            /** @enum {string} */
+            trigger: "on_create" | "on_change" | "always";
+            /** @description What the rule would do if all rules ran now, ignoring triggers */
+            effects: components["schemas"]["RuleAttempt"][];
+        };
+        TransactionExplanation: {
+            /** Format: uuid */
+            transaction_id: string;
+            /** @description Its category, counterparty and tags, and who or what set each */
+            fields: components["schemas"]["TransactionExplainedField"][];
+            /** @description The enabled rules that match now, in execution order; each sees the effects of the ones before it */
+            rules: components["schemas"]["TransactionExplainedRule"][];
+        };
+        /** @description With set, in place of transaction_ids: the filters of the list */
+        TransactionFilter: {
+            /** @description In any of these accounts: short ids or UUIDs */
+            account_id?: string[];
+            connection_id?: string;
+            /** @description Owned by this member */
+            user_id?: string;
+            /** @description In any of these categories: slugs, short ids or UUIDs; a primary includes its subcategories */
+            category?: string | string[];
+            /** @description In none of these categories, nor in their subcategories */
+            exclude_category?: string[];
+            /**
+             * @description Whose the category is; user: a person's
+             * @enum {string}
+             */
+            category_source?: "rule" | "user" | "agent" | "provider";
+            /** @description true: only without a category; false: only with one */
+            uncategorized?: boolean;
+            /** @description With every one of these tags */
+            tags?: string[];
+            /** @description With any of these tags */
+            any_tag?: string[];
+            /** @description With none of these tags */
+            exclude_tag?: string[];
+            /** @description Short id or UUID; none: only transactions without a counterparty */
+            counterparty_id?: string;
+            /** @description Of this payee, by the key that review groups show */
+            payee?: string;
+            /** @description Exactly this merchant name, or this name if there is none */
+            merchant?: string;
+            /** @description Payments of this recurring payment: short id or UUID */
+            recurring_id?: string;
+            /** @description Like this transaction: of its counterparty, else its payee, in the same direction */
+            similar_to?: string;
+            /** @enum {string} */
+            provider?: "plaid" | "teller" | "csv" | "manual";
+            /**
+             * @description bank: from banks and statements; manual: entered by hand; part: shares of split transactions
+             * @enum {string}
+             */
+            origin?: "bank" | "manual" | "part";
+            /**
+             * Format: date
+             * @description From this day on
+             */
+            start_date?: string;
+            /**
+             * Format: date
+             * @description Up to and including this day
+             */
+            end_date?: string;
+            /**
+             * Format: decimal
+             * @description At least this amount, signed: positive is money out
+             */
+            min_amount?: number;
+            /**
+             * Format: decimal
+             * @description At most this amount, signed
+             */
+            max_amount?: number;
+            /**
+             * @description Only money in or only money out
+             * @enum {string}
+             */
+            direction?: "in" | "out";
+            iso_currency_code?: string;
+            /** @description Text in the name, merchant name or purpose, in any case; commas mean or */
+            search?: string;
+            /** @description Text that is in none of them */
+            exclude_search?: string;
+            /**
+             * @description contains: as a substring; words: every word, in any order; fuzzy: for typos
+             * @default contains
+             * @enum {string}
+             */
+            search_mode?: "contains" | "words" | "fuzzy";
+            pending?: boolean;
+            /** @description true: a person set the category or counterparty; false: nobody did */
+            held?: boolean;
+            /** @description true: only with comments; false: only without */
+            has_comments?: boolean;
+            /** @description true: only sides of confirmed transfers; false: none of them */
+            transfer?: boolean;
+            /** @description true: only what totals leave out as mirrored; false: none of it */
             excluded?: boolean;
-            /** Format: date-time */
-            deleted_at?: string | null;
-            /** Format: date-time */
-            created_at?: string;
-            /** Format: date-time */
-            updated_at?: string;
+            /** @description Only these transactions: short ids or UUIDs */
+            ids?: string[];
+            /**
+             * @description bank: transactions as the bank has them, without the parts of split ones; else the parts stand for them
+             * @enum {string}
+             */
+            rows?: "leaves" | "bank";
+            /** @description The parts of this split transaction */
+            parent_id?: string;
+            /**
+             * @description true: only deleted transactions
+             * @default exclude
+             * @enum {string}
+             */
+            deleted?: "exclude" | "include" | "only";
+            /**
+             * Format: date-time
+             * @description Changed at or after this time
+             */
+            updated_since?: string;
+        };
+        TransactionOperation: {
+            /** @description Short id or UUID */
+            transaction_id: string;
+            /** @description Slug, short id or UUID; null clears it and lets rules set it again */
+            category?: string | null;
+            /** @description Slugs; unknown ones are registered */
+            tags_to_add?: string[];
+            /** @description Slugs */
+            tags_to_remove?: string[];
+            /** @description null removes it */
+            counterparty_id?: string | null;
+            comment?: string;
+            /** @description The reason, shown on the timeline */
+            note?: string;
+        };
+        TransactionOperationError: {
+            /** @enum {string} */
+            code: "CONFLICT" | "CONNECTION_NOT_SYNCABLE" | "ENCRYPTION_KEY_REQUIRED" | "EXPIRED_API_KEY" | "FORBIDDEN" | "IDEMPOTENCY_CONFLICT" | "IDEMPOTENCY_IN_PROGRESS" | "INSUFFICIENT_SCOPE" | "INTERNAL_ERROR" | "INVALID_API_KEY" | "INVALID_BODY" | "INVALID_CURSOR" | "INVALID_LOGIN" | "INVALID_REFERENCE" | "INVALID_SIGNATURE" | "IN_USE" | "LAST_ADMIN" | "METHOD_NOT_ALLOWED" | "MISSING_API_KEY" | "NOT_ACCEPTABLE" | "NOT_FOUND" | "PAYLOAD_TOO_LARGE" | "PRECONDITION_FAILED" | "PROOF_REQUIRED" | "PROVIDER_ERROR" | "PROVIDER_NOT_CONFIGURED" | "PROVIDER_TIMEOUT" | "RATE_LIMITED" | "REVOKED_API_KEY" | "RUN_LIMIT" | "SLUG_CONFLICT" | "SYSTEM_PROTECTED" | "UNAVAILABLE" | "UNSUPPORTED_MEDIA_TYPE" | "VALIDATION_ERROR";
+            message: string;
+        };
+        TransactionOperationResult: {
+            /**
+             * Format: uuid
+             * @description null if there is no such transaction
+             */
+            transaction_id: string | null;
+            /**
+             * @description held: nothing changed, because a person holds the fields
+             * @enum {string}
+             */
+            status: "changed" | "unchanged" | "held" | "error";
+            /** @description Fields that changed */
+            changed: string[];
+            /** @description Fields left unchanged because a person holds them */
+            held: string[];
+            error: components["schemas"]["TransactionOperationError"] | null;
+        };
+        TransactionPart: {
+            /** Format: uuid */
+            id: string;
+            short_id: string;
+            /**
+             * Format: decimal
+             * @description Positive is money out
+             */
+            amount: number;
+            /** @description Slug */
+            category: string | null;
+            category_display_name: string | null;
+            /** @enum {string|null} */
+            category_source: "rule" | "user" | "agent" | "provider" | null;
+            /** Format: uuid */
+            counterparty_id: string | null;
+            counterparty_name: string | null;
+            /** @description Slugs, sorted */
+            tags: string[];
+            comment_count: number;
+            is_remainder: boolean;
+        };
+        TransactionPeriod: {
+            /** @description 2026-11, or 2026-11-15 by day */
+            period: string;
+            count: number;
+            /** @description By currency */
+            totals: components["schemas"]["TransactionPeriodTotal"][];
+        };
+        TransactionPeriodTotal: {
+            iso_currency_code: string;
+            /**
+             * Format: decimal
+             * @description Money in, as a positive number
+             */
+            money_in: number;
+            /**
+             * Format: decimal
+             * @description Money out, as a positive number
+             */
+            money_out: number;
+            /**
+             * Format: decimal
+             * @description money_in minus money_out
+             */
+            net: number;
+            count: number;
+        };
+        TransactionSplit: {
+            /** @description All parts: those that are left out go */
+            parts: components["schemas"]["TransactionSplitPart"][];
+            /** @description Also change what a person holds */
+            force?: boolean;
+        };
+        TransactionSplitPart: {
+            /** @description Keeps this part; without id a part is added */
+            id?: string;
+            /**
+             * Format: decimal
+             * @description Signed, not 0. One part may be without and takes the rest; else the last must fit
+             */
+            amount?: number;
+            /** @description Slug, short id or UUID. An added part has the transaction's unless given */
+            category?: string | null;
+            counterparty_id?: string | null;
+            /** @description Slugs to add */
+            tags?: string[];
+            comment?: string;
+        };
+        TransactionSummary: {
+            /** @description What the totals do not say */
+            notes: components["schemas"]["Note"][];
+            groups: components["schemas"]["TransactionSummaryGroup"][];
+            pivot?: components["schemas"]["TransactionSummaryPivot"];
+            /** @description What limit and min_count left out, by currency */
+            other: components["schemas"]["TransactionSummaryOther"][];
+            /** @description All groups, by currency; not with tag, where a transaction can be in two */
+            totals?: components["schemas"]["TransactionSummaryTotal"][];
+            period?: components["schemas"]["TransactionSummaryPeriod"];
+            coverage: components["schemas"]["TransactionSummaryCoverage"];
+        };
+        /** @description With compare */
+        TransactionSummaryChange: {
+            /**
+             * Format: decimal
+             * @description net minus the previous net
+             */
+            net: number;
+            /** @description How much larger the net is than before, in percent: 10 if spending, or income, rose by a tenth. Absent if there was none, or if it was the other way round */
+            percent?: number;
+        };
+        /** @description The transactions of the filter without its dates */
+        TransactionSummaryCoverage: {
+            /** Format: date */
+            first_date: string | null;
+            /** Format: date */
+            last_date: string | null;
+            /** @description How many; absent for a filter of dates alone, because counting all transactions costs more than the totals */
+            transactions?: number;
+        };
+        /** @description The days that they are compared with */
+        TransactionSummaryDays: {
+            /** Format: date */
+            start_date: string;
+            /** Format: date */
+            end_date: string;
+        };
+        TransactionSummaryGroup: {
+            /** @description The group's values, by the names in group_by; null for transactions without one */
+            keys: {
+                [key: string]: string | null;
+            };
+            /** @description The id of the category, account, user or counterparty, if group_by names one: two of the same name are two groups. Of a payee, the id of its counterparty */
+            ids?: {
+                [key: string]: string | null;
+            };
+            /** @description Of a payee without a counterparty: its key, for the filter payee together with counterparty_id=none */
+            payee?: string;
+            iso_currency_code: string;
+            /**
+             * Format: decimal
+             * @description Money in, as a positive number
+             */
+            money_in: number;
+            /**
+             * Format: decimal
+             * @description Money out, as a positive number
+             */
+            money_out: number;
+            /**
+             * Format: decimal
+             * @description money_in minus money_out
+             */
+            net: number;
+            count: number;
+            previous?: components["schemas"]["TransactionSummarySums"];
+            change?: components["schemas"]["TransactionSummaryChange"];
+        };
+        TransactionSummaryOther: {
+            iso_currency_code: string;
+            /** @description How many groups */
+            groups: number;
+            /**
+             * Format: decimal
+             * @description Money in, as a positive number
+             */
+            money_in: number;
+            /**
+             * Format: decimal
+             * @description Money out, as a positive number
+             */
+            money_out: number;
+            /**
+             * Format: decimal
+             * @description money_in minus money_out
+             */
+            net: number;
+            count: number;
+            previous?: components["schemas"]["TransactionSummarySums"];
+            change?: components["schemas"]["TransactionSummaryChange"];
+        };
+        /** @description With compare: the days that were counted */
+        TransactionSummaryPeriod: {
+            /** Format: date */
+            start_date: string;
+            /** Format: date */
+            end_date: string;
+            previous?: components["schemas"]["TransactionSummaryDays"];
+        };
+        /** @description With pivot: the table; groups is empty then */
+        TransactionSummaryPivot: {
+            /** @enum {string} */
+            measure: "out" | "in" | "net" | "count";
+            /** @description The months, weeks or days, oldest first, with those in which nothing was booked */
+            columns: components["schemas"]["TransactionSummaryPivotColumn"][];
+            /** @description Largest first, unless sort_by says otherwise */
+            rows: components["schemas"]["TransactionSummaryPivotRow"][];
+            /** @description The rows that limit and min_count left out, by currency */
+            other: components["schemas"]["TransactionSummaryPivotOther"][];
+            /** @description All rows, by currency; not with tag, where a transaction can be in two */
+            totals?: components["schemas"]["TransactionSummaryPivotTotal"][];
+        };
+        TransactionSummaryPivotColumn: {
+            /** @description The month (2026-10), the Monday of the week, or the day */
+            key: string;
+            /** @description All of its days are in the range, have passed, and are not before the first transaction; average is over these */
+            complete: boolean;
+        };
+        TransactionSummaryPivotOther: {
+            iso_currency_code: string;
+            /** @description How many rows */
+            groups: number;
+            /** @description One for each of columns */
+            values: number[];
+            /**
+             * Format: decimal
+             * @description Exact, two decimals
+             */
+            total: number;
+            /**
+             * Format: decimal
+             * @description Over the complete columns, to the cent; absent if there is none
+             */
+            average?: number;
+            /** @description How many transactions */
+            count: number;
+        };
+        TransactionSummaryPivotRow: {
+            /** @description The group's value, by the first name in group_by; null for transactions without one */
+            keys: {
+                [key: string]: string | null;
+            };
+            /** @description As in groups */
+            ids?: {
+                [key: string]: string | null;
+            };
+            /** @description As in groups */
+            payee?: string;
+            iso_currency_code: string;
+            /** @description One for each of columns */
+            values: number[];
+            /**
+             * Format: decimal
+             * @description Exact, two decimals
+             */
+            total: number;
+            /**
+             * Format: decimal
+             * @description Over the complete columns, to the cent; absent if there is none
+             */
+            average?: number;
+            /** @description How many transactions */
+            count: number;
+        };
+        TransactionSummaryPivotTotal: {
+            iso_currency_code: string;
+            /** @description One for each of columns */
+            values: number[];
+            /**
+             * Format: decimal
+             * @description Exact, two decimals
+             */
+            total: number;
+            /**
+             * Format: decimal
+             * @description Over the complete columns, to the cent; absent if there is none
+             */
+            average?: number;
+            /** @description How many transactions */
+            count: number;
+        };
+        /** @description With compare */
+        TransactionSummarySums: {
+            /**
+             * Format: decimal
+             * @description Money in, as a positive number
+             */
+            money_in: number;
+            /**
+             * Format: decimal
+             * @description Money out, as a positive number
+             */
+            money_out: number;
+            /**
+             * Format: decimal
+             * @description money_in minus money_out
+             */
+            net: number;
+            count: number;
+        };
+        TransactionSummaryTotal: {
+            iso_currency_code: string;
+            /**
+             * Format: decimal
+             * @description Money in, as a positive number
+             */
+            money_in: number;
+            /**
+             * Format: decimal
+             * @description Money out, as a positive number
+             */
+            money_out: number;
+            /**
+             * Format: decimal
+             * @description money_in minus money_out
+             */
+            net: number;
+            count: number;
+            previous?: components["schemas"]["TransactionSummarySums"];
+            change?: components["schemas"]["TransactionSummaryChange"];
+        };
+        TransactionTimeline: {
+            periods: components["schemas"]["TransactionPeriod"][];
+            /** @description There are earlier periods; narrow the dates to see them */
+            has_more: boolean;
         };
         Transactions: {
-            transactions: components["schemas"]["TransactionFields"][];
+            transactions: components["schemas"]["Transaction"][];
             /** @description Empty on the last page */
             next_cursor: string;
             has_more: boolean;
@@ -4996,6 +7913,44 @@ export interface components {
             count?: number;
             /** @description Present if rows were left out */
             notes?: components["schemas"]["Note"][];
+        };
+        TransactionsCategorized: {
+            /** @description Transactions that have the category now and had another or none before */
+            updated: number;
+            /** @description Transactions left unchanged because a person holds their category */
+            held: number;
+            /**
+             * Format: uuid
+             * @description The change to revert to undo this; null if nothing changed
+             */
+            change_id: string | null;
+        };
+        TransactionsUpdated: {
+            /** @description One for each operation; empty with set */
+            results: components["schemas"]["TransactionOperationResult"][];
+            /** @description Number of transactions that are meant */
+            matched: number;
+            changed: number;
+            /** @description They were so already */
+            unchanged: number;
+            /** @description Left unchanged because a person holds the fields */
+            held: number;
+            /** @description Operations that failed; their results say why */
+            failed: number;
+            /**
+             * Format: uuid
+             * @description The change to revert to undo this; null if nothing was written
+             */
+            change_id: string | null;
+            dry_run: boolean;
+            /** @description An operation failed with on_error abort; nothing was written */
+            aborted: boolean;
+            /** @description Pending transactions that were left out, because their review cannot be closed yet */
+            pending_left: number;
+            /** @description The categories that the matched transactions had before */
+            by_category: components["schemas"]["TransactionBulkCategory"][];
+            /** @description On a dry run: the newest five of them */
+            sample: components["schemas"]["TransactionBulkRow"][];
         };
         UndoChanges: {
             /** @description One change: its UUID or short id */
@@ -5006,59 +7961,34 @@ export interface components {
             mine?: boolean;
             /** @description All changes that the member, key or assistant with this UUID made since the given time */
             actor_id?: string;
-            /** @description With mine or actor_id: the date or time from which on changes are undone */
+            /**
+             * @description All changes that runs of this workflow made since the given time
+             * @example review-queue
+             */
+            workflow_slug?: string;
+            /** @description With mine, actor_id or workflow_slug: the date or time from which on changes are undone */
             since?: string;
-            /** @description With mine or actor_id: only changes before this date or time */
+            /** @description With mine, actor_id or workflow_slug: only changes before this date or time */
             until?: string;
             /**
-             * @description With mine or actor_id: only changes of this cause
+             * @description With mine, actor_id or workflow_slug: only changes of this cause
              * @enum {string}
              */
             cause?: "api" | "tool" | "rule" | "sync" | "import" | "workflow_run" | "revert";
             /** @description Report what would happen and write nothing */
             dry_run?: boolean;
         };
-        Undone: {
-            /** @description Number of changes that are undone */
-            changes: number;
-            /** @description Each change, newest first: the first 200 */
-            results: components["schemas"]["UndoneChange"][];
-            /** @description Number of fields restored */
-            reverted: number;
-            /** @description Fields that were not restored, with the reason: the first 200 */
-            skipped: components["schemas"]["Skipped"][];
-            /** @description Number of fields not restored, by reason */
-            skipped_by_reason: {
-                [key: string]: number;
-            };
-            /**
-             * Format: uuid
-             * @description The job that undoes them, if they are too many for one call
-             */
-            job_id: string | null;
-            dry_run: boolean;
-        };
-        UndoneChange: {
-            /** Format: uuid */
-            change_id: string;
-            summary: string;
-            /**
-             * Format: uuid
-             * @description The change made by the revert; null if there was nothing left to undo, and on a dry run
-             */
-            revert_id: string | null;
-            /** @description Number of fields restored */
-            reverted: number;
-            /** @description Number of fields not restored */
-            skipped: number;
-        };
-        UnreadCount: {
-            count: number;
-        };
         UpdateTransactions: {
-            operations: components["schemas"]["Operation"][];
+            /** @description What becomes of each transaction; for the same change of many give set instead */
+            operations?: components["schemas"]["TransactionOperation"][];
+            /** @description With set: which transactions, short ids or UUIDs */
+            transaction_ids?: string[];
+            filter?: components["schemas"]["TransactionFilter"];
+            set?: components["schemas"]["TransactionBulkSet"];
+            /** @description With filter: matched of the dry run. If another number matches now, nothing is written */
+            expect?: number;
             /**
-             * @description abort: if one operation fails, nothing is written
+             * @description With operations; abort: if one of them fails, nothing is written
              * @default continue
              * @enum {string}
              */
@@ -5067,17 +7997,6 @@ export interface components {
             dry_run?: boolean;
             /** @description Also change fields that a person holds */
             force?: boolean;
-        };
-        Updated: {
-            results: components["schemas"]["Result"][];
-            /**
-             * Format: uuid
-             * @description The change to revert to undo this; null if nothing was written
-             */
-            change_id: string | null;
-            dry_run: boolean;
-            /** @description An operation failed with on_error abort; nothing was written */
-            aborted: boolean;
         };
         User: {
             /** Format: uuid */
@@ -5095,6 +8014,27 @@ export interface components {
             /** Format: date-time */
             updated_at: string;
         };
+        UserErasure: {
+            /** Format: uuid */
+            user_id: string;
+            /** @description True if nothing was erased yet */
+            dry_run: boolean;
+            /** @description What belongs to the member and is erased permanently */
+            erased: components["schemas"]["UserErasureTable"][];
+            /** @description What is kept, without the member's name */
+            unnamed: components["schemas"]["UserErasureTable"][];
+            /** @description The member's accounts at another member's connection: they are kept and belong to that member */
+            released_accounts: number;
+            /**
+             * Format: uuid
+             * @description The job that continues after the call if there is a lot to erase; poll GET /api/v1/jobs/{job_id}. Null if everything is already erased
+             */
+            job_id: string | null;
+        };
+        UserErasureTable: {
+            table: string;
+            rows: number;
+        };
         VersionInfo: {
             version: string;
             commit: string;
@@ -5103,15 +8043,681 @@ export interface components {
             contract_version: string;
             go_version: string;
         };
-        Warning: {
-            code: string;
+        View: {
+            /** Format: uuid */
+            id: string;
+            short_id: string;
+            name: string;
+            filters: components["schemas"]["TransactionFilter"];
+            /** @description Whether the whole household sees it */
+            shared: boolean;
+            /**
+             * Format: uuid
+             * @description The member whose own view it is; null if it is shared
+             */
+            user_id: string | null;
+            /** Format: date-time */
+            created_at: string;
+            /** Format: date-time */
+            updated_at: string;
+        };
+        ViewList: {
+            views: components["schemas"]["View"][];
+        };
+        WebhookEvent: {
+            /** Format: uuid */
+            id: string;
+            short_id: string;
+            /** @enum {string} */
+            provider: "plaid" | "teller";
+            /** @description The provider's own type, such as TRANSACTIONS.SYNC_UPDATES_AVAILABLE */
+            event_type: string;
+            /** @description Empty if the event is about no connection of this household */
+            connection_id: string;
+            /** @description Untrusted: the bank's name as the provider gives it; empty if unknown */
+            institution_name: string;
+            /** @description SHA-256 of the body, in hexadecimal; the body is not kept */
+            raw_payload_hash: string;
+            /** @enum {string} */
+            status: "received" | "processed" | "error";
+            /** @description Empty unless the status is error */
+            error_message: string;
+            /** Format: date-time */
+            created_at: string;
+        };
+        WebhookEvents: {
+            webhook_events: components["schemas"]["WebhookEvent"][];
+            total: number;
+            page: number;
+            page_size: number;
+            total_pages: number;
+        };
+        WebhookProcessed: {
+            /**
+             * Format: uuid
+             * @description The connection that the event is about
+             */
+            connection_id: string | null;
+            /** @description Whether it started a sync */
+            triggered: boolean;
             message: string;
         };
-        Worklist: {
-            jobs: components["schemas"]["Job"][];
+        WebhookReplayed: {
+            /** Format: uuid */
+            webhook_event_id: string;
+            /** @description Empty if the event is about no connection of this household */
+            connection_id: string;
+            /** @description Whether a sync was requested */
+            triggered: boolean;
+            message: string;
+        };
+        Workflow: {
+            /** Format: uuid */
+            id: string;
+            short_id: string;
+            /** @example review-queue */
+            slug: string;
+            name: string;
+            description: string;
+            /** @description What the model is asked to do */
+            prompt: string;
+            /** @description Slugs of the texts that stand before the prompt, in order */
+            prompt_blocks: string[];
+            /**
+             * @description null: the household's default
+             * @enum {string|null}
+             */
+            provider: "anthropic" | "openai_compatible" | null;
+            /** @description null: the household's default */
+            model: string | null;
+            /**
+             * @description Whose model it uses; none: it cannot run until a model is set
+             * @enum {string}
+             */
+            model_source: "own" | "default" | "none";
+            /** @description Names of tools; empty: all that its scope allows, or decide alone if it has a worklist */
+            tools: string[];
+            /** @enum {string} */
+            scope: "read_only" | "full_access";
+            /**
+             * @description What starts it while it is enabled
+             * @enum {string}
+             */
+            trigger: "manual" | "schedule" | "after_sync";
+            /**
+             * @description Five cron fields, in the household's time zone or in one that TZ= names
+             * @example 0 7 * * 1
+             */
+            schedule: string | null;
+            /**
+             * @description The schedule in words
+             * @example every Monday at 07:00
+             */
+            schedule_text: string | null;
+            /**
+             * Format: date-time
+             * @description When it starts next by itself; null if nothing is planned
+             */
+            next_run_at: string | null;
+            /** @description Answers of the model per run */
+            max_turns: number;
+            /**
+             * Format: decimal
+             * @description The most that a run may cost, in US dollars; null means no limit
+             */
+            max_cost_usd: number | null;
+            /** @description Transactions that a run may change; null means no limit beyond the household's */
+            max_writes: number | null;
+            max_minutes: number;
+            /** @description Changes are planned, and a person applies or drops the plan */
+            dry_run: boolean;
+            /**
+             * Format: date-time
+             * @description When coffer set dry_run, because people found too many of its decisions wrong; null if it did not
+             */
+            distrusted_at: string | null;
+            /** @description It may create rules without a person's approval, unless dry_run is set */
+            makes_rules: boolean;
+            worklist: components["schemas"]["WorkflowWorklist"] | null;
+            /**
+             * @description message: its last message becomes a report; server: coffer writes one about the run
+             * @enum {string}
+             */
+            report: "none" | "message" | "server";
+            /** @description Whether it starts by itself; a person can always run it */
+            enabled: boolean;
+            /** @description Shipped with coffer: it cannot be deleted */
+            is_system: boolean;
+            /** @description A person changed what a shipped workflow does, so upgrades leave it */
+            customized: boolean;
+            /** @description Grows with every change of the definition */
+            version: number;
+            last_run: components["schemas"]["WorkflowLastRun"] | null;
+            estimate: components["schemas"]["WorkflowEstimate"] | null;
+            record: components["schemas"]["WorkflowRecord"];
+            /** Format: date-time */
+            created_at: string;
+            /** Format: date-time */
+            updated_at: string;
+        };
+        /** @description What a run uses */
+        WorkflowEstimate: {
+            /** @description Number of runs that it is the mean of; 0: it is a guess from the definition */
+            runs: number;
+            input_tokens: number;
+            output_tokens: number;
+            /**
+             * Format: decimal
+             * @description null if the model's price is not known
+             */
+            cost_usd: number | null;
+        };
+        WorkflowEval: {
+            /**
+             * @description How many of people's newest decisions to use
+             * @default 200
+             */
+            sample?: number;
+            /**
+             * @description As of how many moments the model sees the books; more are fairer and slower
+             * @default 4
+             */
+            windows?: number;
+            /**
+             * @description Of model; the workflow's own if omitted
+             * @enum {string}
+             */
+            provider?: "anthropic" | "openai_compatible";
+            /**
+             * @description Another model than the workflow's
+             * @example qwen3:14b
+             */
+            model?: string;
+            /** @description Another prompt than the workflow's */
+            prompt?: string;
+            /**
+             * Format: decimal
+             * @description The most that it may cost, in US dollars; the workflow's own limit if omitted. One of them is needed unless the model is free
+             */
+            max_cost_usd?: number;
+        };
+        WorkflowLastRun: {
+            /** Format: uuid */
+            id: string;
+            short_id: string;
+            /** @enum {string} */
+            status: "queued" | "running" | "succeeded" | "failed" | "cancelled" | "limit_reached";
+            /** @enum {string} */
+            plan_state: "none" | "waiting" | "applied" | "dropped";
+            /**
+             * Format: decimal
+             * @description null if a price is not known
+             */
+            cost_usd: number | null;
+            /** Format: date-time */
+            created_at: string;
+            /** Format: date-time */
+            finished_at: string | null;
+        };
+        WorkflowList: {
+            workflows: components["schemas"]["Workflow"][];
+        };
+        /** @description What became of its decisions */
+        WorkflowRecord: {
+            /** @description Of the last 90 days, at most the newest 200 */
+            decisions: number;
+            /** @description A person set the same value, or closed the review and left it */
+            kept: number;
+            /** @description A person set another value */
+            corrected: number;
+            /** @description The change was reverted */
+            reverted: number;
+            /** @description Nobody has looked at them yet */
+            open: number;
+            /** @description A person left them out when the plan was applied, or dropped the plan */
+            dropped: number;
+        };
+        WorkflowRun: {
+            /**
+             * Format: uuid
+             * @description Also the actor_id of its changes
+             */
+            id: string;
+            short_id: string;
+            /**
+             * Format: uuid
+             * @description null if the workflow was deleted
+             */
+            workflow_id: string | null;
+            workflow_slug: string;
+            /** @description As it was when the run was queued */
+            workflow_name: string;
+            /** @enum {string} */
+            trigger: "manual" | "schedule" | "after_sync" | "eval";
+            /** @enum {string} */
+            status: "queued" | "running" | "succeeded" | "failed" | "cancelled" | "limit_reached";
+            /**
+             * @description planning: its changes are planned and not made
+             * @enum {string}
+             */
+            mode: "doing" | "planning";
+            turns: number;
+            /** @description All of them, those from and into the provider's cache included */
+            input_tokens: number;
+            output_tokens: number;
+            /**
+             * Format: decimal
+             * @description null if a price is not known
+             */
+            cost_usd: number | null;
+            limits: components["schemas"]["WorkflowRunLimits"];
+            /**
+             * @description The limit that it reached
+             * @enum {string|null}
+             */
+            limit: "max_turns" | "max_cost_usd" | "monthly_ceiling_usd" | "max_minutes" | "max_writes" | "writes_per_day" | "context" | "transcript" | "repeats" | null;
+            /** @description Ids of its changes, oldest first: the first 500 */
+            changes: string[];
+            plan: components["schemas"]["WorkflowRunPlan"];
+            /** @description Transactions that it was not sure about and left for a person */
+            left_open: number;
+            /** Format: uuid */
+            report_id: string | null;
+            error: components["schemas"]["JobFailure"] | null;
+            /** @description SHA-256 of the definition that it was started with */
+            definition_hash: string;
+            /**
+             * Format: uuid
+             * @description Its job, with the same id
+             */
+            job_id: string;
+            result: components["schemas"]["WorkflowRunEvaluation"] | null;
+            /** @description Who started it */
+            asked_by: string;
+            /** Format: date-time */
+            created_at: string;
+            /** Format: date-time */
+            started_at: string | null;
+            /** Format: date-time */
+            finished_at: string | null;
+        };
+        /** @description The figures of an eval; null for other runs, and until it has ended */
+        WorkflowRunEvaluation: {
+            /** @description Number of people's decisions that were to be used */
+            sample: number;
+            /** @description Number of moments as of which the model saw the books */
+            windows: number;
+            labels: components["schemas"]["WorkflowRunEvaluationLabels"];
+            /** @description Transactions that the model was asked about; all figures are about them */
+            n: number;
+            /**
+             * @description Whether it files more rightly than the best baseline, beyond chance; too_few: there are not enough decisions to say
+             * @enum {string}
+             */
+            verdict: "too_few" | "better" | "level" | "worse";
+            /** @description The verdict in a sentence */
+            message: string;
+            score: components["schemas"]["WorkflowRunEvaluationScore"];
+            /** @description What is reached on the same transactions without a model */
+            baselines: components["schemas"]["WorkflowRunEvaluationBaseline"][];
+            /** @description What was filed wrongly by its amount, by currency */
+            money: components["schemas"]["WorkflowRunEvaluationMoney"][];
+            /** @description By the category that people gave, largest first */
+            categories: components["schemas"]["WorkflowRunEvaluationCategory"][];
+            /** @description The most frequent mistakes, at most ten */
+            confusions: components["schemas"]["WorkflowRunEvaluationConfusion"][];
+            per_100: components["schemas"]["WorkflowRunEvaluationUse"];
+            previous: components["schemas"]["WorkflowRunEvaluationPrevious"] | null;
+            /** @description Every transaction; only in the answer about one run */
+            items?: components["schemas"]["WorkflowRunEvaluationItem"][];
+        };
+        WorkflowRunEvaluationBaseline: {
+            /**
+             * @description provider: the bank's category; rules: those of that moment; precedent: what people decided most often for the same payee
+             * @enum {string}
+             */
+            name: "provider" | "rules" | "precedent";
+            /** @description Transactions that it was sure about */
+            answered: number;
+            right: number;
+            wrong: number;
+            /**
+             * Format: decimal
+             * @description Share of all that it was sure about
+             */
+            coverage: number;
+            accuracy: components["schemas"]["WorkflowRunEvaluationShare"] | null;
+            primary: components["schemas"]["WorkflowRunEvaluationShare"] | null;
+            /**
+             * Format: decimal
+             * @description Wrong ones among a hundred
+             */
+            wrong_per_100: number;
+            /**
+             * Format: decimal
+             * @description Of a hundred, those that were right before and would be wrong
+             */
+            harm_per_100: number;
+        };
+        WorkflowRunEvaluationCategory: {
+            slug: string;
+            /** @description Transactions that people gave this category */
+            n: number;
+            answered: number;
+            right: number;
+            wrong: number;
+        };
+        WorkflowRunEvaluationConfusion: {
+            /** @description The category that people gave */
+            right: string;
+            /** @description The category that the model gave */
+            wrong: string;
+            times: number;
+        };
+        WorkflowRunEvaluationItem: {
+            /** Format: uuid */
+            transaction_id: string;
+            /** @description From 1, oldest first */
+            window: number;
+            /** @enum {string} */
+            kind: "held" | "confirmed";
+            /**
+             * Format: decimal
+             * @description Exact, two decimals; positive is money out
+             */
+            amount: number;
+            currency: string;
+            /** @description Slug of the right category */
+            label: string;
+            /** @description Slug that the model was sure about; null: it left it to a person */
+            answer: string | null;
+            /** @description Slug of the category at that moment */
+            before: string | null;
+            /** @description What the bank's category comes to */
+            provider: string | null;
+            /** @description What the rules of that moment come to */
+            rules: string | null;
+            /** @description What people decided most often for the same payee */
+            precedent: string | null;
+        };
+        WorkflowRunEvaluationLabels: {
+            /** @description Categories that a person gave */
+            held: number;
+            /** @description Reviews that a person closed and left the category, which no agent had given */
+            confirmed: number;
+            /** @description Left out: the right category could not be chosen at that moment */
+            unanswerable: number;
+        };
+        WorkflowRunEvaluationMoney: {
+            currency: string;
+            /**
+             * Format: decimal
+             * @description Sum of the amounts that it was sure about, without their signs
+             */
+            answered: number;
+            /**
+             * Format: decimal
+             * @description Of it, what it filed wrongly
+             */
+            wrong: number;
+            /**
+             * Format: decimal
+             * @description null if the sum is zero
+             */
+            percent: number | null;
+        };
+        /** @description Compared with the workflow's last eval; null if there is none */
+        WorkflowRunEvaluationPrevious: {
+            /** Format: uuid */
+            run_id: string;
+            /** @description The model that was asked then */
+            model: string;
+            /** @description Transactions that both were asked about */
+            n: number;
+            /** @description Right now and not then */
+            gained: number;
+            /** @description Right then and not now */
+            lost: number;
+        };
+        /** @description What the model reached */
+        WorkflowRunEvaluationScore: {
+            /** @description Transactions that it was sure about */
+            answered: number;
+            right: number;
+            wrong: number;
+            /**
+             * Format: decimal
+             * @description Share of all that it was sure about
+             */
+            coverage: number;
+            accuracy: components["schemas"]["WorkflowRunEvaluationShare"] | null;
+            primary: components["schemas"]["WorkflowRunEvaluationShare"] | null;
+            /**
+             * Format: decimal
+             * @description Wrong ones among a hundred
+             */
+            wrong_per_100: number;
+            /**
+             * Format: decimal
+             * @description Of a hundred, those that were right before and would be wrong
+             */
+            harm_per_100: number;
+        };
+        /** @description Share of right ones among those that it was sure about; null if there are none */
+        WorkflowRunEvaluationShare: {
+            /**
+             * Format: decimal
+             * @description Of a hundred, one decimal
+             */
+            percent: number;
+            /**
+             * Format: decimal
+             * @description Of a hundred, one decimal
+             */
+            low: number;
+            /**
+             * Format: decimal
+             * @description Of a hundred, one decimal
+             */
+            high: number;
+        };
+        /** @description What a hundred transactions took */
+        WorkflowRunEvaluationUse: {
+            /**
+             * Format: decimal
+             * @description null if the price is not known
+             */
+            cost_usd: number | null;
+            input_tokens: number;
+            output_tokens: number;
+            seconds: number;
+        };
+        WorkflowRunLimits: {
+            max_turns: number;
+            max_minutes: number;
+            /**
+             * Format: decimal
+             * @description Exact, two decimals; positive is money out
+             */
+            max_cost_usd: number | null;
+            max_writes: number | null;
+        };
+        WorkflowRunList: {
+            runs: components["schemas"]["WorkflowRun"][];
             /** @description Empty on the last page */
             next_cursor: string;
             has_more: boolean;
+        };
+        WorkflowRunPlan: {
+            /**
+             * @description waiting: a person must apply or drop it
+             * @enum {string}
+             */
+            state: "none" | "waiting" | "applied" | "dropped";
+            /** @description Number of transactions that it would change */
+            transactions: number;
+            /** @description Number of fields that it would change */
+            entries: number;
+            /** @description Number of calls that are made when it is applied */
+            calls: number;
+        };
+        WorkflowRunPlanApplied: {
+            /**
+             * Format: uuid
+             * @description The change to revert to undo this; null if nothing was written
+             */
+            change_id: string | null;
+            /** @description Every change that it made, oldest first: more than one if a name changed hands within the plan */
+            change_ids: string[];
+            /** @description Fields that were changed */
+            applied: number;
+            /** @description Fields that were left as they are */
+            skipped: components["schemas"]["WorkflowRunPlanSkipped"][];
+            /** @description Calls that were made after that */
+            calls: components["schemas"]["WorkflowRunPlanCall"][];
+        };
+        WorkflowRunPlanCall: {
+            tool: string;
+            /**
+             * Format: uuid
+             * @description The job that does the work; null if there is none
+             */
+            job_id: string | null;
+        };
+        WorkflowRunPlanDropped: {
+            /** Format: uuid */
+            run_id: string;
+            /** @description Fields and calls that were not applied */
+            dropped: number;
+        };
+        WorkflowRunPlanItem: {
+            /** @description Its number in the plan, for except */
+            seq: number;
+            /** @description The tool that the run called */
+            tool: string;
+            /**
+             * @description call: a call that is made after the other items are applied
+             * @enum {string}
+             */
+            subject: "transaction" | "rule" | "tag" | "category" | "counterparty" | "account" | "account_link" | "report" | "target" | "pattern" | "call";
+            /**
+             * Format: uuid
+             * @description null for a call
+             */
+            subject_id: string | null;
+            /**
+             * Format: uuid
+             * @description null if the subject is not a transaction
+             */
+            transaction_id: string | null;
+            transaction: components["schemas"]["ChangeEntryTransaction"] | null;
+            /** @description record: the whole record; empty for a call */
+            field: string;
+            /** @description Untrusted: slug of a category or tag, name of a counterparty, or the changed parts of a record */
+            before: string | null;
+            /** @description Untrusted, as before */
+            after: string | null;
+            /** @description Untrusted: the run's reason */
+            note: string | null;
+            /** @description Untrusted: the whole record that would be created or changed to; null for other items */
+            record: {
+                [key: string]: unknown;
+            } | null;
+            /** @description Of a call; null for other items */
+            arguments: {
+                [key: string]: unknown;
+            } | null;
+            /** @description Of a call: how many transactions its dry run found; null if that is not known */
+            found: number | null;
+        };
+        WorkflowRunPlanItems: {
+            /** Format: uuid */
+            run_id: string;
+            /**
+             * @description waiting: a person must apply or drop it
+             * @enum {string}
+             */
+            state: "none" | "waiting" | "applied" | "dropped";
+            items: components["schemas"]["WorkflowRunPlanItem"][];
+            /** @description Number of fields that it would change */
+            entries: number;
+            /** @description Number of transactions that it would change */
+            transactions: number;
+            calls: number;
+            /** @description Transactions by the category that they would have, and currency */
+            totals: components["schemas"]["WorkflowRunPlanTotal"][];
+            /** @description Empty on the last page */
+            next_cursor: string;
+            has_more: boolean;
+        };
+        WorkflowRunPlanSkipped: {
+            seq: number;
+            /** @enum {string} */
+            subject: "transaction" | "rule" | "tag" | "category" | "counterparty" | "account" | "account_link" | "report" | "target" | "pattern";
+            /** Format: uuid */
+            subject_id: string;
+            field: string;
+            /**
+             * @description changed_since: someone changed it after it was planned; missing: it, or what it refers to, does not exist; conflict: its name is taken, or it would contradict the current data
+             * @enum {string}
+             */
+            reason: "changed_since" | "held" | "missing" | "conflict";
+        };
+        WorkflowRunPlanTotal: {
+            /** @description Slug; empty for none */
+            category: string;
+            iso_currency_code: string;
+            transactions: number;
+            /**
+             * Format: decimal
+             * @description Positive is money out
+             */
+            amount: number;
+        };
+        WorkflowRunReverted: {
+            /** @description Number of changes that are undone */
+            changes: number;
+            /** @description Each change, newest first: the first 200 */
+            results: components["schemas"]["ChangesRevertedChange"][];
+            /** @description Number of fields restored */
+            reverted: number;
+            /** @description Fields that were not restored, with the reason: the first 200 */
+            skipped: components["schemas"]["ChangeSkipped"][];
+            /** @description Number of fields not restored, by reason */
+            skipped_by_reason: {
+                [key: string]: number;
+            };
+            /**
+             * Format: uuid
+             * @description The job that undoes them, if they are too many for one call
+             */
+            job_id: string | null;
+            dry_run: boolean;
+            /** @description What rules that the run made have done since; that is not the run's and stays */
+            rules_since: components["schemas"]["WorkflowRunRule"][];
+        };
+        WorkflowRunRule: {
+            /** Format: uuid */
+            rule_id: string;
+            /** @description Number of transactions that it changed */
+            transactions: number;
+        };
+        /** @description The transactions that it works through in sheets; null: it holds a conversation */
+        WorkflowWorklist: {
+            filter: components["schemas"]["TransactionFilter"];
+            /**
+             * @description Rows of a sheet, which a model decides in one answer
+             * @default 25
+             */
+            size?: number;
+            /** @description What it decides for each row */
+            sets: ("category" | "tags" | "comment" | "counterparty")[];
+            /**
+             * @description What a row is; payee: the newest matching transactions of a payee, up to 50
+             * @default transaction
+             * @enum {string}
+             */
+            by?: "transaction" | "payee";
         };
     };
     responses: {
@@ -5136,7 +8742,7 @@ export interface components {
                  *       }
                  *     }
                  */
-                "application/json": components["schemas"]["Face"];
+                "application/json": components["schemas"]["Error"];
             };
         };
         /** @description One of: EXPIRED_API_KEY, INVALID_API_KEY, INVALID_LOGIN, INVALID_SIGNATURE, MISSING_API_KEY, REVOKED_API_KEY */
@@ -5153,10 +8759,10 @@ export interface components {
                  *       }
                  *     }
                  */
-                "application/json": components["schemas"]["Face"];
+                "application/json": components["schemas"]["Error"];
             };
         };
-        /** @description One of: FORBIDDEN, INSUFFICIENT_SCOPE */
+        /** @description One of: FORBIDDEN, INSUFFICIENT_SCOPE, PROOF_REQUIRED */
         Forbidden: {
             headers: {
                 [name: string]: unknown;
@@ -5170,7 +8776,7 @@ export interface components {
                  *       }
                  *     }
                  */
-                "application/json": components["schemas"]["Face"];
+                "application/json": components["schemas"]["Error"];
             };
         };
         /** @description One of: NOT_FOUND */
@@ -5187,7 +8793,7 @@ export interface components {
                  *       }
                  *     }
                  */
-                "application/json": components["schemas"]["Face"];
+                "application/json": components["schemas"]["Error"];
             };
         };
         /** @description One of: NOT_ACCEPTABLE */
@@ -5204,7 +8810,7 @@ export interface components {
                  *       }
                  *     }
                  */
-                "application/json": components["schemas"]["Face"];
+                "application/json": components["schemas"]["Error"];
             };
         };
         /** @description One of: CONFLICT, CONNECTION_NOT_SYNCABLE, IDEMPOTENCY_CONFLICT, IDEMPOTENCY_IN_PROGRESS, IN_USE, LAST_ADMIN, RUN_LIMIT, SLUG_CONFLICT, SYSTEM_PROTECTED */
@@ -5221,7 +8827,7 @@ export interface components {
                  *       }
                  *     }
                  */
-                "application/json": components["schemas"]["Face"];
+                "application/json": components["schemas"]["Error"];
             };
         };
         /** @description One of: PRECONDITION_FAILED */
@@ -5238,7 +8844,7 @@ export interface components {
                  *       }
                  *     }
                  */
-                "application/json": components["schemas"]["Face"];
+                "application/json": components["schemas"]["Error"];
             };
         };
         /** @description One of: PAYLOAD_TOO_LARGE */
@@ -5255,7 +8861,7 @@ export interface components {
                  *       }
                  *     }
                  */
-                "application/json": components["schemas"]["Face"];
+                "application/json": components["schemas"]["Error"];
             };
         };
         /** @description One of: UNSUPPORTED_MEDIA_TYPE */
@@ -5272,7 +8878,7 @@ export interface components {
                  *       }
                  *     }
                  */
-                "application/json": components["schemas"]["Face"];
+                "application/json": components["schemas"]["Error"];
             };
         };
         /** @description One of: ENCRYPTION_KEY_REQUIRED, PROVIDER_NOT_CONFIGURED */
@@ -5289,7 +8895,7 @@ export interface components {
                  *       }
                  *     }
                  */
-                "application/json": components["schemas"]["Face"];
+                "application/json": components["schemas"]["Error"];
             };
         };
         /** @description One of: RATE_LIMITED */
@@ -5306,7 +8912,7 @@ export interface components {
                  *       }
                  *     }
                  */
-                "application/json": components["schemas"]["Face"];
+                "application/json": components["schemas"]["Error"];
             };
         };
         /** @description One of: INTERNAL_ERROR */
@@ -5323,7 +8929,7 @@ export interface components {
                  *       }
                  *     }
                  */
-                "application/json": components["schemas"]["Face"];
+                "application/json": components["schemas"]["Error"];
             };
         };
         /** @description One of: PROVIDER_ERROR */
@@ -5340,7 +8946,7 @@ export interface components {
                  *       }
                  *     }
                  */
-                "application/json": components["schemas"]["Face"];
+                "application/json": components["schemas"]["Error"];
             };
         };
         /** @description One of: UNAVAILABLE */
@@ -5357,7 +8963,7 @@ export interface components {
                  *       }
                  *     }
                  */
-                "application/json": components["schemas"]["Face"];
+                "application/json": components["schemas"]["Error"];
             };
         };
         /** @description One of: PROVIDER_TIMEOUT */
@@ -5374,7 +8980,7 @@ export interface components {
                  *       }
                  *     }
                  */
-                "application/json": components["schemas"]["Face"];
+                "application/json": components["schemas"]["Error"];
             };
         };
     };
@@ -5390,6 +8996,8 @@ export interface components {
     headers: {
         /** @description Identifies this version of the record */
         ETag: string;
+        /** @description The id of the change that the call recorded, with which it can be reverted; missing if it recorded none */
+        Change: string;
     };
     pathItems: never;
 }
@@ -5421,7 +9029,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["List"];
+                    "application/json": components["schemas"]["AccountLinkList"];
                 };
             };
             400: components["responses"]["BadRequest"];
@@ -5452,10 +9060,11 @@ export interface operations {
             201: {
                 headers: {
                     ETag: components["headers"]["ETag"];
+                    "Coffer-Change": components["headers"]["Change"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Link"];
+                    "application/json": components["schemas"]["AccountLink"];
                 };
             };
             400: components["responses"]["BadRequest"];
@@ -5492,7 +9101,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Link"];
+                    "application/json": components["schemas"]["AccountLink"];
                 };
             };
             304: components["responses"]["NotModified"];
@@ -5528,10 +9137,11 @@ export interface operations {
             200: {
                 headers: {
                     ETag: components["headers"]["ETag"];
+                    "Coffer-Change": components["headers"]["Change"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Link"];
+                    "application/json": components["schemas"]["AccountLink"];
                 };
             };
             400: components["responses"]["BadRequest"];
@@ -5566,6 +9176,7 @@ export interface operations {
             /** @description Done */
             204: {
                 headers: {
+                    "Coffer-Change": components["headers"]["Change"];
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -5608,7 +9219,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Matches"];
+                    "application/json": components["schemas"]["AccountLinkMatches"];
                 };
             };
             400: components["responses"]["BadRequest"];
@@ -5645,10 +9256,11 @@ export interface operations {
             200: {
                 headers: {
                     ETag: components["headers"]["ETag"];
+                    "Coffer-Change": components["headers"]["Change"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Match"];
+                    "application/json": components["schemas"]["AccountLinkMatch"];
                 };
             };
             400: components["responses"]["BadRequest"];
@@ -5687,6 +9299,7 @@ export interface operations {
             200: {
                 headers: {
                     ETag: components["headers"]["ETag"];
+                    "Coffer-Change": components["headers"]["Change"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -5697,6 +9310,7 @@ export interface operations {
             202: {
                 headers: {
                     ETag: components["headers"]["ETag"];
+                    "Coffer-Change": components["headers"]["Change"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -5719,7 +9333,10 @@ export interface operations {
     "account.list": {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The ETag you have; 304 if the record has not changed. */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -5728,15 +9345,56 @@ export interface operations {
             /** @description Done */
             200: {
                 headers: {
+                    ETag: components["headers"]["ETag"];
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Account"][];
                 };
             };
+            304: components["responses"]["NotModified"];
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    "account.create": {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Repeating a call with the same key within 24 hours returns the stored response and has no second effect. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CreateAccount"];
+            };
+        };
+        responses: {
+            /** @description Done */
+            201: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    "Coffer-Change": components["headers"]["Change"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Account"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["RequestEntityTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
             503: components["responses"]["ServiceUnavailable"];
@@ -5777,6 +9435,42 @@ export interface operations {
             503: components["responses"]["ServiceUnavailable"];
         };
     };
+    "account.delete": {
+        parameters: {
+            query?: {
+                /** @description Also delete an account of which a person set something */
+                force?: boolean;
+            };
+            header?: never;
+            path: {
+                /** @description The account's UUID or short id */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            204: {
+                headers: {
+                    "Coffer-Change": components["headers"]["Change"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["RequestEntityTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
     "account.update": {
         parameters: {
             query?: never;
@@ -5800,6 +9494,7 @@ export interface operations {
             200: {
                 headers: {
                     ETag: components["headers"]["ETag"];
+                    "Coffer-Change": components["headers"]["Change"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -5827,6 +9522,8 @@ export interface operations {
                 start_date?: string;
                 /** @description Up to and including this day */
                 end_date?: string;
+                /** @description Also show the days between, and after, on which nobody stated a balance: it follows from the transactions */
+                derive?: boolean;
                 /** @description next_cursor of the previous page, with the same dates */
                 cursor?: string;
                 /** @description Days per page */
@@ -5847,13 +9544,188 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Balances"];
+                    "application/json": components["schemas"]["AccountBalances"];
                 };
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             404: components["responses"]["NotFound"];
             406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    "balance.set": {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The ETag of the record you read; 412 if it has changed since. */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
+            path: {
+                /** @description The account's UUID or short id */
+                id: string;
+                /** @description The day */
+                day: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SetBalance"];
+            };
+        };
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    "Coffer-Change": components["headers"]["Change"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AccountBalance"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["Conflict"];
+            412: components["responses"]["PreconditionFailed"];
+            413: components["responses"]["RequestEntityTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    "balance.delete": {
+        parameters: {
+            query?: {
+                /** @description Also change a balance that a person set */
+                force?: boolean;
+            };
+            header?: never;
+            path: {
+                /** @description The account's UUID or short id */
+                id: string;
+                /** @description The day */
+                day: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            204: {
+                headers: {
+                    "Coffer-Change": components["headers"]["Change"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["RequestEntityTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    "account.proof": {
+        parameters: {
+            query?: {
+                /** @description Only intervals that reach this day */
+                start_date?: string;
+                /** @description Only intervals that begin before this day */
+                end_date?: string;
+            };
+            header?: never;
+            path: {
+                /** @description The account's UUID or short id */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AccountBooksProof"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    "account.remove": {
+        parameters: {
+            query?: {
+                /** @description Wait up to this long for the job to end; at most 30s */
+                wait?: string;
+            };
+            header?: {
+                /** @description Repeating a call with the same key within 24 hours returns the stored response and has no second effect. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /** @description The account's UUID or short id */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["AccountRemoval"];
+            };
+        };
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    "Coffer-Change": components["headers"]["Change"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Job"];
+                };
+            };
+            /** @description Accepted; the job continues after this response */
+            202: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    "Coffer-Change": components["headers"]["Change"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Job"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["RequestEntityTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
             503: components["responses"]["ServiceUnavailable"];
@@ -5879,7 +9751,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Keys"];
+                    "application/json": components["schemas"]["ApiKeys"];
                 };
             };
             400: components["responses"]["BadRequest"];
@@ -5911,10 +9783,11 @@ export interface operations {
             201: {
                 headers: {
                     ETag: components["headers"]["ETag"];
+                    "Coffer-Change": components["headers"]["Change"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["NewKey"];
+                    "application/json": components["schemas"]["ApiKeyCreated"];
                 };
             };
             400: components["responses"]["BadRequest"];
@@ -5951,7 +9824,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Key"];
+                    "application/json": components["schemas"]["ApiKey"];
                 };
             };
             304: components["responses"]["NotModified"];
@@ -5980,6 +9853,7 @@ export interface operations {
             /** @description Done */
             204: {
                 headers: {
+                    "Coffer-Change": components["headers"]["Change"];
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -6020,10 +9894,11 @@ export interface operations {
             200: {
                 headers: {
                     ETag: components["headers"]["ETag"];
+                    "Coffer-Change": components["headers"]["Change"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Key"];
+                    "application/json": components["schemas"]["ApiKey"];
                 };
             };
             400: components["responses"]["BadRequest"];
@@ -6040,9 +9915,18 @@ export interface operations {
             503: components["responses"]["ServiceUnavailable"];
         };
     };
-    "category.list": {
+    "cashflow.get": {
         parameters: {
-            query?: never;
+            query: {
+                /** @description From this day on */
+                start_date: string;
+                /** @description Up to and including this day */
+                end_date: string;
+                /** @description Compare with the same number of whole months or days before, or with a year earlier. Days after today are left out on both sides */
+                compare?: "previous_period" | "previous_year";
+                /** @description category: one node for all accounts; account: one for each */
+                by?: "category" | "account";
+            };
             header?: never;
             path?: never;
             cookie?: never;
@@ -6055,9 +9939,40 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    "application/json": components["schemas"]["Cashflow"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    "category.list": {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The ETag you have; 304 if the record has not changed. */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
                     "application/json": components["schemas"]["CategoryNode"][];
                 };
             };
+            304: components["responses"]["NotModified"];
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             406: components["responses"]["NotAcceptable"];
@@ -6086,6 +10001,7 @@ export interface operations {
             201: {
                 headers: {
                     ETag: components["headers"]["ETag"];
+                    "Coffer-Change": components["headers"]["Change"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -6152,10 +10068,11 @@ export interface operations {
             /** @description Done */
             200: {
                 headers: {
+                    "Coffer-Change": components["headers"]["Change"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Import"];
+                    "application/json": components["schemas"]["CategoryImport"];
                 };
             };
             400: components["responses"]["BadRequest"];
@@ -6223,6 +10140,7 @@ export interface operations {
             /** @description Done */
             204: {
                 headers: {
+                    "Coffer-Change": components["headers"]["Change"];
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -6263,6 +10181,7 @@ export interface operations {
             200: {
                 headers: {
                     ETag: components["headers"]["ETag"];
+                    "Coffer-Change": components["headers"]["Change"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -6306,6 +10225,7 @@ export interface operations {
             200: {
                 headers: {
                     ETag: components["headers"]["ETag"];
+                    "Coffer-Change": components["headers"]["Change"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -6393,10 +10313,11 @@ export interface operations {
             /** @description Done */
             200: {
                 headers: {
+                    "Coffer-Change": components["headers"]["Change"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Undone"];
+                    "application/json": components["schemas"]["ChangesReverted"];
                 };
             };
             400: components["responses"]["BadRequest"];
@@ -6503,10 +10424,11 @@ export interface operations {
             /** @description Done */
             200: {
                 headers: {
+                    "Coffer-Change": components["headers"]["Change"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Reverted"];
+                    "application/json": components["schemas"]["ChangeReverted"];
                 };
             };
             400: components["responses"]["BadRequest"];
@@ -6568,6 +10490,7 @@ export interface operations {
             201: {
                 headers: {
                     ETag: components["headers"]["ETag"];
+                    "Coffer-Change": components["headers"]["Change"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -6609,9 +10532,7 @@ export interface operations {
                 /** @description What distinguishes money out from money in */
                 amount_sign?: "negative_out" | "positive_out" | "split" | "flag";
                 /** @description Which column holds which field: date, amount, debit, credit, name, …, by index from 0 or by name */
-                mapping?: {
-                    [key: string]: unknown;
-                };
+                mapping?: components["schemas"]["FileMapping"];
                 /** @description For rows that state no currency */
                 default_currency?: string;
             };
@@ -6646,10 +10567,7 @@ export interface operations {
                      * @enum {string}
                      */
                     amount_sign?: "negative_out" | "positive_out" | "split" | "flag";
-                    /** @description Which column holds which field: date, amount, debit, credit, name, …, by index from 0 or by name */
-                    mapping?: {
-                        [key: string]: unknown;
-                    };
+                    mapping?: components["schemas"]["FileMapping"];
                     /** @description For rows that state no currency */
                     default_currency?: string;
                 };
@@ -6695,6 +10613,7 @@ export interface operations {
             /** @description Done */
             200: {
                 headers: {
+                    "Coffer-Change": components["headers"]["Change"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -6734,7 +10653,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["LinkOutcome"];
+                    "application/json": components["schemas"]["LinkSessionOutcome"];
                 };
             };
             400: components["responses"]["BadRequest"];
@@ -6796,6 +10715,7 @@ export interface operations {
             /** @description Done */
             204: {
                 headers: {
+                    "Coffer-Change": components["headers"]["Change"];
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -6839,6 +10759,7 @@ export interface operations {
             200: {
                 headers: {
                     ETag: components["headers"]["ETag"];
+                    "Coffer-Change": components["headers"]["Change"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -6868,7 +10789,7 @@ export interface operations {
                 account_id?: string;
                 /** @description The account to import into, by name; it is created if the connection has none of this name */
                 account?: components["schemas"]["FileAccount"];
-                /** @description The file's name; a new account is named after it if neither the bank nor an account number is known */
+                /** @description The file's name, for the list of imports; a new account is named after it if neither the bank nor an account number is known */
                 file_name?: string;
                 /** @description utf-8, utf-16le, utf-16be, windows-1252 or windows-1250 */
                 encoding?: string;
@@ -6883,9 +10804,7 @@ export interface operations {
                 /** @description What distinguishes money out from money in */
                 amount_sign?: "negative_out" | "positive_out" | "split" | "flag";
                 /** @description Which column holds which field: date, amount, debit, credit, name, …, by index from 0 or by name */
-                mapping?: {
-                    [key: string]: unknown;
-                };
+                mapping?: components["schemas"]["FileMapping"];
                 /** @description For rows that state no currency */
                 default_currency?: string;
                 /** @description Wait up to this long for the job to end; at most 30s */
@@ -6911,7 +10830,7 @@ export interface operations {
                     /** @description The account to import into: UUID or short id; defaults to the connection's only account */
                     account_id?: string;
                     account?: components["schemas"]["FileAccount"];
-                    /** @description The file's name; a new account is named after it if neither the bank nor an account number is known */
+                    /** @description The file's name, for the list of imports; a new account is named after it if neither the bank nor an account number is known */
                     file_name?: string;
                     /** @description utf-8, utf-16le, utf-16be, windows-1252 or windows-1250 */
                     encoding?: string;
@@ -6931,10 +10850,7 @@ export interface operations {
                      * @enum {string}
                      */
                     amount_sign?: "negative_out" | "positive_out" | "split" | "flag";
-                    /** @description Which column holds which field: date, amount, debit, credit, name, …, by index from 0 or by name */
-                    mapping?: {
-                        [key: string]: unknown;
-                    };
+                    mapping?: components["schemas"]["FileMapping"];
                     /** @description For rows that state no currency */
                     default_currency?: string;
                     /**
@@ -6950,6 +10866,7 @@ export interface operations {
             200: {
                 headers: {
                     ETag: components["headers"]["ETag"];
+                    "Coffer-Change": components["headers"]["Change"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -6960,6 +10877,7 @@ export interface operations {
             202: {
                 headers: {
                     ETag: components["headers"]["ETag"];
+                    "Coffer-Change": components["headers"]["Change"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -6998,6 +10916,7 @@ export interface operations {
             200: {
                 headers: {
                     ETag: components["headers"]["ETag"];
+                    "Coffer-Change": components["headers"]["Change"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -7042,6 +10961,7 @@ export interface operations {
             /** @description Done */
             200: {
                 headers: {
+                    "Coffer-Change": components["headers"]["Change"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -7121,6 +11041,7 @@ export interface operations {
             200: {
                 headers: {
                     ETag: components["headers"]["ETag"];
+                    "Coffer-Change": components["headers"]["Change"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -7131,6 +11052,7 @@ export interface operations {
             202: {
                 headers: {
                     ETag: components["headers"]["ETag"];
+                    "Coffer-Change": components["headers"]["Change"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -7165,7 +11087,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Directory"];
+                    "application/json": components["schemas"]["CounterpartyDirectory"];
                 };
             };
             400: components["responses"]["BadRequest"];
@@ -7196,6 +11118,7 @@ export interface operations {
             201: {
                 headers: {
                     ETag: components["headers"]["ETag"];
+                    "Coffer-Change": components["headers"]["Change"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -7264,6 +11187,7 @@ export interface operations {
             /** @description Done */
             204: {
                 headers: {
+                    "Coffer-Change": components["headers"]["Change"];
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -7304,6 +11228,7 @@ export interface operations {
             200: {
                 headers: {
                     ETag: components["headers"]["ETag"];
+                    "Coffer-Change": components["headers"]["Change"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -7347,6 +11272,7 @@ export interface operations {
             200: {
                 headers: {
                     ETag: components["headers"]["ETag"];
+                    "Coffer-Change": components["headers"]["Change"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -7389,10 +11315,11 @@ export interface operations {
             200: {
                 headers: {
                     ETag: components["headers"]["ETag"];
+                    "Coffer-Change": components["headers"]["Change"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["LinkedCounterparty"];
+                    "application/json": components["schemas"]["CounterpartyLinked"];
                 };
             };
             400: components["responses"]["BadRequest"];
@@ -7428,6 +11355,7 @@ export interface operations {
             /** @description Done */
             204: {
                 headers: {
+                    "Coffer-Change": components["headers"]["Change"];
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -7468,6 +11396,7 @@ export interface operations {
             200: {
                 headers: {
                     ETag: components["headers"]["ETag"];
+                    "Coffer-Change": components["headers"]["Change"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -7478,6 +11407,7 @@ export interface operations {
             202: {
                 headers: {
                     ETag: components["headers"]["ETag"];
+                    "Coffer-Change": components["headers"]["Change"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -7511,7 +11441,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Bootstrap"];
+                    "application/json": components["schemas"]["SetupState"];
                 };
             };
             400: components["responses"]["BadRequest"];
@@ -7634,7 +11564,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Worklist"];
+                    "application/json": components["schemas"]["JobList"];
                 };
             };
             400: components["responses"]["BadRequest"];
@@ -7702,6 +11632,7 @@ export interface operations {
             200: {
                 headers: {
                     ETag: components["headers"]["ETag"];
+                    "Coffer-Change": components["headers"]["Change"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -7768,7 +11699,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Key"];
+                    "application/json": components["schemas"]["ApiKey"];
                 };
             };
             304: components["responses"]["NotModified"];
@@ -7781,7 +11712,257 @@ export interface operations {
             503: components["responses"]["ServiceUnavailable"];
         };
     };
+    "net-worth.get": {
+        parameters: {
+            query?: {
+                /** @description From this day on; 12 months ago if absent */
+                start_date?: string;
+                /** @description Up to and including this day, at most today; today if absent */
+                end_date?: string;
+                /** @description A point for the end of each; the last point is end_date. At most 400 */
+                interval?: "day" | "week" | "month";
+                /** @description Also show each point by type of account, account or owner */
+                by?: "type" | "account" | "user";
+                /** @description Also convert each point to this currency, by the household's own rates */
+                in?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["NetWorth"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
     "overview.get": {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The ETag you have; 304 if the record has not changed. */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Overview"];
+                };
+            };
+            304: components["responses"]["NotModified"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    "prompt-block.list": {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The ETag you have; 304 if the record has not changed. */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PromptBlocks"];
+                };
+            };
+            304: components["responses"]["NotModified"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    "prompt-block.create": {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Repeating a call with the same key within 24 hours returns the stored response and has no second effect. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CreatePromptBlock"];
+            };
+        };
+        responses: {
+            /** @description Done */
+            201: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    "Coffer-Change": components["headers"]["Change"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PromptBlock"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["RequestEntityTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    "prompt-block.get": {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The ETag you have; 304 if the record has not changed. */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+            };
+            path: {
+                /** @description The block's slug, UUID or short id */
+                slug: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PromptBlock"];
+                };
+            };
+            304: components["responses"]["NotModified"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    "prompt-block.delete": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The block's slug, UUID or short id */
+                slug: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            204: {
+                headers: {
+                    "Coffer-Change": components["headers"]["Change"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["RequestEntityTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    "prompt-block.update": {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The ETag of the record you read; 412 if it has changed since. */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
+            path: {
+                /** @description The block's slug, UUID or short id */
+                slug: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PatchPromptBlock"];
+            };
+        };
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    "Coffer-Change": components["headers"]["Change"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PromptBlock"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["Conflict"];
+            412: components["responses"]["PreconditionFailed"];
+            413: components["responses"]["RequestEntityTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    "proof.list": {
         parameters: {
             query?: never;
             header?: never;
@@ -7796,12 +11977,306 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Overview"];
+                    "application/json": components["schemas"]["AccountProof"][];
                 };
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    "pulse.get": {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The ETag you have; 304 if the record has not changed. */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Pulse"];
+                };
+            };
+            304: components["responses"]["NotModified"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    "rate.list": {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The ETag you have; 304 if the record has not changed. */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RateList"];
+                };
+            };
+            304: components["responses"]["NotModified"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    "rate.set": {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The ETag of the record you read; 412 if it has changed since. */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SetRate"];
+            };
+        };
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    "Coffer-Change": components["headers"]["Change"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RateList"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["Conflict"];
+            412: components["responses"]["PreconditionFailed"];
+            413: components["responses"]["RequestEntityTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    "rate.delete": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The rate's UUID or short id */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            204: {
+                headers: {
+                    "Coffer-Change": components["headers"]["Change"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["RequestEntityTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    "recurring.list": {
+        parameters: {
+            query?: {
+                /** @description Status */
+                status?: ("active" | "late" | "ended")[];
+                /** @description Without it, dismissed ones are left out */
+                state?: ("auto" | "confirmed" | "dismissed")[];
+                /** @description Only money in or only money out */
+                direction?: "in" | "out";
+                /** @description Short id or UUID */
+                account_id?: string;
+                /** @description Only those whose price changed on or after this day */
+                changed_since?: string;
+                /** @description next_cursor of the previous page, with the same filters */
+                cursor?: string;
+                /** @description Recurring payments per page */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RecurringList"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    "recurring.create": {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Repeating a call with the same key within 24 hours returns the stored response and has no second effect. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CreateRecurring"];
+            };
+        };
+        responses: {
+            /** @description Done */
+            201: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    "Coffer-Change": components["headers"]["Change"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Recurring"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["RequestEntityTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    "recurring.get": {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The ETag you have; 304 if the record has not changed. */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+            };
+            path: {
+                /** @description Short id or UUID */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Recurring"];
+                };
+            };
+            304: components["responses"]["NotModified"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    "recurring.update": {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The ETag of the record you read; 412 if it has changed since. */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
+            path: {
+                /** @description Short id or UUID */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PatchRecurring"];
+            };
+        };
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    "Coffer-Change": components["headers"]["Change"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Recurring"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["Conflict"];
+            412: components["responses"]["PreconditionFailed"];
+            413: components["responses"]["RequestEntityTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
             503: components["responses"]["ServiceUnavailable"];
@@ -7862,6 +12337,7 @@ export interface operations {
             201: {
                 headers: {
                     ETag: components["headers"]["ETag"];
+                    "Coffer-Change": components["headers"]["Change"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -7895,7 +12371,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["UnreadCount"];
+                    "application/json": components["schemas"]["ReportUnreadCount"];
                 };
             };
             400: components["responses"]["BadRequest"];
@@ -7956,6 +12432,7 @@ export interface operations {
             /** @description Done */
             204: {
                 headers: {
+                    "Coffer-Change": components["headers"]["Change"];
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -7992,6 +12469,7 @@ export interface operations {
             200: {
                 headers: {
                     ETag: components["headers"]["ETag"];
+                    "Coffer-Change": components["headers"]["Change"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8027,6 +12505,7 @@ export interface operations {
             /** @description Done */
             204: {
                 headers: {
+                    "Coffer-Change": components["headers"]["Change"];
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -8039,6 +12518,109 @@ export interface operations {
             409: components["responses"]["Conflict"];
             413: components["responses"]["RequestEntityTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    "review.groups": {
+        parameters: {
+            query?: {
+                /** @description In any of these accounts: short ids or UUIDs */
+                account_id?: string[];
+                /** @description Connection id */
+                connection_id?: string;
+                /** @description Owned by this member */
+                user_id?: string;
+                /** @description In any of these categories: slugs, short ids or UUIDs; a primary includes its subcategories */
+                category?: string | string[];
+                /** @description In none of these categories, nor in their subcategories */
+                exclude_category?: string[];
+                /** @description Whose the category is; user: a person's */
+                category_source?: "rule" | "user" | "agent" | "provider";
+                /** @description true: only without a category; false: only with one */
+                uncategorized?: boolean;
+                /** @description With every one of these tags */
+                tags?: string[];
+                /** @description With any of these tags */
+                any_tag?: string[];
+                /** @description With none of these tags */
+                exclude_tag?: string[];
+                /** @description Short id or UUID; none: only transactions without a counterparty */
+                counterparty_id?: string;
+                /** @description Of this payee, by the key that review groups show */
+                payee?: string;
+                /** @description Exactly this merchant name, or this name if there is none */
+                merchant?: string;
+                /** @description Payments of this recurring payment: short id or UUID */
+                recurring_id?: string;
+                /** @description Like this transaction: of its counterparty, else its payee, in the same direction */
+                similar_to?: string;
+                /** @description Provider */
+                provider?: "plaid" | "teller" | "csv" | "manual";
+                /** @description bank: from banks and statements; manual: entered by hand; part: shares of split transactions */
+                origin?: "bank" | "manual" | "part";
+                /** @description From this day on */
+                start_date?: string;
+                /** @description Up to and including this day */
+                end_date?: string;
+                /** @description At least this amount, signed: positive is money out */
+                min_amount?: number;
+                /** @description At most this amount, signed */
+                max_amount?: number;
+                /** @description Only money in or only money out */
+                direction?: "in" | "out";
+                /** @description Iso currency code */
+                iso_currency_code?: string;
+                /** @description Text in the name, merchant name or purpose, in any case; commas mean or */
+                search?: string;
+                /** @description Text that is in none of them */
+                exclude_search?: string;
+                /** @description contains: as a substring; words: every word, in any order; fuzzy: for typos */
+                search_mode?: "contains" | "words" | "fuzzy";
+                /** @description Pending */
+                pending?: boolean;
+                /** @description true: a person set the category or counterparty; false: nobody did */
+                held?: boolean;
+                /** @description true: only with comments; false: only without */
+                has_comments?: boolean;
+                /** @description true: only sides of confirmed transfers; false: none of them */
+                transfer?: boolean;
+                /** @description true: only what totals leave out as mirrored; false: none of it */
+                excluded?: boolean;
+                /** @description Only these transactions: short ids or UUIDs */
+                ids?: string[];
+                /** @description bank: transactions as the bank has them, without the parts of split ones; else the parts stand for them */
+                rows?: "leaves" | "bank";
+                /** @description The parts of this split transaction */
+                parent_id?: string;
+                /** @description true: only deleted transactions */
+                deleted?: "exclude" | "include" | "only";
+                /** @description Changed at or after this time */
+                updated_since?: string;
+                /** @description next_cursor of the previous page, with the same filters */
+                cursor?: string;
+                /** @description Groups per page */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ReviewGroups"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            406: components["responses"]["NotAcceptable"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
             503: components["responses"]["ServiceUnavailable"];
@@ -8067,7 +12649,7 @@ export interface operations {
                 sort_by?: "priority" | "hit_count" | "last_hit_at" | "created_at" | "name";
                 /** @description desc by default for hit_count, last_hit_at and created_at */
                 sort_order?: "asc" | "desc";
-                /** @description Comma-separated fields, or summary or all; ids are always included */
+                /** @description Comma-separated fields, or summary or all; ids are always included, and other fields are then left out */
                 fields?: string;
                 /** @description Page size */
                 limit?: number;
@@ -8116,10 +12698,11 @@ export interface operations {
             /** @description Done */
             201: {
                 headers: {
+                    "Coffer-Change": components["headers"]["Change"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Made"];
+                    "application/json": components["schemas"]["RulesCreated"];
                 };
             };
             400: components["responses"]["BadRequest"];
@@ -8157,6 +12740,7 @@ export interface operations {
             200: {
                 headers: {
                     ETag: components["headers"]["ETag"];
+                    "Coffer-Change": components["headers"]["Change"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8167,6 +12751,7 @@ export interface operations {
             202: {
                 headers: {
                     ETag: components["headers"]["ETag"];
+                    "Coffer-Change": components["headers"]["Change"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8205,7 +12790,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Matched"];
+                    "application/json": components["schemas"]["RuleMatches"];
                 };
             };
             400: components["responses"]["BadRequest"];
@@ -8235,7 +12820,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Preview"];
+                    "application/json": components["schemas"]["RulePreview"];
                 };
             };
             400: components["responses"]["BadRequest"];
@@ -8243,6 +12828,71 @@ export interface operations {
             406: components["responses"]["NotAcceptable"];
             413: components["responses"]["RequestEntityTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    "rule.rehearse": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RehearseRules"];
+            };
+        };
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RuleRehearsal"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            406: components["responses"]["NotAcceptable"];
+            413: components["responses"]["RequestEntityTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    "rule.suggest": {
+        parameters: {
+            query?: {
+                /** @description For the payee of this transaction: UUID or short id; give this or payee */
+                transaction_id?: string;
+                /** @description For this payee, by the key that review groups show */
+                payee?: string;
+                /** @description The category that the rule sets; if omitted, what earlier decisions about the payee speak for */
+                category?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RuleSuggestions"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            406: components["responses"]["NotAcceptable"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
             503: components["responses"]["ServiceUnavailable"];
@@ -8298,6 +12948,7 @@ export interface operations {
             /** @description Done */
             204: {
                 headers: {
+                    "Coffer-Change": components["headers"]["Change"];
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -8338,6 +12989,7 @@ export interface operations {
             200: {
                 headers: {
                     ETag: components["headers"]["ETag"];
+                    "Coffer-Change": components["headers"]["Change"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8384,6 +13036,7 @@ export interface operations {
             200: {
                 headers: {
                     ETag: components["headers"]["ETag"];
+                    "Coffer-Change": components["headers"]["Change"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8394,6 +13047,7 @@ export interface operations {
             202: {
                 headers: {
                     ETag: components["headers"]["ETag"];
+                    "Coffer-Change": components["headers"]["Change"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8408,6 +13062,36 @@ export interface operations {
             409: components["responses"]["Conflict"];
             413: components["responses"]["RequestEntityTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    "rule.conflicts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The rule's UUID or short id */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RuleConflicts"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
             503: components["responses"]["ServiceUnavailable"];
@@ -8436,7 +13120,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["History"];
+                    "application/json": components["schemas"]["RuleHistory"];
                 };
             };
             400: components["responses"]["BadRequest"];
@@ -8499,6 +13183,7 @@ export interface operations {
             200: {
                 headers: {
                     ETag: components["headers"]["ETag"];
+                    "Coffer-Change": components["headers"]["Change"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8537,7 +13222,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Agents"];
+                    "application/json": components["schemas"]["AgentSettings"];
                 };
             };
             304: components["responses"]["NotModified"];
@@ -8569,10 +13254,11 @@ export interface operations {
             200: {
                 headers: {
                     ETag: components["headers"]["ETag"];
+                    "Coffer-Change": components["headers"]["Change"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Agents"];
+                    "application/json": components["schemas"]["AgentSettings"];
                 };
             };
             400: components["responses"]["BadRequest"];
@@ -8639,6 +13325,7 @@ export interface operations {
             200: {
                 headers: {
                     ETag: components["headers"]["ETag"];
+                    "Coffer-Change": components["headers"]["Change"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8657,6 +13344,47 @@ export interface operations {
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
             503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    "model.test": {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Repeating a call with the same key within 24 hours returns the stored response and has no second effect. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ModelTestRequest"];
+            };
+        };
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    "Coffer-Change": components["headers"]["Change"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ModelTest"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["RequestEntityTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["UnprocessableEntity"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            502: components["responses"]["BadGateway"];
+            503: components["responses"]["ServiceUnavailable"];
+            504: components["responses"]["GatewayTimeout"];
         };
     };
     "provider.list": {
@@ -8748,6 +13476,7 @@ export interface operations {
             200: {
                 headers: {
                     ETag: components["headers"]["ETag"];
+                    "Coffer-Change": components["headers"]["Change"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8784,6 +13513,7 @@ export interface operations {
             /** @description Done */
             204: {
                 headers: {
+                    "Coffer-Change": components["headers"]["Change"];
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -8819,10 +13549,11 @@ export interface operations {
             /** @description Done */
             200: {
                 headers: {
+                    "Coffer-Change": components["headers"]["Change"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Tested"];
+                    "application/json": components["schemas"]["ProviderTested"];
                 };
             };
             400: components["responses"]["BadRequest"];
@@ -8864,6 +13595,7 @@ export interface operations {
             200: {
                 headers: {
                     ETag: components["headers"]["ETag"];
+                    "Coffer-Change": components["headers"]["Change"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8874,6 +13606,7 @@ export interface operations {
             202: {
                 headers: {
                     ETag: components["headers"]["ETag"];
+                    "Coffer-Change": components["headers"]["Change"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8923,6 +13656,8 @@ export interface operations {
             query?: {
                 /** @description Only syncs of this connection: UUID or short id */
                 connection_id?: string;
+                /** @description Only syncs that this started; import for files */
+                trigger?: "schedule" | "webhook" | "manual" | "initial" | "replay" | "import";
                 /** @description Status */
                 status?: "running" | "success" | "error" | "cancelled";
                 /** @description next_cursor of the previous page */
@@ -9036,6 +13771,7 @@ export interface operations {
             /** @description Done */
             204: {
                 headers: {
+                    "Coffer-Change": components["headers"]["Change"];
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -9071,10 +13807,11 @@ export interface operations {
             /** @description Done */
             200: {
                 headers: {
+                    "Coffer-Change": components["headers"]["Change"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Reread"];
+                    "application/json": components["schemas"]["QuarantineReread"];
                 };
             };
             400: components["responses"]["BadRequest"];
@@ -9096,7 +13833,10 @@ export interface operations {
     "tag.list": {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The ETag you have; 304 if the record has not changed. */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -9105,12 +13845,14 @@ export interface operations {
             /** @description Done */
             200: {
                 headers: {
+                    ETag: components["headers"]["ETag"];
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Tag"][];
                 };
             };
+            304: components["responses"]["NotModified"];
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             406: components["responses"]["NotAcceptable"];
@@ -9139,6 +13881,7 @@ export interface operations {
             201: {
                 headers: {
                     ETag: components["headers"]["ETag"];
+                    "Coffer-Change": components["headers"]["Change"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9207,6 +13950,7 @@ export interface operations {
             /** @description Done */
             204: {
                 headers: {
+                    "Coffer-Change": components["headers"]["Change"];
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -9247,10 +13991,191 @@ export interface operations {
             200: {
                 headers: {
                     ETag: components["headers"]["ETag"];
+                    "Coffer-Change": components["headers"]["Change"];
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Tag"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["Conflict"];
+            412: components["responses"]["PreconditionFailed"];
+            413: components["responses"]["RequestEntityTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    "target.list": {
+        parameters: {
+            query?: {
+                /** @description The month to measure; this month if omitted */
+                month?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TargetMonth"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    "target.create": {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Repeating a call with the same key within 24 hours returns the stored response and has no second effect. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CreateTarget"];
+            };
+        };
+        responses: {
+            /** @description Done */
+            201: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    "Coffer-Change": components["headers"]["Change"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Target"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["RequestEntityTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    "target.get": {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The ETag you have; 304 if the record has not changed. */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+            };
+            path: {
+                /** @description The target's UUID or short id */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Target"];
+                };
+            };
+            304: components["responses"]["NotModified"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    "target.delete": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The target's UUID or short id */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            204: {
+                headers: {
+                    "Coffer-Change": components["headers"]["Change"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["RequestEntityTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    "target.update": {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The ETag of the record you read; 412 if it has changed since. */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
+            path: {
+                /** @description The target's UUID or short id */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PatchTarget"];
+            };
+        };
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    "Coffer-Change": components["headers"]["Change"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Target"];
                 };
             };
             400: components["responses"]["BadRequest"];
@@ -9276,9 +14201,13 @@ export interface operations {
                 connection_id?: string;
                 /** @description Owned by this member */
                 user_id?: string;
-                /** @description Slug, short id or UUID; a primary includes its subcategories */
-                category?: string;
-                /** @description true: only transactions without a category; false: only those with one */
+                /** @description In any of these categories: slugs, short ids or UUIDs; a primary includes its subcategories */
+                category?: string | string[];
+                /** @description In none of these categories, nor in their subcategories */
+                exclude_category?: string[];
+                /** @description Whose the category is; user: a person's */
+                category_source?: "rule" | "user" | "agent" | "provider";
+                /** @description true: only without a category; false: only with one */
                 uncategorized?: boolean;
                 /** @description With every one of these tags */
                 tags?: string[];
@@ -9286,10 +14215,20 @@ export interface operations {
                 any_tag?: string[];
                 /** @description With none of these tags */
                 exclude_tag?: string[];
-                /** @description Counterparty id */
+                /** @description Short id or UUID; none: only transactions without a counterparty */
                 counterparty_id?: string;
+                /** @description Of this payee, by the key that review groups show */
+                payee?: string;
+                /** @description Exactly this merchant name, or this name if there is none */
+                merchant?: string;
+                /** @description Payments of this recurring payment: short id or UUID */
+                recurring_id?: string;
+                /** @description Like this transaction: of its counterparty, else its payee, in the same direction */
+                similar_to?: string;
                 /** @description Provider */
-                provider?: "plaid" | "teller" | "csv";
+                provider?: "plaid" | "teller" | "csv" | "manual";
+                /** @description bank: from banks and statements; manual: entered by hand; part: shares of split transactions */
+                origin?: "bank" | "manual" | "part";
                 /** @description From this day on */
                 start_date?: string;
                 /** @description Up to and including this day */
@@ -9302,14 +14241,28 @@ export interface operations {
                 direction?: "in" | "out";
                 /** @description Iso currency code */
                 iso_currency_code?: string;
-                /** @description Text in the name or merchant name, ignoring case; commas mean or */
+                /** @description Text in the name, merchant name or purpose, in any case; commas mean or */
                 search?: string;
-                /** @description Text that is not in the name or merchant name */
+                /** @description Text that is in none of them */
                 exclude_search?: string;
-                /** @description contains: as a substring; words: every word, in any order; fuzzy: similar text, for typos */
+                /** @description contains: as a substring; words: every word, in any order; fuzzy: for typos */
                 search_mode?: "contains" | "words" | "fuzzy";
                 /** @description Pending */
                 pending?: boolean;
+                /** @description true: a person set the category or counterparty; false: nobody did */
+                held?: boolean;
+                /** @description true: only with comments; false: only without */
+                has_comments?: boolean;
+                /** @description true: only sides of confirmed transfers; false: none of them */
+                transfer?: boolean;
+                /** @description true: only what totals leave out as mirrored; false: none of it */
+                excluded?: boolean;
+                /** @description Only these transactions: short ids or UUIDs */
+                ids?: string[];
+                /** @description bank: transactions as the bank has them, without the parts of split ones; else the parts stand for them */
+                rows?: "leaves" | "bank";
+                /** @description The parts of this split transaction */
+                parent_id?: string;
                 /** @description true: only deleted transactions */
                 deleted?: "exclude" | "include" | "only";
                 /** @description Changed at or after this time */
@@ -9318,7 +14271,7 @@ export interface operations {
                 sort_by?: "date" | "amount" | "name" | "created_at";
                 /** @description desc by default; asc for name */
                 sort_order?: "asc" | "desc";
-                /** @description Comma-separated fields, or minimal, core, all; ids are always included */
+                /** @description Comma-separated fields, or minimal, core, review (with the purpose), all; ids always come, other fields do not */
                 fields?: string;
                 /** @description Return only the number of matches */
                 count_only?: boolean;
@@ -9350,6 +14303,45 @@ export interface operations {
             503: components["responses"]["ServiceUnavailable"];
         };
     };
+    "transaction.create": {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Repeating a call with the same key within 24 hours returns the stored response and has no second effect. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AddTransaction"];
+            };
+        };
+        responses: {
+            /** @description Done */
+            201: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    "Coffer-Change": components["headers"]["Change"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TransactionDetail"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["RequestEntityTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
     "transaction.categorize": {
         parameters: {
             query?: never;
@@ -9362,17 +14354,18 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["BatchCategorize"];
+                "application/json": components["schemas"]["CategorizeTransactions"];
             };
         };
         responses: {
             /** @description Done */
             200: {
                 headers: {
+                    "Coffer-Change": components["headers"]["Change"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Filed"];
+                    "application/json": components["schemas"]["TransactionsCategorized"];
                 };
             };
             400: components["responses"]["BadRequest"];
@@ -9406,10 +14399,11 @@ export interface operations {
             /** @description Done */
             200: {
                 headers: {
+                    "Coffer-Change": components["headers"]["Change"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Bulk"];
+                    "application/json": components["schemas"]["TransactionBulk"];
                 };
             };
             400: components["responses"]["BadRequest"];
@@ -9433,9 +14427,13 @@ export interface operations {
                 connection_id?: string;
                 /** @description Owned by this member */
                 user_id?: string;
-                /** @description Slug, short id or UUID; a primary includes its subcategories */
-                category?: string;
-                /** @description true: only transactions without a category; false: only those with one */
+                /** @description In any of these categories: slugs, short ids or UUIDs; a primary includes its subcategories */
+                category?: string | string[];
+                /** @description In none of these categories, nor in their subcategories */
+                exclude_category?: string[];
+                /** @description Whose the category is; user: a person's */
+                category_source?: "rule" | "user" | "agent" | "provider";
+                /** @description true: only without a category; false: only with one */
                 uncategorized?: boolean;
                 /** @description With every one of these tags */
                 tags?: string[];
@@ -9443,10 +14441,20 @@ export interface operations {
                 any_tag?: string[];
                 /** @description With none of these tags */
                 exclude_tag?: string[];
-                /** @description Counterparty id */
+                /** @description Short id or UUID; none: only transactions without a counterparty */
                 counterparty_id?: string;
+                /** @description Of this payee, by the key that review groups show */
+                payee?: string;
+                /** @description Exactly this merchant name, or this name if there is none */
+                merchant?: string;
+                /** @description Payments of this recurring payment: short id or UUID */
+                recurring_id?: string;
+                /** @description Like this transaction: of its counterparty, else its payee, in the same direction */
+                similar_to?: string;
                 /** @description Provider */
-                provider?: "plaid" | "teller" | "csv";
+                provider?: "plaid" | "teller" | "csv" | "manual";
+                /** @description bank: from banks and statements; manual: entered by hand; part: shares of split transactions */
+                origin?: "bank" | "manual" | "part";
                 /** @description From this day on */
                 start_date?: string;
                 /** @description Up to and including this day */
@@ -9459,14 +14467,28 @@ export interface operations {
                 direction?: "in" | "out";
                 /** @description Iso currency code */
                 iso_currency_code?: string;
-                /** @description Text in the name or merchant name, ignoring case; commas mean or */
+                /** @description Text in the name, merchant name or purpose, in any case; commas mean or */
                 search?: string;
-                /** @description Text that is not in the name or merchant name */
+                /** @description Text that is in none of them */
                 exclude_search?: string;
-                /** @description contains: as a substring; words: every word, in any order; fuzzy: similar text, for typos */
+                /** @description contains: as a substring; words: every word, in any order; fuzzy: for typos */
                 search_mode?: "contains" | "words" | "fuzzy";
                 /** @description Pending */
                 pending?: boolean;
+                /** @description true: a person set the category or counterparty; false: nobody did */
+                held?: boolean;
+                /** @description true: only with comments; false: only without */
+                has_comments?: boolean;
+                /** @description true: only sides of confirmed transfers; false: none of them */
+                transfer?: boolean;
+                /** @description true: only what totals leave out as mirrored; false: none of it */
+                excluded?: boolean;
+                /** @description Only these transactions: short ids or UUIDs */
+                ids?: string[];
+                /** @description bank: transactions as the bank has them, without the parts of split ones; else the parts stand for them */
+                rows?: "leaves" | "bank";
+                /** @description The parts of this split transaction */
+                parent_id?: string;
                 /** @description true: only deleted transactions */
                 deleted?: "exclude" | "include" | "only";
                 /** @description Changed at or after this time */
@@ -9484,7 +14506,108 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Count"];
+                    "application/json": components["schemas"]["TransactionCount"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    "transaction.export": {
+        parameters: {
+            query?: {
+                /** @description In any of these accounts: short ids or UUIDs */
+                account_id?: string[];
+                /** @description Connection id */
+                connection_id?: string;
+                /** @description Owned by this member */
+                user_id?: string;
+                /** @description In any of these categories: slugs, short ids or UUIDs; a primary includes its subcategories */
+                category?: string | string[];
+                /** @description In none of these categories, nor in their subcategories */
+                exclude_category?: string[];
+                /** @description Whose the category is; user: a person's */
+                category_source?: "rule" | "user" | "agent" | "provider";
+                /** @description true: only without a category; false: only with one */
+                uncategorized?: boolean;
+                /** @description With every one of these tags */
+                tags?: string[];
+                /** @description With any of these tags */
+                any_tag?: string[];
+                /** @description With none of these tags */
+                exclude_tag?: string[];
+                /** @description Short id or UUID; none: only transactions without a counterparty */
+                counterparty_id?: string;
+                /** @description Of this payee, by the key that review groups show */
+                payee?: string;
+                /** @description Exactly this merchant name, or this name if there is none */
+                merchant?: string;
+                /** @description Payments of this recurring payment: short id or UUID */
+                recurring_id?: string;
+                /** @description Like this transaction: of its counterparty, else its payee, in the same direction */
+                similar_to?: string;
+                /** @description Provider */
+                provider?: "plaid" | "teller" | "csv" | "manual";
+                /** @description bank: from banks and statements; manual: entered by hand; part: shares of split transactions */
+                origin?: "bank" | "manual" | "part";
+                /** @description From this day on */
+                start_date?: string;
+                /** @description Up to and including this day */
+                end_date?: string;
+                /** @description At least this amount, signed: positive is money out */
+                min_amount?: number;
+                /** @description At most this amount, signed */
+                max_amount?: number;
+                /** @description Only money in or only money out */
+                direction?: "in" | "out";
+                /** @description Iso currency code */
+                iso_currency_code?: string;
+                /** @description Text in the name, merchant name or purpose, in any case; commas mean or */
+                search?: string;
+                /** @description Text that is in none of them */
+                exclude_search?: string;
+                /** @description contains: as a substring; words: every word, in any order; fuzzy: for typos */
+                search_mode?: "contains" | "words" | "fuzzy";
+                /** @description Pending */
+                pending?: boolean;
+                /** @description true: a person set the category or counterparty; false: nobody did */
+                held?: boolean;
+                /** @description true: only with comments; false: only without */
+                has_comments?: boolean;
+                /** @description true: only sides of confirmed transfers; false: none of them */
+                transfer?: boolean;
+                /** @description true: only what totals leave out as mirrored; false: none of it */
+                excluded?: boolean;
+                /** @description Only these transactions: short ids or UUIDs */
+                ids?: string[];
+                /** @description bank: transactions as the bank has them, without the parts of split ones; else the parts stand for them */
+                rows?: "leaves" | "bank";
+                /** @description The parts of this split transaction */
+                parent_id?: string;
+                /** @description true: only deleted transactions */
+                deleted?: "exclude" | "include" | "only";
+                /** @description Changed at or after this time */
+                updated_since?: string;
+                /** @description Format */
+                format?: "csv";
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/csv": string;
                 };
             };
             400: components["responses"]["BadRequest"];
@@ -9504,9 +14627,13 @@ export interface operations {
                 connection_id?: string;
                 /** @description Owned by this member */
                 user_id?: string;
-                /** @description Slug, short id or UUID; a primary includes its subcategories */
-                category?: string;
-                /** @description true: only transactions without a category; false: only those with one */
+                /** @description In any of these categories: slugs, short ids or UUIDs; a primary includes its subcategories */
+                category?: string | string[];
+                /** @description In none of these categories, nor in their subcategories */
+                exclude_category?: string[];
+                /** @description Whose the category is; user: a person's */
+                category_source?: "rule" | "user" | "agent" | "provider";
+                /** @description true: only without a category; false: only with one */
                 uncategorized?: boolean;
                 /** @description With every one of these tags */
                 tags?: string[];
@@ -9514,10 +14641,20 @@ export interface operations {
                 any_tag?: string[];
                 /** @description With none of these tags */
                 exclude_tag?: string[];
-                /** @description Counterparty id */
+                /** @description Short id or UUID; none: only transactions without a counterparty */
                 counterparty_id?: string;
+                /** @description Of this payee, by the key that review groups show */
+                payee?: string;
+                /** @description Exactly this merchant name, or this name if there is none */
+                merchant?: string;
+                /** @description Payments of this recurring payment: short id or UUID */
+                recurring_id?: string;
+                /** @description Like this transaction: of its counterparty, else its payee, in the same direction */
+                similar_to?: string;
                 /** @description Provider */
-                provider?: "plaid" | "teller" | "csv";
+                provider?: "plaid" | "teller" | "csv" | "manual";
+                /** @description bank: from banks and statements; manual: entered by hand; part: shares of split transactions */
+                origin?: "bank" | "manual" | "part";
                 /** @description From this day on */
                 start_date?: string;
                 /** @description Up to and including this day */
@@ -9530,22 +14667,50 @@ export interface operations {
                 direction?: "in" | "out";
                 /** @description Iso currency code */
                 iso_currency_code?: string;
-                /** @description Text in the name or merchant name, ignoring case; commas mean or */
+                /** @description Text in the name, merchant name or purpose, in any case; commas mean or */
                 search?: string;
-                /** @description Text that is not in the name or merchant name */
+                /** @description Text that is in none of them */
                 exclude_search?: string;
-                /** @description contains: as a substring; words: every word, in any order; fuzzy: similar text, for typos */
+                /** @description contains: as a substring; words: every word, in any order; fuzzy: for typos */
                 search_mode?: "contains" | "words" | "fuzzy";
                 /** @description Pending */
                 pending?: boolean;
+                /** @description true: a person set the category or counterparty; false: nobody did */
+                held?: boolean;
+                /** @description true: only with comments; false: only without */
+                has_comments?: boolean;
+                /** @description true: only sides of confirmed transfers; false: none of them */
+                transfer?: boolean;
+                /** @description true: only what totals leave out as mirrored; false: none of it */
+                excluded?: boolean;
+                /** @description Only these transactions: short ids or UUIDs */
+                ids?: string[];
+                /** @description bank: transactions as the bank has them, without the parts of split ones; else the parts stand for them */
+                rows?: "leaves" | "bank";
+                /** @description The parts of this split transaction */
+                parent_id?: string;
                 /** @description true: only deleted transactions */
                 deleted?: "exclude" | "include" | "only";
                 /** @description Changed at or after this time */
                 updated_since?: string;
-                /** @description Up to two; without any, one group per currency */
-                group_by?: ("category" | "primary_category" | "counterparty" | "merchant" | "account" | "user" | "tag" | "month" | "week" | "day")[];
+                /** @description Up to two; without any, one group per currency. payee: by counterparty, and what has none by who was paid, however the bank words it; merchant: by exact text */
+                group_by?: ("category" | "primary_category" | "counterparty" | "payee" | "merchant" | "account" | "user" | "tag" | "month" | "week" | "day")[];
                 /** @description Include what totals leave out: transfers, mirrored rows, hidden accounts */
                 include?: ("transfers" | "excluded" | "hidden")[];
+                /** @description amount and change: within each currency, by size whatever the sign. Without it groups are sorted by key, and a limit keeps the largest, or the newest of months, weeks and days */
+                sort_by?: "amount" | "count" | "key" | "change";
+                /** @description desc by default; asc for key */
+                sort_order?: "asc" | "desc";
+                /** @description Return the first groups; other sums the rest */
+                limit?: number;
+                /** @description Leave groups with fewer transactions to other */
+                min_count?: number;
+                /** @description Answer a table instead of groups: rows by the first grouping, columns by the second, which is month, week or day; needs start_date */
+                pivot?: boolean;
+                /** @description What a pivot adds up: out (the default) is money out less what came back */
+                measure?: "out" | "in" | "net" | "count";
+                /** @description Compare with the same number of whole months or days before, or with a year earlier; needs start_date. Days after today are left out on both sides */
+                compare?: "previous_period" | "previous_year";
             };
             header?: never;
             path?: never;
@@ -9559,7 +14724,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Summary"];
+                    "application/json": components["schemas"]["TransactionSummary"];
                 };
             };
             400: components["responses"]["BadRequest"];
@@ -9579,9 +14744,13 @@ export interface operations {
                 connection_id?: string;
                 /** @description Owned by this member */
                 user_id?: string;
-                /** @description Slug, short id or UUID; a primary includes its subcategories */
-                category?: string;
-                /** @description true: only transactions without a category; false: only those with one */
+                /** @description In any of these categories: slugs, short ids or UUIDs; a primary includes its subcategories */
+                category?: string | string[];
+                /** @description In none of these categories, nor in their subcategories */
+                exclude_category?: string[];
+                /** @description Whose the category is; user: a person's */
+                category_source?: "rule" | "user" | "agent" | "provider";
+                /** @description true: only without a category; false: only with one */
                 uncategorized?: boolean;
                 /** @description With every one of these tags */
                 tags?: string[];
@@ -9589,10 +14758,20 @@ export interface operations {
                 any_tag?: string[];
                 /** @description With none of these tags */
                 exclude_tag?: string[];
-                /** @description Counterparty id */
+                /** @description Short id or UUID; none: only transactions without a counterparty */
                 counterparty_id?: string;
+                /** @description Of this payee, by the key that review groups show */
+                payee?: string;
+                /** @description Exactly this merchant name, or this name if there is none */
+                merchant?: string;
+                /** @description Payments of this recurring payment: short id or UUID */
+                recurring_id?: string;
+                /** @description Like this transaction: of its counterparty, else its payee, in the same direction */
+                similar_to?: string;
                 /** @description Provider */
-                provider?: "plaid" | "teller" | "csv";
+                provider?: "plaid" | "teller" | "csv" | "manual";
+                /** @description bank: from banks and statements; manual: entered by hand; part: shares of split transactions */
+                origin?: "bank" | "manual" | "part";
                 /** @description From this day on */
                 start_date?: string;
                 /** @description Up to and including this day */
@@ -9605,14 +14784,28 @@ export interface operations {
                 direction?: "in" | "out";
                 /** @description Iso currency code */
                 iso_currency_code?: string;
-                /** @description Text in the name or merchant name, ignoring case; commas mean or */
+                /** @description Text in the name, merchant name or purpose, in any case; commas mean or */
                 search?: string;
-                /** @description Text that is not in the name or merchant name */
+                /** @description Text that is in none of them */
                 exclude_search?: string;
-                /** @description contains: as a substring; words: every word, in any order; fuzzy: similar text, for typos */
+                /** @description contains: as a substring; words: every word, in any order; fuzzy: for typos */
                 search_mode?: "contains" | "words" | "fuzzy";
                 /** @description Pending */
                 pending?: boolean;
+                /** @description true: a person set the category or counterparty; false: nobody did */
+                held?: boolean;
+                /** @description true: only with comments; false: only without */
+                has_comments?: boolean;
+                /** @description true: only sides of confirmed transfers; false: none of them */
+                transfer?: boolean;
+                /** @description true: only what totals leave out as mirrored; false: none of it */
+                excluded?: boolean;
+                /** @description Only these transactions: short ids or UUIDs */
+                ids?: string[];
+                /** @description bank: transactions as the bank has them, without the parts of split ones; else the parts stand for them */
+                rows?: "leaves" | "bank";
+                /** @description The parts of this split transaction */
+                parent_id?: string;
                 /** @description true: only deleted transactions */
                 deleted?: "exclude" | "include" | "only";
                 /** @description Changed at or after this time */
@@ -9632,7 +14825,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Timeline"];
+                    "application/json": components["schemas"]["TransactionTimeline"];
                 };
             };
             400: components["responses"]["BadRequest"];
@@ -9653,7 +14846,7 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
-        requestBody: {
+        requestBody?: {
             content: {
                 "application/json": components["schemas"]["UpdateTransactions"];
             };
@@ -9662,10 +14855,11 @@ export interface operations {
             /** @description Done */
             200: {
                 headers: {
+                    "Coffer-Change": components["headers"]["Change"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Updated"];
+                    "application/json": components["schemas"]["TransactionsUpdated"];
                 };
             };
             400: components["responses"]["BadRequest"];
@@ -9673,6 +14867,50 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             406: components["responses"]["NotAcceptable"];
             409: components["responses"]["Conflict"];
+            413: components["responses"]["RequestEntityTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    "transaction.match": {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The ETag of the record you read; 412 if it has changed since. */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
+            path: {
+                /** @description The transaction that was entered by hand: UUID or short id */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["SetMatch"];
+            };
+        };
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    "Coffer-Change": components["headers"]["Change"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TransactionDetail"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["Conflict"];
+            412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["RequestEntityTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["TooManyRequests"];
@@ -9702,7 +14940,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Transaction"];
+                    "application/json": components["schemas"]["TransactionDetail"];
                 };
             };
             304: components["responses"]["NotModified"];
@@ -9730,6 +14968,7 @@ export interface operations {
             /** @description Done */
             204: {
                 headers: {
+                    "Coffer-Change": components["headers"]["Change"];
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -9770,10 +15009,11 @@ export interface operations {
             200: {
                 headers: {
                     ETag: components["headers"]["ETag"];
+                    "Coffer-Change": components["headers"]["Change"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Transaction"];
+                    "application/json": components["schemas"]["TransactionDetail"];
                 };
             };
             400: components["responses"]["BadRequest"];
@@ -9794,9 +15034,9 @@ export interface operations {
         parameters: {
             query?: {
                 /** @description Only these kinds */
-                kind?: ("category" | "tag" | "counterparty" | "comment" | "rule" | "sync")[];
+                kind?: ("category" | "tag" | "counterparty" | "comment" | "split" | "rule" | "sync")[];
                 /** @description The same as kind */
-                kinds?: ("category" | "tag" | "counterparty" | "comment" | "rule" | "sync")[];
+                kinds?: ("category" | "tag" | "counterparty" | "comment" | "split" | "rule" | "sync")[];
                 /** @description Only entries of these actor types */
                 actor_type?: ("user" | "agent" | "system")[];
                 /** @description The same as actor_type */
@@ -9893,6 +15133,7 @@ export interface operations {
             201: {
                 headers: {
                     ETag: components["headers"]["ETag"];
+                    "Coffer-Change": components["headers"]["Change"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9929,6 +15170,7 @@ export interface operations {
             /** @description Done */
             204: {
                 headers: {
+                    "Coffer-Change": components["headers"]["Change"];
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -9971,6 +15213,7 @@ export interface operations {
             200: {
                 headers: {
                     ETag: components["headers"]["ETag"];
+                    "Coffer-Change": components["headers"]["Change"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -10009,7 +15252,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Explanation"];
+                    "application/json": components["schemas"]["TransactionExplanation"];
                 };
             };
             400: components["responses"]["BadRequest"];
@@ -10040,11 +15283,92 @@ export interface operations {
             200: {
                 headers: {
                     ETag: components["headers"]["ETag"];
+                    "Coffer-Change": components["headers"]["Change"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Transaction"];
+                    "application/json": components["schemas"]["TransactionDetail"];
                 };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["RequestEntityTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    "transaction.split": {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The ETag of the record you read; 412 if it has changed since. */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
+            path: {
+                /** @description The transaction's UUID or short id */
+                transaction_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["TransactionSplit"];
+            };
+        };
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    "Coffer-Change": components["headers"]["Change"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TransactionDetail"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["Conflict"];
+            412: components["responses"]["PreconditionFailed"];
+            413: components["responses"]["RequestEntityTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    "transaction.join": {
+        parameters: {
+            query?: {
+                /** @description Also join what a person split */
+                force?: boolean;
+            };
+            header?: never;
+            path: {
+                /** @description The transaction's UUID or short id */
+                transaction_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            204: {
+                headers: {
+                    "Coffer-Change": components["headers"]["Change"];
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
@@ -10082,10 +15406,11 @@ export interface operations {
             200: {
                 headers: {
                     ETag: components["headers"]["ETag"];
+                    "Coffer-Change": components["headers"]["Change"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Transaction"];
+                    "application/json": components["schemas"]["TransactionDetail"];
                 };
             };
             400: components["responses"]["BadRequest"];
@@ -10123,6 +15448,7 @@ export interface operations {
             /** @description Done */
             204: {
                 headers: {
+                    "Coffer-Change": components["headers"]["Change"];
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -10186,6 +15512,7 @@ export interface operations {
             201: {
                 headers: {
                     ETag: components["headers"]["ETag"];
+                    "Coffer-Change": components["headers"]["Change"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -10195,6 +15522,274 @@ export interface operations {
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["RequestEntityTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    "me.assistants": {
+        parameters: {
+            query?: {
+                /** @description next_cursor of the previous page */
+                cursor?: string;
+                /** @description Page size */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Assistants"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    "me.end-assistant": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The assistant's UUID or short id */
+                assistant_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            204: {
+                headers: {
+                    "Coffer-Change": components["headers"]["Change"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["RequestEntityTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    "me.login-methods": {
+        parameters: {
+            query?: {
+                /** @description next_cursor of the previous page */
+                cursor?: string;
+                /** @description Page size */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Logins"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    "me.end-login-method": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The sign-in method's UUID or short id */
+                login_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            204: {
+                headers: {
+                    "Coffer-Change": components["headers"]["Change"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["RequestEntityTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    "me.preferences": {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The ETag you have; 304 if the record has not changed. */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MePreferences"];
+                };
+            };
+            304: components["responses"]["NotModified"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    "me.set-preferences": {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The ETag of the record you read; 412 if it has changed since. */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SetPreferences"];
+            };
+        };
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    "Coffer-Change": components["headers"]["Change"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MePreferences"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["Conflict"];
+            412: components["responses"]["PreconditionFailed"];
+            413: components["responses"]["RequestEntityTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    "me.sessions": {
+        parameters: {
+            query?: {
+                /** @description next_cursor of the previous page */
+                cursor?: string;
+                /** @description Page size */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Sessions"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    "me.end-session": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The session's UUID or short id */
+                session_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            204: {
+                headers: {
+                    "Coffer-Change": components["headers"]["Change"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
             406: components["responses"]["NotAcceptable"];
             409: components["responses"]["Conflict"];
             413: components["responses"]["RequestEntityTooLarge"];
@@ -10257,6 +15852,7 @@ export interface operations {
             /** @description Done */
             204: {
                 headers: {
+                    "Coffer-Change": components["headers"]["Change"];
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -10297,6 +15893,7 @@ export interface operations {
             200: {
                 headers: {
                     ETag: components["headers"]["ETag"];
+                    "Coffer-Change": components["headers"]["Change"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -10332,17 +15929,18 @@ export interface operations {
         };
         requestBody?: {
             content: {
-                "application/json": components["schemas"]["Erase"];
+                "application/json": components["schemas"]["EraseUser"];
             };
         };
         responses: {
             /** @description Done */
             200: {
                 headers: {
+                    "Coffer-Change": components["headers"]["Change"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Erasure"];
+                    "application/json": components["schemas"]["UserErasure"];
                 };
             };
             400: components["responses"]["BadRequest"];
@@ -10413,6 +16011,7 @@ export interface operations {
             /** @description Done */
             204: {
                 headers: {
+                    "Coffer-Change": components["headers"]["Change"];
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -10489,6 +16088,7 @@ export interface operations {
             201: {
                 headers: {
                     ETag: components["headers"]["ETag"];
+                    "Coffer-Change": components["headers"]["Change"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -10528,6 +16128,7 @@ export interface operations {
             /** @description Done */
             204: {
                 headers: {
+                    "Coffer-Change": components["headers"]["Change"];
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -10570,6 +16171,7 @@ export interface operations {
             200: {
                 headers: {
                     ETag: components["headers"]["ETag"];
+                    "Coffer-Change": components["headers"]["Change"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -10608,6 +16210,7 @@ export interface operations {
             /** @description Done */
             204: {
                 headers: {
+                    "Coffer-Change": components["headers"]["Change"];
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -10677,6 +16280,7 @@ export interface operations {
             /** @description Done */
             204: {
                 headers: {
+                    "Coffer-Change": components["headers"]["Change"];
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -10720,6 +16324,188 @@ export interface operations {
             503: components["responses"]["ServiceUnavailable"];
         };
     };
+    "view.list": {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The ETag you have; 304 if the record has not changed. */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ViewList"];
+                };
+            };
+            304: components["responses"]["NotModified"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    "view.create": {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Repeating a call with the same key within 24 hours returns the stored response and has no second effect. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CreateView"];
+            };
+        };
+        responses: {
+            /** @description Done */
+            201: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    "Coffer-Change": components["headers"]["Change"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["View"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["RequestEntityTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    "view.get": {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The ETag you have; 304 if the record has not changed. */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+            };
+            path: {
+                /** @description The view's UUID or short id */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["View"];
+                };
+            };
+            304: components["responses"]["NotModified"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    "view.delete": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The view's UUID or short id */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            204: {
+                headers: {
+                    "Coffer-Change": components["headers"]["Change"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["RequestEntityTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    "view.update": {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The ETag of the record you read; 412 if it has changed since. */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
+            path: {
+                /** @description The view's UUID or short id */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PatchView"];
+            };
+        };
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    "Coffer-Change": components["headers"]["Change"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["View"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["Conflict"];
+            412: components["responses"]["PreconditionFailed"];
+            413: components["responses"]["RequestEntityTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
     "webhook.list": {
         parameters: {
             query?: {
@@ -10744,7 +16530,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Events"];
+                    "application/json": components["schemas"]["WebhookEvents"];
                 };
             };
             400: components["responses"]["BadRequest"];
@@ -10774,10 +16560,11 @@ export interface operations {
             /** @description Done */
             200: {
                 headers: {
+                    "Coffer-Change": components["headers"]["Change"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Replayed"];
+                    "application/json": components["schemas"]["WebhookReplayed"];
                 };
             };
             400: components["responses"]["BadRequest"];
@@ -10788,6 +16575,718 @@ export interface operations {
             409: components["responses"]["Conflict"];
             413: components["responses"]["RequestEntityTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    "workflow-run.list": {
+        parameters: {
+            query?: {
+                /** @description Only runs of this workflow: slug, UUID or short id */
+                workflow?: string;
+                /** @description Only runs with this status */
+                status?: "queued" | "running" | "succeeded" | "failed" | "cancelled" | "limit_reached";
+                /** @description Only runs whose plan is in this state */
+                plan?: "none" | "waiting" | "applied" | "dropped";
+                /** @description next_cursor of the previous page */
+                cursor?: string;
+                /** @description Page size */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WorkflowRunList"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    "workflow-run.get": {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The ETag you have; 304 if the record has not changed. */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+            };
+            path: {
+                /** @description The run's UUID or short id */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WorkflowRun"];
+                };
+            };
+            304: components["responses"]["NotModified"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    "workflow-run.apply": {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Repeating a call with the same key within 24 hours returns the stored response and has no second effect. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /** @description The run's UUID or short id */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["ApplyPlan"];
+            };
+        };
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    "Coffer-Change": components["headers"]["Change"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WorkflowRunPlanApplied"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["RequestEntityTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    "workflow-run.cancel": {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Repeating a call with the same key within 24 hours returns the stored response and has no second effect. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /** @description The run's UUID or short id */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    "Coffer-Change": components["headers"]["Change"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WorkflowRun"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["RequestEntityTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    "workflow-run.drop": {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Repeating a call with the same key within 24 hours returns the stored response and has no second effect. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /** @description The run's UUID or short id */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    "Coffer-Change": components["headers"]["Change"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WorkflowRunPlanDropped"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["RequestEntityTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    "workflow-run.plan": {
+        parameters: {
+            query?: {
+                /** @description next_cursor of the previous page */
+                cursor?: string;
+                /** @description Page size */
+                limit?: number;
+            };
+            header?: never;
+            path: {
+                /** @description The run's UUID or short id */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WorkflowRunPlanItems"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    "workflow-run.revert": {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Repeating a call with the same key within 24 hours returns the stored response and has no second effect. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /** @description The run's UUID or short id */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["RevertRun"];
+            };
+        };
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    "Coffer-Change": components["headers"]["Change"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WorkflowRunReverted"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["RequestEntityTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    "workflow-run.transcript": {
+        parameters: {
+            query?: {
+                /** @description Go on until the run has ended; an empty line says that it is still under way */
+                follow?: boolean;
+                /** @description Only lines after the one with this seq */
+                after?: number;
+            };
+            header?: never;
+            path: {
+                /** @description Id */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/x-ndjson": string;
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    "workflow.list": {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The ETag you have; 304 if the record has not changed. */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WorkflowList"];
+                };
+            };
+            304: components["responses"]["NotModified"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    "workflow.create": {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Repeating a call with the same key within 24 hours returns the stored response and has no second effect. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CreateWorkflow"];
+            };
+        };
+        responses: {
+            /** @description Done */
+            201: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    "Coffer-Change": components["headers"]["Change"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Workflow"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["RequestEntityTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    "workflow.get": {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The ETag you have; 304 if the record has not changed. */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+            };
+            path: {
+                /** @description The workflow's slug, UUID or short id */
+                slug: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Workflow"];
+                };
+            };
+            304: components["responses"]["NotModified"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    "workflow.delete": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The workflow's slug, UUID or short id */
+                slug: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            204: {
+                headers: {
+                    "Coffer-Change": components["headers"]["Change"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["RequestEntityTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    "workflow.update": {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The ETag of the record you read; 412 if it has changed since. */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
+            path: {
+                /** @description The workflow's slug, UUID or short id */
+                slug: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PatchWorkflow"];
+            };
+        };
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    "Coffer-Change": components["headers"]["Change"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Workflow"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["Conflict"];
+            412: components["responses"]["PreconditionFailed"];
+            413: components["responses"]["RequestEntityTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    "workflow.disable": {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Repeating a call with the same key within 24 hours returns the stored response and has no second effect. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /** @description The workflow's slug, UUID or short id */
+                slug: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    "Coffer-Change": components["headers"]["Change"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Workflow"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["RequestEntityTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    "workflow.enable": {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Repeating a call with the same key within 24 hours returns the stored response and has no second effect. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /** @description The workflow's slug, UUID or short id */
+                slug: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    "Coffer-Change": components["headers"]["Change"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Workflow"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["RequestEntityTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    "workflow.eval": {
+        parameters: {
+            query?: {
+                /** @description Wait up to this long for the job to end; at most 30s */
+                wait?: string;
+            };
+            header?: {
+                /** @description Repeating a call with the same key within 24 hours returns the stored response and has no second effect. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /** @description The workflow's slug, UUID or short id */
+                slug: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["WorkflowEval"];
+            };
+        };
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    "Coffer-Change": components["headers"]["Change"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WorkflowRun"];
+                };
+            };
+            /** @description Accepted; the job continues after this response */
+            202: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    "Coffer-Change": components["headers"]["Change"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WorkflowRun"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["RequestEntityTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["UnprocessableEntity"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    "workflow.run": {
+        parameters: {
+            query?: {
+                /** @description Wait up to this long for the job to end; at most 30s */
+                wait?: string;
+            };
+            header?: {
+                /** @description Repeating a call with the same key within 24 hours returns the stored response and has no second effect. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /** @description The workflow's slug, UUID or short id */
+                slug: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    "Coffer-Change": components["headers"]["Change"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WorkflowRun"];
+                };
+            };
+            /** @description Accepted; the job continues after this response */
+            202: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    "Coffer-Change": components["headers"]["Change"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WorkflowRun"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["RequestEntityTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["UnprocessableEntity"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    "workflow.runs": {
+        parameters: {
+            query?: {
+                /** @description Only runs with this status */
+                status?: "queued" | "running" | "succeeded" | "failed" | "cancelled" | "limit_reached";
+                /** @description Only runs whose plan is in this state */
+                plan?: "none" | "waiting" | "applied" | "dropped";
+                /** @description next_cursor of the previous page */
+                cursor?: string;
+                /** @description Page size */
+                limit?: number;
+            };
+            header?: never;
+            path: {
+                /** @description The workflow's slug, UUID or short id */
+                slug: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WorkflowRunList"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
             503: components["responses"]["ServiceUnavailable"];
@@ -10812,7 +17311,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["SignedIn"];
+                    "application/json": components["schemas"]["SessionStarted"];
                 };
             };
             400: components["responses"]["BadRequest"];
@@ -10859,7 +17358,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Current"];
+                    "application/json": components["schemas"]["SessionState"];
                 };
             };
             400: components["responses"]["BadRequest"];

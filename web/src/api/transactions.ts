@@ -1,10 +1,21 @@
-import { infiniteQueryOptions, queryOptions } from "@tanstack/react-query";
+import { keepPreviousData, queryOptions } from "@tanstack/react-query";
+import { recorded } from "./changes";
 import { answer, api, fresh, once, type Schemas } from "./client";
 
 /** What narrows a list; each is part of the address. */
 export type Filters = {
   search?: string;
-  category?: string;
+  category?: string[];
+  category_source?: "rule" | "user" | "agent" | "provider";
+  counterparty_id?: string;
+  payee?: string;
+  similar_to?: string;
+  recurring_id?: string;
+  held?: boolean;
+  has_comments?: boolean;
+  transfer?: boolean;
+  pending?: boolean;
+  ids?: string[];
   account_id?: string[];
   tags?: string[];
   direction?: "in" | "out";
@@ -14,7 +25,9 @@ export type Filters = {
 };
 
 export type Transaction = Schemas["Transaction"];
-export type Operation = Schemas["Operation"];
+/** One payment, with its parts if it is split. */
+export type Detail = Schemas["TransactionDetail"];
+export type Operation = Schemas["TransactionOperation"];
 
 const fields = [
   "date",
@@ -22,6 +35,7 @@ const fields = [
   "iso_currency_code",
   "name",
   "merchant_name",
+  "detail",
   "category",
   "category_display_name",
   "category_source",
@@ -32,6 +46,7 @@ const fields = [
   "comment_count",
   "excluded",
   "linked_transaction_id",
+  "parent_id",
 ] as const;
 
 /** A line of a list: the fields that it asks for. */
@@ -51,7 +66,7 @@ const page = (query: Filters, cursor: string, limit: number, signal: AbortSignal
     }),
   ) as Promise<Page>;
 
-/** All rows of some days: a month is the unit in which the list is loaded and forgotten. */
+/** All rows of some days: the unit in which the list is loaded and forgotten. */
 export const rows = (filters: Filters, start_date: string, end_date: string) =>
   queryOptions({
     queryKey: ["transactions", "rows", filters, start_date, end_date],
@@ -69,20 +84,91 @@ export const rows = (filters: Filters, start_date: string, end_date: string) =>
     gcTime: 2 * fresh.minute,
   });
 
-/** What waits for a person, newest first. */
-export const waiting = infiniteQueryOptions({
-  queryKey: ["transactions", "waiting"],
-  queryFn: ({ pageParam, signal }) => page({ tags: ["needs-review"] }, pageParam, 200, signal),
-  initialPageParam: "",
-  getNextPageParam: (last) => last.next_cursor || undefined,
-  staleTime: fresh.short,
-});
+/** The newest rows of a list, for a screen that shows only a few. */
+export const newest = (filters: Filters, limit: number) =>
+  queryOptions({
+    queryKey: ["transactions", "newest", filters, limit],
+    queryFn: ({ signal }) => page(filters, "", limit, signal),
+    staleTime: fresh.short,
+  });
 
-export type Group = Schemas["Group"];
+/** The newest rows of a list. They are asked for beside the months, so that the list stands after one round trip. */
+export const head = (filters: Filters) =>
+  queryOptions({
+    queryKey: ["transactions", "rows", filters, "head"],
+    queryFn: async ({ signal }) => (await page(filters, "", 80, signal)).transactions,
+    staleTime: 5 * fresh.minute,
+    gcTime: 2 * fresh.minute,
+  });
+
+export type Period = Schemas["TransactionPeriod"];
+
+/** The months of a list, counted as the list shows them. */
+export const months = (query: Filters) =>
+  queryOptions({
+    queryKey: ["transactions", "months", query],
+    queryFn: ({ signal }) => answer(api.GET("/api/v1/transactions/timeline", { params: { query }, signal })),
+    staleTime: fresh.minute,
+  });
+
+/** How many a list has. */
+export const countOf = (query: Filters) =>
+  queryOptions({
+    queryKey: ["transactions", "count", query],
+    queryFn: ({ signal }) => answer(api.GET("/api/v1/transactions/count", { params: { query }, signal })),
+    staleTime: fresh.minute,
+  });
+
+/** The days of a part of a list, counted as the list shows them. */
+export const days = (filters: Filters, start_date: string, end_date: string) =>
+  queryOptions({
+    queryKey: ["transactions", "days", filters, start_date, end_date],
+    queryFn: ({ signal }) =>
+      answer(
+        api.GET("/api/v1/transactions/timeline", {
+          params: { query: { ...filters, start_date, end_date, by: "day" } },
+          signal,
+        }),
+      ),
+    staleTime: fresh.minute,
+  });
+
+/** Some of a list's rows and how many there are, to name what a change would touch. */
+export async function someOf(query: Filters, limit: number): Promise<{ count: number; names: string[] }> {
+  const [rows, all] = await Promise.all([
+    page(query, "", limit, new AbortController().signal),
+    answer(api.GET("/api/v1/transactions/count", { params: { query } })),
+  ]);
+  return { count: all.count, names: rows.transactions.map(payee) };
+}
+
+/** Writes a payment down that no bank has told of. */
+export const createPayment = (body: Schemas["AddTransaction"]) =>
+  recorded(api.POST("/api/v1/transactions", { headers: once(), body }));
+
+/** Corrects a payment that was written down. */
+export const correct = (transaction_id: string, body: Schemas["PatchTransaction"]) =>
+  recorded(api.PATCH("/api/v1/transactions/{transaction_id}", { params: { path: { transaction_id } }, body }));
+
+/** Says which of the bank's payments one that was written down is; null: none of them. */
+export const match = (id: string, transaction_id: string | null) =>
+  recorded(api.PUT("/api/v1/transactions/{id}/match", { params: { path: { id } }, body: { transaction_id } }));
+
+/** Where the rows of a list can be taken from as a file. */
+export function exportOf(filters: Filters): string {
+  const query = new URLSearchParams({ format: "csv" });
+  for (const [name, value] of Object.entries(filters))
+    for (const v of Array.isArray(value) ? value : [value]) query.append(name, String(v));
+  return `/api/v1/transactions/export?${query}`;
+}
+
+export type Group = Schemas["TransactionSummaryGroup"];
 type SummaryQuery = Filters & {
-  group_by: ("category" | "primary_category" | "month" | "day")[];
+  group_by: ("category" | "primary_category" | "month" | "day" | "tag" | "counterparty" | "payee" | "account")[];
   include?: ("transfers" | "excluded" | "hidden")[];
 };
+export type Pivot = Schemas["TransactionSummaryPivot"];
+type TableQuery = SummaryQuery & { pivot: true; measure: "out" | "net"; limit: number };
 
 export const summary = (query: SummaryQuery) =>
   queryOptions({
@@ -90,6 +176,9 @@ export const summary = (query: SummaryQuery) =>
     queryFn: ({ signal }) => answer(api.GET("/api/v1/transactions/summary", { params: { query }, signal })),
     staleTime: fresh.minute,
   });
+
+/** Totals as a table. What was shown stays until the next one is known. */
+export const table = (query: TableQuery) => queryOptions({ ...summary(query), placeholderData: keepPreviousData });
 
 const at = (transaction_id: string) => ({ params: { path: { transaction_id } } });
 
@@ -134,3 +223,21 @@ export const update = (operations: Operation[]) =>
 
 /** The most that one update takes. */
 export const most = 50;
+
+export type BulkSet = Schemas["TransactionBulkSet"];
+export type BulkBody = Schemas["BulkTransactions"];
+export type BulkResult = Schemas["TransactionBulk"];
+
+/** Changes all of a selection, or all that match, as one change. A dry run tells what would happen. */
+export const bulk = (body: BulkBody) =>
+  answer(api.POST("/api/v1/transactions/bulk", { params: { header: body.dry_run ? {} : once() }, body }));
+
+/** The most that can be chosen one by one for a bulk change. */
+export const mostChosen = 500;
+
+export const split = ({ id, parts }: { id: string; parts: Schemas["TransactionSplitPart"][] }) =>
+  recorded(api.PUT("/api/v1/transactions/{transaction_id}/split", { ...at(id), body: { parts } }));
+export const join = (id: string) => recorded(api.DELETE("/api/v1/transactions/{transaction_id}/split", at(id)));
+
+export const remove = (id: string) => answer(api.DELETE("/api/v1/transactions/{transaction_id}", at(id)));
+export const restore = (id: string) => answer(api.POST("/api/v1/transactions/{transaction_id}/restore", at(id)));

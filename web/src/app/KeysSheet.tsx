@@ -1,15 +1,19 @@
+import { useQuery } from "@tanstack/react-query";
+import { session } from "#/api/session";
 import { overlay } from "#/lib/overlay";
 import { Button } from "#/ui/Button";
 import { Dialog, DialogBody, DialogFoot } from "#/ui/Dialog";
 import css from "./KeysSheet.module.css";
-import { screens } from "./screens";
+import { screensFor } from "./screens";
 
-const sheet: [string, [string, string][]][] = [
+const sheet = (role: string | undefined): [string, [string, string][]][] => [
   [
     "Everywhere",
     [
       ["Ctrl K", "search or go to"],
-      ...screens.map((s): [string, string] => [`G ${s.key.toUpperCase()}`, `to ${s.name}`]),
+      ...screensFor(role).map((s): [string, string] => [`G ${s.key.toUpperCase()}`, `to ${s.name}`]),
+      ["Z", "undo your last change"],
+      ["⇧ Z", "do it again"],
       [".", "hide or show amounts"],
       ["?", "this sheet"],
     ],
@@ -19,25 +23,41 @@ const sheet: [string, [string, string][]][] = [
     [
       ["J K", "next, previous"],
       ["Enter", "open"],
-      ["Esc", "close"],
+      ["Esc", "close, or choose none"],
       ["/", "search"],
+      ["[ ]", "month before, after"],
+    ],
+  ],
+  [
+    "Transactions",
+    [
       ["X", "choose"],
+      ["⇧ X", "choose up to here"],
+      ["Ctrl A", "choose all that match"],
       ["C", "file under a category"],
+      ["T", "tag"],
+      ["P", "name the payee"],
+      ["M", "comment"],
+      ["Y", "see why it is filed so"],
+      ["R", "make a rule from it"],
+      ["V", "save the filters as a view"],
     ],
   ],
   [
     "Review",
     [
       ["A", "agree for the whole payee"],
+      ["1 9", "file under what is offered"],
       ["C", "file the payee elsewhere"],
+      ["R", "make a rule from it"],
       ["S", "leave for later"],
-      ["Z", "undo"],
     ],
   ],
 ];
 
 export function KeysSheet() {
   const open = overlay.use() === "keys";
+  const role = useQuery(session).data?.user?.role;
   return (
     <Dialog
       open={open}
@@ -45,10 +65,11 @@ export function KeysSheet() {
       title="Keys"
       hint="They work wherever you are not typing."
       wide
+      read
     >
       <DialogBody>
         <div className={css.sheet}>
-          {sheet.map(([name, keys]) => (
+          {sheet(role).map(([name, keys]) => (
             <section key={name}>
               <h3>{name}</h3>
               <dl>

@@ -1,10 +1,13 @@
 import { useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
 import { session } from "#/api/session";
 import { theme } from "#/lib/kept";
 import { overlay } from "#/lib/overlay";
 import { Button, Segments } from "#/ui/Button";
 import { Dialog, DialogBody, DialogFoot } from "#/ui/Dialog";
+import { Icon } from "#/ui/Icon";
 import css from "./More.module.css";
+import { screensFor } from "./screens";
 
 const themes = [
   ["system", "As the system"],
@@ -25,13 +28,26 @@ export function More() {
           <Segments label="Colours" value={look} options={themes} onChange={theme.set} />
         </div>
         <ul className={css.links}>
+          {screensFor(data?.user?.role)
+            .filter((s) => !s.bar)
+            .map((s) => (
+              <li key={s.to} className="phone">
+                <Link to={s.to} search={{}} onClick={() => overlay.set(null)}>
+                  <span>
+                    <Icon name={s.icon} /> {s.name}
+                  </span>
+                </Link>
+              </li>
+            ))}
           <li>
             <button type="button" onClick={() => overlay.set("palette")}>
               Search or go to <kbd>Ctrl K</kbd>
             </button>
           </li>
           <li>
-            <a href="/account">Your account: ways to sign in, sessions, assistants</a>
+            <Link to="/me" onClick={() => overlay.set(null)}>
+              You: ways to sign in, sessions, assistants
+            </Link>
           </li>
           <li>
             <a href="/docs">The API</a>
@@ -40,6 +56,11 @@ export function More() {
             <button type="button" onClick={() => overlay.set("keys")}>
               Keys <kbd>?</kbd>
             </button>
+          </li>
+          <li>
+            <form method="post" action="/logout">
+              <button type="submit">Sign out</button>
+            </form>
           </li>
         </ul>
       </DialogBody>

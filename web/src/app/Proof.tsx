@@ -1,6 +1,8 @@
-import { useQuery } from "@tanstack/react-query";
+import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { type SubmitEvent, useState } from "react";
-import { session, signIn } from "#/api/session";
+import { myLogins } from "#/api/me";
+import { passkeys, session, signIn, signInByPasskey } from "#/api/session";
+import { saveDrafts } from "#/lib/drafts";
 import { sentence } from "#/parts/edit";
 import { proof } from "#/parts/proof";
 import { Button } from "#/ui/Button";
@@ -10,48 +12,86 @@ import { Field } from "#/ui/Field";
 /** Asks who is there before something that could lock others out, and then does it. */
 export function Proof() {
   const waiting = proof.use();
+  const client = useQueryClient();
   const { data } = useQuery(session);
   const [fault, setFault] = useState("");
-  const email = data?.user?.email;
+  const [busy, setBusy] = useState(false);
+  const ways = useQuery({ ...myLogins, enabled: waiting }).data?.logins;
+  // Until it is known how they sign in, every way is offered.
+  const has = (kind: "password" | "passkey") => !ways || ways.some((l) => l.kind === kind);
+  const email = has("password") ? data?.user?.email : null;
+  const me = data?.user?.id;
   const back = encodeURIComponent(location.pathname + location.search);
-  const submit = async (e: SubmitEvent<HTMLFormElement>) => {
-    e.preventDefault();
+  const prove = async (way: () => Promise<unknown>) => {
     setFault("");
+    setBusy(true);
     try {
-      await signIn(email ?? "", String(new FormData(e.currentTarget).get("password")));
-      proof.given();
+      if ((await way()) === false) return;
+      const now = await client.fetchQuery({ ...session, staleTime: 0 });
+      // Somebody else's passkey: what waits was not theirs to do.
+      if (now.user?.id !== me) location.reload();
+      else proof.given();
     } catch (e) {
-      setFault(e instanceof Error ? sentence(e.message) : "That did not work.");
+      setFault(e instanceof Error && e.message ? sentence(e.message) : "That did not work.");
+    } finally {
+      setBusy(false);
     }
+  };
+  const submit = (e: SubmitEvent<HTMLFormElement>) => {
+    e.preventDefault();
+    const password = String(new FormData(e.currentTarget).get("password"));
+    void prove(() => signIn(data?.user?.email ?? "", password));
+  };
+  const leave = () => {
+    setFault("");
+    proof.refused();
   };
   return (
     <Dialog
       open={waiting}
-      onClose={proof.refused}
+      onClose={leave}
       title="Sign in again to go on"
       hint="You signed in a while ago. This makes sure that it is still you; then it is done at once."
     >
       <form onSubmit={submit}>
         <DialogBody>
           {email && (
-            <Field
-              label={`Password of ${email}`}
-              name="password"
-              type="password"
-              autoComplete="current-password"
-              fault={fault}
-            />
+            <>
+              <input
+                hidden
+                readOnly
+                name="username"
+                autoComplete="username"
+                aria-label="E-mail address"
+                value={email}
+              />
+              <Field
+                label={`Password of ${email}`}
+                name="password"
+                type="password"
+                autoComplete="current-password"
+                required
+                fault={fault}
+              />
+            </>
           )}
-          <a className="link" href={`/login?again=1&next=${back}`}>
-            Use a passkey or another way
-          </a>
+          <div className="row wrap">
+            {passkeys() && has("passkey") && (
+              <Button icon="key" disabled={busy} onClick={() => void prove(signInByPasskey)}>
+                Use a passkey
+              </Button>
+            )}
+            <a className="link" href={`/login?again=1&next=${back}`} onClick={() => saveDrafts()}>
+              Use another way
+            </a>
+          </div>
         </DialogBody>
         <DialogFoot>
-          <Button kind="quiet" onClick={proof.refused}>
+          <Button kind="quiet" onClick={leave}>
             Cancel
           </Button>
           {email && (
-            <Button kind="filled" type="submit">
+            <Button kind="filled" type="submit" disabled={busy}>
               Sign in
             </Button>
           )}

@@ -1,10 +1,11 @@
 import { useQuery } from "@tanstack/react-query";
-import { Link, Outlet, useNavigate } from "@tanstack/react-router";
+import { Link, Outlet, useLocation, useNavigate } from "@tanstack/react-router";
 import { overview } from "#/api/overview";
 import { session } from "#/api/session";
 import { amounts } from "#/lib/kept";
 import { useKeys } from "#/lib/keys";
 import { overlay } from "#/lib/overlay";
+import { useNews } from "#/parts/news";
 import { Icon, Logo } from "#/ui/Icon";
 import { Toasts } from "#/ui/Toasts";
 import { KeysSheet } from "./KeysSheet";
@@ -12,36 +13,40 @@ import { More } from "./More";
 import { Palette } from "./Palette";
 import { Proof } from "./Proof";
 import css from "./Shell.module.css";
-import { screens } from "./screens";
+import { screenOf, screensFor } from "./screens";
 
 export function Shell() {
+  useNews();
   const go = useNavigate();
   const { data } = useQuery(overview);
   const who = useQuery(session);
+  const screens = screensFor(who.data?.user?.role);
   useKeys({
     ...Object.fromEntries(screens.map((s) => [`g ${s.key}`, () => void go({ to: s.to, search: {} })])),
     ".": () => amounts.set(amounts.get() === "hidden" ? "shown" : "hidden"),
     "?": () => overlay.set("keys"),
   });
-  const waiting = data?.review.count ?? 0;
-  const links = screens.map((s) => (
+  const counts: Record<string, number | undefined> = {
+    "/review": data?.review.count,
+    "/reports": data?.unread_reports,
+  };
+  const path = useLocation({ select: (l) => l.pathname });
+  const here = screenOf(path);
+  const mine = path === "/me" ? "page" : undefined;
+  const link = (s: (typeof screens)[number]) => (
     <Link
       key={s.to}
       to={s.to}
       search={{}}
-      activeOptions={{ exact: s.to === "/", includeSearch: false }}
+      activeOptions={{ exact: true, includeSearch: false }}
       activeProps={{ "aria-current": "page" }}
+      aria-current={s.to === here?.to || undefined}
     >
       <Icon name={s.icon} />
       <span className={css.word}>{s.name}</span>
-      {s.to === "/review" && waiting > 0 && (
-        <span className={css.count}>
-          <span className="sr">, waiting: </span>
-          {waiting > 999 ? "999+" : waiting}
-        </span>
-      )}
+      <Count n={counts[s.to] ?? 0} />
     </Link>
-  ));
+  );
   const name = who.data?.user?.name;
   return (
     <div className={css.app}>
@@ -56,9 +61,13 @@ export function Shell() {
             <span className="cut">{data?.household_name ?? " "}</span>
           </span>
         </Link>
-        <div className={css.links}>{links}</div>
+        <div className={css.links}>
+          {[0, 1, 2].map((part) => (
+            <div key={part}>{screens.filter((s) => s.part === part).map(link)}</div>
+          ))}
+        </div>
         <div className={css.me}>
-          <button type="button" onClick={() => overlay.set("more")}>
+          <button type="button" aria-current={mine} onClick={() => overlay.set("more")}>
             <span className={css.face} aria-hidden="true">
               {name ? [...name][0]?.toUpperCase() : "·"}
             </span>
@@ -70,8 +79,12 @@ export function Shell() {
         <Outlet />
       </main>
       <nav className={css.bottom} aria-label="Screens">
-        {links}
-        <button type="button" onClick={() => overlay.set("more")}>
+        {screens.filter((s) => s.bar).map(link)}
+        <button
+          type="button"
+          aria-current={mine ?? (here !== undefined && !here.bar)}
+          onClick={() => overlay.set("more")}
+        >
           <Icon name="menu" />
           <span className={css.word}>More</span>
         </button>
@@ -82,5 +95,15 @@ export function Shell() {
       <Proof />
       <Toasts />
     </div>
+  );
+}
+
+function Count({ n }: { n: number }) {
+  if (n === 0) return null;
+  return (
+    <span className={css.count}>
+      <span className="sr">, waiting: </span>
+      {n > 999 ? "999+" : n}
+    </span>
   );
 }

@@ -1,6 +1,21 @@
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent } from "@tanstack/react-router";
-import { readActivity, readMonth, readTransactions } from "#/lib/address";
+import {
+  readAccount,
+  readAccounts,
+  readActivity,
+  readCategories,
+  readFlow,
+  readHousehold,
+  readJob,
+  readMonth,
+  readMonths,
+  readReports,
+  readRule,
+  readTransactions,
+  readWorth,
+} from "#/lib/address";
 import { Empty } from "#/ui/Card";
+import { pages } from "./pages";
 import { Shell } from "./Shell";
 
 const root = createRootRoute({
@@ -12,31 +27,203 @@ const overview = createRoute({
   getParentRoute: () => root,
   path: "/",
   validateSearch: readMonth,
-  component: lazyRouteComponent(() => import("#/features/overview/OverviewPage"), "OverviewPage"),
+  component: lazyRouteComponent(pages["/"], "OverviewPage"),
 });
 
 const review = createRoute({
   getParentRoute: () => root,
   path: "/review",
-  component: lazyRouteComponent(() => import("#/features/review/ReviewPage"), "ReviewPage"),
+  component: lazyRouteComponent(pages["/review"], "ReviewPage"),
 });
 
 const transactions = createRoute({
   getParentRoute: () => root,
   path: "/transactions",
   validateSearch: readTransactions,
-  component: lazyRouteComponent(() => import("#/features/transactions/TransactionsPage"), "TransactionsPage"),
+  component: lazyRouteComponent(pages["/transactions"], "TransactionsPage"),
 });
 
 const activity = createRoute({
   getParentRoute: () => root,
   path: "/activity",
   validateSearch: readActivity,
-  component: lazyRouteComponent(() => import("#/features/activity/ActivityPage"), "ActivityPage"),
+  component: lazyRouteComponent(pages["/activity"], "ActivityPage"),
+});
+
+const accounts = createRoute({
+  getParentRoute: () => root,
+  path: "/accounts",
+  validateSearch: readAccounts,
+  component: lazyRouteComponent(pages["/accounts"], "AccountsPage"),
+});
+
+const cashflow = createRoute({
+  getParentRoute: () => root,
+  path: "/cash-flow",
+  validateSearch: readFlow,
+  component: lazyRouteComponent(pages["/cash-flow"], "CashflowPage"),
+});
+
+const worth = createRoute({
+  getParentRoute: () => root,
+  path: "/net-worth",
+  validateSearch: readWorth,
+  component: lazyRouteComponent(pages["/net-worth"], "NetWorthPage"),
+});
+
+const months = createRoute({
+  getParentRoute: () => root,
+  path: "/months",
+  validateSearch: readMonths,
+  component: lazyRouteComponent(pages["/months"], "MonthsPage"),
+});
+
+const targets = createRoute({
+  getParentRoute: () => root,
+  path: "/targets",
+  validateSearch: readMonth,
+  component: lazyRouteComponent(pages["/targets"], "TargetsPage"),
+});
+
+const recurring = createRoute({
+  getParentRoute: () => root,
+  path: "/recurring",
+  component: lazyRouteComponent(pages["/recurring"], "RecurringPage"),
+});
+
+const account = createRoute({
+  getParentRoute: () => root,
+  path: "/accounts/$id",
+  validateSearch: readAccount,
+  component: lazyRouteComponent(pages["/accounts/$id"], "AccountPage"),
+});
+
+const bank = createRoute({
+  getParentRoute: () => root,
+  path: "/banks/$id",
+  component: lazyRouteComponent(pages["/banks/$id"], "BankPage"),
+});
+
+const reports = createRoute({
+  getParentRoute: () => root,
+  path: "/reports",
+  validateSearch: readReports,
+  component: lazyRouteComponent(pages["/reports"], "ReportsPage"),
+});
+
+const categories = createRoute({
+  getParentRoute: () => root,
+  path: "/categories",
+  validateSearch: readCategories,
+  component: lazyRouteComponent(pages["/categories"], "CategoriesPage"),
+});
+
+const agents = createRoute({
+  getParentRoute: () => root,
+  path: "/agents",
+  component: lazyRouteComponent(pages["/agents"], "AgentsPage"),
+});
+
+const household = createRoute({
+  getParentRoute: () => root,
+  path: "/household",
+  validateSearch: readHousehold,
+  component: lazyRouteComponent(pages["/household"], "HouseholdPage"),
+});
+
+const importing = createRoute({
+  getParentRoute: () => root,
+  path: "/import",
+  validateSearch: readJob,
+  component: lazyRouteComponent(pages["/import"], "ImportPage"),
+});
+
+const links = createRoute({
+  getParentRoute: () => root,
+  path: "/links",
+  component: lazyRouteComponent(pages["/links"], "LinksPage"),
+});
+
+const settings = createRoute({
+  getParentRoute: () => root,
+  path: "/settings",
+  component: lazyRouteComponent(pages["/settings"], "SettingsPage"),
+});
+
+const workflows = createRoute({
+  getParentRoute: () => root,
+  path: "/workflows",
+  component: lazyRouteComponent(pages["/workflows"], "WorkflowsPage"),
+});
+
+const workflow = createRoute({
+  getParentRoute: () => root,
+  path: "/workflows/$id",
+  component: lazyRouteComponent(pages["/workflows/$id"], "WorkflowPage"),
+});
+
+const run = createRoute({
+  getParentRoute: () => root,
+  path: "/runs/$id",
+  component: lazyRouteComponent(pages["/runs/$id"], "RunPage"),
+});
+
+const rules = createRoute({
+  getParentRoute: () => root,
+  path: "/rules",
+  component: lazyRouteComponent(pages["/rules"], "RulesPage"),
+});
+
+const newRule = createRoute({
+  getParentRoute: () => root,
+  path: "/rules/new",
+  validateSearch: readRule,
+  component: lazyRouteComponent(pages["/rules/new"], "NewRulePage"),
+});
+
+const rule = createRoute({
+  getParentRoute: () => root,
+  path: "/rules/$id",
+  validateSearch: readRule,
+  component: lazyRouteComponent(pages["/rules/$id"], "RulePage"),
+});
+
+const me = createRoute({
+  getParentRoute: () => root,
+  path: "/me",
+  component: lazyRouteComponent(pages["/me"], "MePage"),
 });
 
 export const router = createRouter({
-  routeTree: root.addChildren([overview, review, transactions, activity]),
+  // biome-ignore format: one a line
+  routeTree: root.addChildren([
+    overview,
+    review,
+    transactions,
+    cashflow,
+    worth,
+    months,
+    targets,
+    recurring,
+    accounts,
+    account,
+    bank,
+    activity,
+    reports,
+    categories,
+    agents,
+    household,
+    settings,
+    importing,
+    links,
+    workflows,
+    workflow,
+    run,
+    rules,
+    newRule,
+    rule,
+    me,
+  ]),
   defaultPreload: "intent",
   scrollRestoration: true,
 });

@@ -27,6 +27,13 @@ export function Months(p: {
     >
       {(width) => {
         const shown = width < narrow ? p.months.slice(-7) : p.months;
+        // Before the first payment nothing is known, which is not the same as nothing left.
+        const known = shown.slice(
+          Math.max(
+            0,
+            shown.findIndex((m) => m.in !== 0n || m.out !== 0n),
+          ),
+        );
         const top = shown.flatMap((m) => [length(m.in), length(m.out)]).reduce((a, b) => Math.max(a, b), 1);
         const x = scaleBand(
           shown.map((m) => m.month),
@@ -104,7 +111,7 @@ export function Months(p: {
               </g>
             ))}
             <g aria-hidden="true" pointerEvents="none">
-              <path className={css.left} d={left(shown) ?? ""} />
+              <path className={css.left} d={left(known) ?? ""} />
               {shown.map((m) => (
                 <text
                   key={m.month}
@@ -116,7 +123,7 @@ export function Months(p: {
                   {monthAbbr(m.month)}
                 </text>
               ))}
-              {shown.map((m) => (
+              {known.map((m) => (
                 <circle key={m.month} className={css.point} cx={mid(m)} cy={y(length(m.in - m.out))} r="2.5" />
               ))}
             </g>

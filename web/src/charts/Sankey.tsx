@@ -1,66 +1,50 @@
-import { sankeyLinkHorizontal } from "d3-sankey";
+import type { MouseEvent, ReactNode } from "react";
 import type { Cents } from "#/lib/money";
 import css from "./Chart.module.css";
 import { Frame } from "./Frame";
-import { type FlowNode, layout, type Stream } from "./flow";
+import { band, type Flow, type FlowLink, type FlowNode, layout, type Spot } from "./flow";
 
 const labels = 164;
 const cut = (s: string) => (s.length > 21 ? `${s.slice(0, 20)}…` : s);
 
-/** Where money came from and went to. Every ribbon leads to its transactions. */
-export function Sankey(p: {
-  sources: Stream[];
-  targets: Stream[];
-  hub: string;
+/** An address, and what opens it without a reload of the page. */
+export type Way = { href: string; go: () => void };
+
+type Props = {
+  flow: Flow;
   say: (c: Cents) => string;
   brief: (c: Cents) => string;
-  onOpen: (s: Stream) => void;
-}) {
-  const height = Math.max(260, 40 + Math.max(p.sources.length, p.targets.length) * 34);
-  const path = sankeyLinkHorizontal();
-  const rows = [...p.sources.map((s) => ["from", s] as const), ...p.targets.map((s) => ["to", s] as const)];
+  /** What is written over the middle if it is one place. */
+  hub: string;
+  /** Where the payments of a place are, or of one of its ribbons: those through a middle place. */
+  way: (s: Spot, through?: Spot) => Way | undefined;
+};
+
+/** Where money came from and went to. Every ribbon and every name leads to its transactions. */
+export function Sankey(p: Props) {
+  const outer = p.flow.spots.filter((s) => s.side !== "mid");
+  const mids = p.flow.spots.length - outer.length;
+  const rows = (side: Spot["side"]) => outer.filter((s) => s.side === side).length;
+  const height = Math.max(260, 40 + Math.max(rows("in"), rows("out"), mids) * 34);
   return (
     <Frame
-      words={`${p.hub}. ${p.targets
+      words={`${p.hub}. ${outer
+        .filter((s) => s.side === "out")
         .slice(0, 3)
-        .map((t) => `${t.name} ${p.say(t.amount)}`)
+        .map((s) => `${s.name} ${p.say(s.amount)}`)
         .join(", ")}.`}
-      table={{ heads: ["What", "Amount"], rows: rows.map(([way, s]) => [`${way} ${s.name}`, p.say(s.amount)]) }}
+      table={{
+        heads: ["What", "Amount"],
+        rows: outer.map((s) => [`${s.side === "in" ? "from" : "to"} ${s.name}`, p.say(s.amount)]),
+      }}
     >
       {(width) => {
-        const { nodes, links } = layout(p.sources, p.targets, width, height, labels);
+        const { nodes, links } = layout(p.flow, width, height, labels);
         return (
           <svg width={width} height={height} role="group" aria-label="Where it went">
-            {links.map((l) => {
-              const open = l.stream.slug !== undefined;
-              const ribbon = (
-                <path
-                  className={`${css.ribbon} ${l.stream.tone === undefined ? "" : `c${l.stream.tone}`}`}
-                  d={path(l) ?? ""}
-                  strokeWidth={Math.max(1, l.width ?? 1)}
-                />
-              );
-              const key = `${(l.source as FlowNode).id} ${(l.target as FlowNode).id}`;
-              if (!open) return <g key={key}>{ribbon}</g>;
-              return (
-                <a
-                  key={key}
-                  href="/transactions"
-                  aria-label={`${l.stream.name}, ${p.say(l.stream.amount)}: its transactions`}
-                  onClick={(e) => {
-                    e.preventDefault();
-                    p.onOpen(l.stream);
-                  }}
-                >
-                  {ribbon}
-                </a>
-              );
-            })}
-            <g aria-hidden="true" pointerEvents="none">
-              {nodes.map((n) => (
-                <Place key={n.id} node={n} hub={p.hub} say={p.brief} />
-              ))}
-            </g>
+            {nodes.map((n) => (
+              <Place key={n.id} node={n} links={links} one={mids === 1} props={p} />
+            ))}
           </svg>
         );
       }}
@@ -68,38 +52,85 @@ export function Sankey(p: {
   );
 }
 
-function Place({ node: n, hub, say }: { node: FlowNode; hub: string; say: (c: Cents) => string }) {
+const ends = (l: FlowLink) => [l.source as FlowNode, l.target as FlowNode] as const;
+
+/** A place with the ribbons that reach it from the middle. One ribbon and its name are one link. */
+function Place({ node: n, links, one, props: p }: { node: FlowNode; links: FlowLink[]; one: boolean; props: Props }) {
+  const mine = n.side === "mid" ? [] : links.filter((l) => ends(l).includes(n));
+  const tone = n.tone === undefined ? "" : `c${n.tone}`;
+  const ribbon = (l: FlowLink) => (
+    <path key={`${l.ribbon.source} ${l.ribbon.target}`} className={css.ribbon} d={band(l)} />
+  );
+  const whole = p.way(n);
+  const label = <Label node={n} one={one} hub={p.hub} brief={p.brief} />;
+  if (mine.length < 2)
+    return (
+      <g className={tone}>
+        <Way way={whole}>
+          {mine.map(ribbon)}
+          {label}
+        </Way>
+      </g>
+    );
+  return (
+    <g className={tone}>
+      {mine.map((l) => {
+        const through = ends(l).find((e) => e.side === "mid");
+        return (
+          <Way
+            key={`${l.ribbon.source} ${l.ribbon.target}`}
+            way={p.way(n, through)}
+            label={`${n.name}, ${through?.name ?? ""}, ${p.say(l.ribbon.amount)}`}
+          >
+            {ribbon(l)}
+          </Way>
+        );
+      })}
+      <Way way={whole}>{label}</Way>
+    </g>
+  );
+}
+
+/** A link; one without words in it needs a label. */
+function Way({ way, label, children }: { way?: Way; label?: string; children: ReactNode }) {
+  if (!way) return <g>{children}</g>;
+  const go = (e: MouseEvent) => {
+    if (e.metaKey || e.ctrlKey || e.shiftKey) return;
+    e.preventDefault();
+    way.go();
+  };
+  return (
+    <a href={way.href} aria-label={label} onClick={go}>
+      {children}
+    </a>
+  );
+}
+
+function Label({ node: n, one, hub, brief }: { node: FlowNode; one: boolean; hub: string; brief: Props["brief"] }) {
   const [x0, x1, y0, y1] = [n.x0 ?? 0, n.x1 ?? 0, n.y0 ?? 0, n.y1 ?? 0];
   const mid = (y0 + y1) / 2;
-  const tone = n.stream?.tone;
+  const height = Math.max(2, y1 - y0);
   return (
-    <g className={tone === undefined ? "" : `c${tone}`}>
-      <rect
-        className={n.side === "hub" ? css.hub : css.node}
-        x={x0}
-        y={y0}
-        width={x1 - x0}
-        height={Math.max(2, y1 - y0)}
-        rx="2"
-      />
-      {n.side === "hub" && (
-        <text className={css.strong} x={(x0 + x1) / 2} y={y0 - 8} textAnchor="middle">
-          {hub}
+    <>
+      <rect className={n.side === "mid" ? css.hub : css.node} x={x0} y={y0} width={x1 - x0} height={height} rx="2" />
+      {n.side === "mid" && (
+        <text className={css.over} x={(x0 + x1) / 2} y={y0 - 8} textAnchor="middle">
+          {one ? hub : `${cut(n.name)} ${brief(n.amount)}`}
         </text>
       )}
-      {n.stream && n.side === "in" && (
+      {n.side === "in" && (
         <text x={x0 - 8} y={mid} textAnchor="end">
-          <tspan className={css.strong}>{cut(n.stream.name)}</tspan>
+          <tspan className={css.strong}>{cut(n.name)}</tspan>
           <tspan x={x0 - 8} dy="1.25em">
-            {say(n.stream.amount)}
+            {brief(n.amount)}
           </tspan>
         </text>
       )}
-      {n.stream && n.side === "out" && (
+      {n.side === "out" && (
         <text x={x1 + 8} y={mid} dy=".35em">
-          <tspan className={css.strong}>{cut(n.stream.name)}</tspan> {say(n.stream.amount)}
+          <tspan className={css.strong}>{cut(n.name)}</tspan> {brief(n.amount)}
         </text>
       )}
-    </g>
+    </>
   );
 }

@@ -1,28 +1,63 @@
 import { expect, it } from "vitest";
-import { balance, fold, layout } from "./flow";
+import { type Flow, fold, layout, type Spot } from "./flow";
 
-const s = (id: string, amount: bigint) => ({ id, name: id, amount });
+const into = (id: string, amount: bigint): Spot => ({ id, name: id, amount, side: "in" });
+const out = (id: string, amount: bigint): Spot => ({ id, name: id, amount, side: "out" });
+const hub = (amount: bigint): Spot => ({ id: "hub", name: "hub", amount, side: "mid" });
+const through = (spots: Spot[]): Flow => ({
+  spots,
+  ribbons: spots
+    .filter((s) => s.side !== "mid")
+    .map((s) =>
+      s.side === "in"
+        ? { source: s.id, target: "hub", amount: s.amount }
+        : { source: "hub", target: s.id, amount: s.amount },
+    ),
+});
 
 it("folds what is too thin to see, and keeps the sum", () => {
-  const all = [s("rent", 100000n), s("food", 30000n), s("a", 100n), s("b", 200n), s("none", 0n)];
-  const folded = fold(all, 8);
-  expect(folded.map((x) => x.name)).toEqual(["rent", "food", "Other, 2 smaller"]);
-  expect(folded.reduce((n, x) => n + x.amount, 0n)).toBe(130300n);
-  expect(fold([s("a", 5n), s("b", 3n), s("c", 2n), s("d", 1n)], 2).map((x) => x.id)).toEqual(["a", "b", "other"]);
+  const all = through([
+    into("pay", 130300n),
+    hub(130300n),
+    out("saved", 1n),
+    out("rent", 99999n),
+    out("food", 30000n),
+    out("a", 100n),
+    out("b", 200n),
+    out("none", 0n),
+  ]);
+  const { spots, ribbons } = fold(all, { in: 5, out: 8 });
+  const right = spots.filter((s) => s.side === "out");
+  expect(right.map((s) => s.name)).toEqual(["rent", "food", "Other, 2 smaller", "saved"]);
+  expect(right.reduce((n, s) => n + s.amount, 0n)).toBe(130300n);
+  expect(ribbons.find((r) => r.target === "other out")?.amount).toBe(300n);
+  expect(ribbons).toHaveLength(5);
 });
 
-it("does not fold one alone", () => {
-  expect(fold([s("rent", 100000n), s("thin", 1n)], 8).map((x) => x.id)).toEqual(["rent", "thin"]);
+it("folds past the first so many, but never one alone", () => {
+  const names = (most: number, ...amounts: bigint[]) =>
+    fold(through(amounts.map((a, i) => out(`s${i}`, a))), { in: 5, out: most }).spots.map((s) => s.id);
+  expect(names(2, 5n, 3n, 2n, 1n)).toEqual(["s0", "s1", "other out"]);
+  expect(names(8, 100000n, 1n)).toEqual(["s0", "s1"]);
 });
 
-it("makes both sides equal", () => {
-  expect(balance([s("pay", 10n)], [s("rent", 7n)]).targets.at(-1)).toMatchObject({ id: "left", amount: 3n });
-  expect(balance([s("pay", 5n)], [s("rent", 7n)]).sources.at(-1)).toMatchObject({ id: "drawn", amount: 2n });
-  expect(balance([s("pay", 7n)], [s("rent", 7n)]).sources).toHaveLength(1);
-});
-
-it("places three columns", () => {
-  const { nodes, links } = layout([s("pay", 1000n)], [s("rent", 600n), s("food", 400n)], 600, 300, 120);
-  expect(nodes.map((n) => n.depth)).toEqual([0, 1, 2, 2]);
-  expect(links).toHaveLength(3);
+it("places three columns, and accounts between", () => {
+  const flow: Flow = {
+    spots: [
+      into("pay", 1000n),
+      { ...hub(600n), id: "giro" },
+      { ...hub(400n), id: "card" },
+      out("rent", 600n),
+      out("food", 400n),
+    ],
+    ribbons: [
+      { source: "pay", target: "giro", amount: 600n },
+      { source: "pay", target: "card", amount: 400n },
+      { source: "giro", target: "rent", amount: 600n },
+      { source: "card", target: "food", amount: 400n },
+    ],
+  };
+  const { nodes, links } = layout(flow, 600, 300, 120);
+  expect(nodes.map((n) => (n as { layer?: number }).layer)).toEqual([0, 1, 1, 2, 2]);
+  expect(links).toHaveLength(4);
 });

@@ -2,54 +2,79 @@ import { type SankeyLink, type SankeyNode, sankey } from "d3-sankey";
 import { type Cents, length } from "#/lib/money";
 import type { Tone } from "#/lib/tones";
 
-/** One source or one destination of a month's money. */
-export type Stream = { id: string; name: string; amount: Cents; tone?: Tone; slug?: string };
-type Node = { id: string; stream: Stream | null; side: "in" | "hub" | "out" };
-type Link = { stream: Stream; value: number };
-export type FlowNode = SankeyNode<Node, Link>;
-export type FlowLink = SankeyLink<Node, Link>;
+/** A place that money comes from, goes through or ends in. */
+export type Spot = { id: string; name: string; amount: Cents; side: "in" | "mid" | "out"; tone?: Tone };
+export type Ribbon = { source: string; target: string; amount: Cents };
+export type Flow = { spots: Spot[]; ribbons: Ribbon[] };
 
-const sum = (all: Stream[]) => all.reduce((n, s) => n + s.amount, 0n);
+type Link = { ribbon: Ribbon; value: number };
+export type FlowNode = SankeyNode<Spot, Link>;
+export type FlowLink = SankeyLink<Spot, Link>;
 
-/** Folds what is less than 2 % of the whole, or past the first so many, into one stream. */
-export function fold(streams: Stream[], most: number): Stream[] {
-  const total = sum(streams);
-  const sorted = streams.filter((s) => s.amount > 0n).sort((a, b) => (b.amount > a.amount ? 1 : -1));
-  const kept = sorted.filter((s, i) => i < most && s.amount * 50n >= total);
-  const rest = sorted.slice(kept.length);
-  if (rest.length < 2) return sorted.slice(0, kept.length + rest.length);
-  return [...kept, { id: "other", name: `Other, ${rest.length} smaller`, amount: sum(rest), tone: 0 }];
+const sum = (all: { amount: Cents }[]) => all.reduce((n, s) => n + s.amount, 0n);
+const larger = (a: Spot, b: Spot) => (b.amount > a.amount ? 1 : b.amount < a.amount ? -1 : 0);
+
+/** What is never folded and stands last: what was left over or drawn. */
+export const lasts: readonly string[] = ["saved", "drawn"];
+
+/** The id of what was folded on a side. */
+export const folded = (side: "in" | "out") => `other ${side}`;
+
+/** Folds what is less than 2 % of a side, or past its first so many, into one place. */
+export function fold(flow: Flow, most: { in: number; out: number }): Flow {
+  const becomes = new Map<string, string>();
+  const spots = flow.spots.filter((s) => s.side === "mid" && s.amount > 0n).sort(larger);
+  for (const side of ["in", "out"] as const) {
+    const all = flow.spots.filter((s) => s.side === side && s.amount > 0n).sort(larger);
+    const last = all.filter((s) => lasts.includes(s.id));
+    const rest = all.filter((s) => !lasts.includes(s.id));
+    const total = sum(all);
+    const kept = rest.filter((s, i) => i < most[side] && s.amount * 50n >= total);
+    const thin = rest.slice(kept.length);
+    spots.push(...kept);
+    if (thin.length === 1) spots.push(...thin);
+    if (thin.length > 1) {
+      for (const s of thin) becomes.set(s.id, folded(side));
+      spots.push({ id: folded(side), name: `Other, ${thin.length} smaller`, amount: sum(thin), side, tone: 0 });
+    }
+    spots.push(...last);
+  }
+  const ribbons = new Map<string, Ribbon>();
+  for (const r of flow.ribbons) {
+    const source = becomes.get(r.source) ?? r.source;
+    const target = becomes.get(r.target) ?? r.target;
+    const key = `${source} ${target}`;
+    ribbons.set(key, { source, target, amount: (ribbons.get(key)?.amount ?? 0n) + r.amount });
+  }
+  return { spots, ribbons: [...ribbons.values()].filter((r) => r.amount > 0n) };
 }
 
-/** Adds what is left over, or what was drawn from savings, so that both sides are equal. */
-export function balance(sources: Stream[], targets: Stream[]): { sources: Stream[]; targets: Stream[] } {
-  const over = sum(sources) - sum(targets);
-  if (over > 0n) return { sources, targets: [...targets, { id: "left", name: "Left over", amount: over }] };
-  if (over < 0n)
-    return { sources: [...sources, { id: "drawn", name: "From savings", amount: -over, tone: 0 }], targets };
-  return { sources, targets };
-}
-
-/** Where everything stands: sources, one hub, destinations. */
-export function layout(sources: Stream[], targets: Stream[], width: number, height: number, labels: number) {
-  const nodes: Node[] = [
-    ...sources.map((stream): Node => ({ id: `in ${stream.id}`, stream, side: "in" })),
-    { id: "hub", stream: null, side: "hub" },
-    ...targets.map((stream): Node => ({ id: `out ${stream.id}`, stream, side: "out" })),
-  ];
-  const hub = sources.length;
-  const links = [
-    ...sources.map((stream, i) => ({ source: i, target: hub, value: length(stream.amount), stream })),
-    ...targets.map((stream, i) => ({ source: hub, target: hub + 1 + i, value: length(stream.amount), stream })),
-  ];
-  return sankey<Node, Link>()
+/** Where everything stands: sources, what lies between, destinations. */
+export function layout(flow: Flow, width: number, height: number, labels: number) {
+  const place = new Map(flow.spots.map((s, i) => [s.id, i]));
+  const links = flow.ribbons
+    .map((ribbon) => ({ source: place.get(ribbon.source) ?? 0, target: place.get(ribbon.target) ?? 0, ribbon }))
+    .sort((a, b) => a.source - b.source || a.target - b.target)
+    .map((l) => ({ ...l, value: length(l.ribbon.amount) }));
+  return sankey<Spot, Link>()
     .nodeWidth(9)
-    .nodePadding(18)
+    .nodePadding(flow.spots.filter((s) => s.side === "mid").length > 1 ? 24 : 18)
+    .nodeAlign((n) => ({ in: 0, mid: 1, out: 2 })[(n as unknown as Spot).side])
     .nodeSort(null as never)
     .linkSort(null as never)
     .iterations(0)
     .extent([
       [labels, 24],
       [width - labels, height - 8],
-    ])({ nodes, links });
+    ])({ nodes: flow.spots.map((s) => ({ ...s })), links });
+}
+
+/** The outline of a ribbon, as high at every place as where it begins; ribbons beside each other never cross. */
+export function band(l: FlowLink): string {
+  const [a, b] = [l.source as FlowNode, l.target as FlowNode];
+  const half = Math.max(1, l.width ?? 1) / 2;
+  const [x0, x1, y0, y1] = [a.x1 ?? 0, b.x0 ?? 0, l.y0 ?? 0, l.y1 ?? 0];
+  const mid = (x0 + x1) / 2;
+  const curve = (from: number, to: number, x: number) => `C${mid} ${from} ${mid} ${to} ${x} ${to}`;
+  return `M${x0} ${y0 - half}${curve(y0 - half, y1 - half, x1)}L${x1} ${y1 + half}${curve(y1 + half, y0 + half, x0)}Z`;
 }

@@ -13,7 +13,10 @@ import { Bones, Card, Empty } from "#/ui/Card";
 import { Badge, Chip, type Mood, Tag, Tile } from "#/ui/Chip";
 import { Dialog, DialogBody, DialogFoot } from "#/ui/Dialog";
 import { Field, Search } from "#/ui/Field";
+import { Area, Check, Note, Progress, Select } from "#/ui/Form";
 import { type IconName, icons } from "#/ui/icons";
+import { Item, Lines, Table } from "#/ui/Lines";
+import { Facts } from "#/ui/Page";
 import { PickerButton, Toggle } from "#/ui/Picker";
 import { Seal } from "#/ui/Seal";
 import { Toasts } from "#/ui/Toasts";
@@ -53,6 +56,38 @@ export function Sheet() {
         <Button kind="fault">Remove</Button>
         <Button disabled>Cannot</Button>
         <Button kind="quiet" icon="x" aria-label="Close" />
+      </Part>
+      <Part name="Forms, notes, progress">
+        <Select
+          label="Role"
+          options={[
+            ["member", "Member"],
+            ["viewer", "Viewer"],
+          ]}
+          hint="What they may do"
+        />
+        <Area label="Words" />
+        <Check label="Ask again" hint="Next time" defaultChecked />
+        <Progress label="Import" done={3} of={7} />
+        <Progress label="Sync" done={0} />
+        {(["info", "warn", "bad", "good"] as const).map((m) => (
+          <Note key={m} mood={m}>
+            {long}
+          </Note>
+        ))}
+      </Part>
+      <Part name="Lists and tables">
+        <Lines label="Accounts">
+          <Item name={long} hint="since Monday" end={<Sum value={1_234_56n} currency="EUR" />} />
+          <Item name="Cash" end={<Button>Open</Button>} />
+        </Lines>
+        <Table label="Sums" heads={["Month", "Out"]} num={[1]} rows={[{ key: "a", cells: ["June", say(1_00n)] }]} />
+        <Facts
+          facts={[
+            ["Made", "on Monday"],
+            ["By", long],
+          ]}
+        />
       </Part>
       <Part name="Chips, tiles, seals, badges">
         {(["bank", "rule", "agent", "person"] as const).map((kind) => (
@@ -113,7 +148,7 @@ export function Sheet() {
       <Dialog
         open={open}
         onClose={() => setOpen(false)}
-        title="Take back 31 changes"
+        title="Undo 31 changes"
         hint="Three stay, because a person holds them."
       >
         <DialogBody>They go back to what they were this morning.</DialogBody>
@@ -122,7 +157,7 @@ export function Sheet() {
             Cancel
           </Button>
           <Button kind="filled" onClick={() => setOpen(false)}>
-            Take back 31
+            Undo 31
           </Button>
         </DialogFoot>
       </Dialog>
@@ -161,15 +196,23 @@ export function Sheet() {
           axis={(c) => compact(c, "EUR")}
         />
         <Sankey
-          sources={[{ id: "pay", name: "Salary", amount: 342000n, slug: "pay" }]}
-          targets={[
-            { id: "rent", name: "Rent", amount: 148000n, tone: 7, slug: "rent" },
-            { id: "left", name: "Left over", amount: 194000n },
-          ]}
+          flow={{
+            spots: [
+              { id: "pay", name: "Salary", amount: 342000n, side: "in" },
+              { id: "all", name: "All accounts", amount: 342000n, side: "mid" },
+              { id: "rent", name: "Rent", amount: 148000n, tone: 7, side: "out" },
+              { id: "saved", name: "Left over", amount: 194000n, side: "out" },
+            ],
+            ribbons: [
+              { source: "pay", target: "all", amount: 342000n },
+              { source: "all", target: "rent", amount: 148000n },
+              { source: "all", target: "saved", amount: 194000n },
+            ],
+          }}
           hub="In €3,420"
           say={say}
           brief={(c) => rounded(c, "EUR")}
-          onOpen={() => {}}
+          way={() => undefined}
         />
       </Card>
       <Part name="Icons">

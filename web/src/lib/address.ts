@@ -11,9 +11,24 @@ const day = /^\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])$/;
 export type OverviewSearch = { month?: string };
 export const readMonth = (s: Raw): OverviewSearch => ({ month: matching(s.month, month) });
 
+const sources = ["rule", "user", "agent", "provider"] as const;
+const yes = (v: unknown) => (v === true ? true : undefined);
+
 export type TransactionsSearch = {
   search?: string;
+  /** One slug, or several with commas between them. */
   category?: string;
+  filed?: (typeof sources)[number];
+  counterparty?: string;
+  payee?: string;
+  /** A payment whose payee is meant. */
+  similar?: string;
+  /** A recurring payment whose payments are meant. */
+  recurring?: string;
+  held?: true;
+  comments?: true;
+  transfer?: boolean;
+  pending?: true;
   account?: string;
   tag?: string;
   direction?: "in" | "out";
@@ -21,19 +36,112 @@ export type TransactionsSearch = {
   from?: string;
   to?: string;
   open?: string;
+  /** The saved view that this began as. */
+  view?: string;
 };
 
 export const readTransactions = (s: Raw): TransactionsSearch => ({
   search: text(s.search),
   category: text(s.category),
+  filed: oneOf(s.filed, sources),
+  counterparty: text(s.counterparty),
+  payee: text(s.payee),
+  similar: text(s.similar),
+  recurring: text(s.recurring),
+  held: yes(s.held),
+  comments: yes(s.comments),
+  transfer: typeof s.transfer === "boolean" ? s.transfer : undefined,
+  pending: yes(s.pending),
   account: text(s.account),
   tag: text(s.tag),
   direction: oneOf(s.direction, ["in", "out"] as const),
-  uncategorized: s.uncategorized === true ? true : undefined,
+  uncategorized: yes(s.uncategorized),
   from: matching(s.from, day),
   to: matching(s.to, day),
   open: text(s.open),
+  view: text(s.view),
 });
 
-export type ActivitySearch = { who?: "mine" | "agents" };
-export const readActivity = (s: Raw): ActivitySearch => ({ who: oneOf(s.who, ["mine", "agents"] as const) });
+const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+const causes = ["api", "tool", "rule", "sync", "import", "workflow_run", "revert"] as const;
+
+export type ActivitySearch = {
+  who?: "mine" | "agents";
+  /** A member, key or assistant. */
+  actor?: string;
+  cause?: (typeof causes)[number];
+  rule?: string;
+  transaction?: string;
+};
+
+export const readActivity = (s: Raw): ActivitySearch => ({
+  who: oneOf(s.who, ["mine", "agents"] as const),
+  actor: matching(s.actor, uuid),
+  cause: oneOf(s.cause, causes),
+  rule: text(s.rule),
+  transaction: text(s.transaction),
+});
+
+export type AccountsSearch = { by?: "kind" | "person" };
+export const readAccounts = (s: Raw): AccountsSearch => ({ by: oneOf(s.by, ["kind", "person"] as const) });
+
+export type AccountSearch = { span?: "3m" | "5y" | "all" };
+export const readAccount = (s: Raw): AccountSearch => ({ span: oneOf(s.span, ["3m", "5y", "all"] as const) });
+
+export type ReportsSearch = { open?: string };
+export const readReports = (s: Raw): ReportsSearch => ({ open: text(s.open) });
+
+export type CategoriesSearch = { tab?: "tags" | "payees" };
+export const readCategories = (s: Raw): CategoriesSearch => ({ tab: oneOf(s.tab, ["tags", "payees"] as const) });
+
+export type HouseholdSearch = { member?: string };
+export const readHousehold = (s: Raw): HouseholdSearch => ({ member: text(s.member) });
+
+/** The job that a screen shows, so that it can be looked at again. */
+export type JobSearch = { job?: string };
+export const readJob = (s: Raw): JobSearch => ({ job: text(s.job) });
+
+/** From which payment a rule is made, and what it files under. */
+export type RuleSearch = JobSearch & {
+  from?: string;
+  category?: string;
+  /** The change that saved the rule before its application began. */
+  saved?: string;
+};
+export const readRule = (s: Raw): RuleSearch => ({
+  ...readJob(s),
+  from: text(s.from),
+  category: text(s.category),
+  saved: matching(s.saved, uuid),
+});
+
+export type WorthSearch = { years?: "3" | "10"; by?: "account" | "user"; currency?: string };
+export const readWorth = (s: Raw): WorthSearch => ({
+  years: oneOf(String(s.years), ["3", "10"] as const),
+  by: oneOf(s.by, ["account", "user"] as const),
+  currency: matching(s.currency, /^[A-Z]{3}$/),
+});
+
+export type MonthsSearch = { side?: "in"; by?: "payee" | "account"; currency?: string };
+export const readMonths = (s: Raw): MonthsSearch => ({
+  side: oneOf(s.side, ["in"] as const),
+  by: oneOf(s.by, ["payee", "account"] as const),
+  currency: matching(s.currency, /^[A-Z]{3}$/),
+});
+
+export type FlowSearch = {
+  span?: "quarter" | "year";
+  at?: string;
+  compare?: "year" | "none";
+  by?: "account";
+  currency?: string;
+  category?: string;
+};
+export const readFlow = (s: Raw): FlowSearch => ({
+  span: oneOf(s.span, ["quarter", "year"] as const),
+  at: matching(s.at, month),
+  compare: oneOf(s.compare, ["year", "none"] as const),
+  by: oneOf(s.by, ["account"] as const),
+  currency: matching(s.currency, /^[A-Z]{3}$/),
+  category: text(s.category),
+});

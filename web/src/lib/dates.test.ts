@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { dayHead, dayInMonth, dayShort, daysIn, lastDay, moment, monthName, shift } from "./dates";
+import { ahead, dayHead, dayInMonth, dayShort, daysIn, lastDay, moment, monthName, shift } from "./dates";
 
 it("walks through months", () => {
   expect(shift("2026-01", -1)).toBe("2025-12");
@@ -22,4 +22,10 @@ it("gives the time only of today and yesterday", () => {
   expect(moment(new Date(2026, 10, 1, 8, 15).toISOString(), now)).toBe("1 Nov");
   expect(dayHead("2026-11-15", now)).toBe("Today, Sunday 15 November");
   expect(dayHead("2025-11-15", now)).toBe("Saturday 15 November 2025");
+});
+
+it("says when something will be", () => {
+  const now = new Date(2026, 10, 16, 9, 30);
+  const at = (d: number, h: number) => ahead(new Date(2026, 10, d, h).toISOString(), now);
+  expect([at(16, 18), at(17, 7), at(23, 7)]).toEqual(["today at 18:00", "tomorrow at 07:00", "Mon 23 Nov at 07:00"]);
 });

@@ -1,6 +1,6 @@
 import { useEffect, useEffectEvent } from "react";
 
-/** What single keys do; a sequence is written "g t". */
+/** What single keys do; a sequence is written "g t", and "Mod a" is A with Ctrl or Cmd. */
 export type Keys = Record<string, (e: KeyboardEvent) => void>;
 
 const typing = (t: EventTarget | null) =>
@@ -9,10 +9,11 @@ const typing = (t: EventTarget | null) =>
     t.isContentEditable ||
     t.closest("[role=dialog],[role=listbox],[role=menu]") !== null);
 
-/** Keys act where nobody types, and never with Ctrl, Alt or Meta. */
+/** Keys act where nobody types, and with Ctrl or Meta only if they are written so. */
 export function useKeys(keys: Keys) {
   const act = useEffectEvent((e: KeyboardEvent, chord: string) => {
-    const f = keys[chord] ?? keys[e.key];
+    // After G comes a screen, which the shell knows, and no deed of the screen that is open.
+    const f = keys[chord] ?? (/^(Mod|g) /.test(chord) ? undefined : keys[e.key]);
     if (!f) return false;
     e.preventDefault();
     f(e);
@@ -22,7 +23,11 @@ export function useKeys(keys: Keys) {
     let before = "";
     let at = 0;
     const listen = (e: KeyboardEvent) => {
-      if (e.defaultPrevented || e.isComposing || e.ctrlKey || e.metaKey || e.altKey || typing(e.target)) return;
+      if (e.defaultPrevented || e.isComposing || e.altKey || typing(e.target)) return;
+      if (e.ctrlKey || e.metaKey) {
+        act(e, `Mod ${e.key}`);
+        return;
+      }
       if (e.key === "Enter" && e.target instanceof Element && e.target.closest("a, button")) return;
       const chord = before && e.timeStamp - at < 900 ? `${before} ${e.key}` : e.key;
       before = act(e, chord) ? "" : e.key;

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { add, cents, money, parts, rounded, sum, text } from "./money";
+import { add, cents, dollars, money, parts, rounded, sum, text, typed } from "./money";
 
 it("reads what the API sends, exactly", () => {
   expect(cents(0.1) + cents(0.2)).toBe(30n);
@@ -9,6 +9,19 @@ it("reads what the API sends, exactly", () => {
   expect(cents(7)).toBe(700n);
   expect(() => cents(1e21)).toThrow();
   expect(() => cents(0.001)).toThrow();
+});
+
+it("reads amounts as people type them", () => {
+  expect(["1500", "1,500.00", "1500,5", "-20.05", "− 20", "1 234 567.89", "1’000"].map(typed)).toEqual([
+    150000n,
+    150000n,
+    150050n,
+    -2005n,
+    -2000n,
+    123456789n,
+    100000n,
+  ]);
+  expect(["", "abc", "1.500", "12.345", "1,50,0", "€5"].map(typed)).toEqual([null, null, null, null, null, null]);
 });
 
 it("writes what it read", () => {
@@ -33,4 +46,8 @@ it("shows a currency as people write it", () => {
   expect(rounded(123456n, "EUR")).toBe("€1,235");
   expect(parts(123456n, "EUR")).toEqual(["€1,234", ".56"]);
   expect(money(100n, "??")).toBe("1.00");
+});
+
+it("says what a model cost, however little", () => {
+  expect([0, 0.000042, 0.0123, 1.5].map(dollars)).toEqual(["$0.00", "$0.000042", "$0.01", "$1.50"]);
 });

@@ -26,6 +26,15 @@ export function text(n: Cents): `${number}` {
   return `${n < 0n ? "-" : ""}${digits.slice(0, -2)}.${digits.slice(-2)}` as `${number}`;
 }
 
+/** An amount as people type it, with or without commas between thousands; null if it is none. */
+export function typed(s: string): Cents | null {
+  const plain = s.replace(/[\s'’]/g, "").replace("−", "-");
+  const whole = /^-?\d{1,3}(,\d{3})+(\.\d{1,2})?$/.test(plain)
+    ? plain.replaceAll(",", "")
+    : plain.replace(/,(\d{1,2})$/, ".$1");
+  return /^-?\d{1,13}(\.\d{1,2})?$/.test(whole) ? cents(whole) : null;
+}
+
 /** For the length of a bar and nothing else. */
 export const length = (n: Cents): number => Number(n) / 100;
 
@@ -54,6 +63,12 @@ export const money = (n: Cents, currency: string): string => minus(format(curren
 
 /** Without the small change, where the figure beside it says it all. */
 export const rounded = (n: Cents, currency: string): string => minus(format(currency, true).format(text(n)));
+
+/** What a model cost. One answer may cost less than a cent, which is still said. */
+export const dollars = (n: number): string =>
+  n > 0 && n < 0.01
+    ? new Intl.NumberFormat("en", { style: "currency", currency: "USD", maximumSignificantDigits: 2 }).format(n)
+    : format("USD", false).format(n);
 
 const short = new Map<string, Intl.NumberFormat>();
 

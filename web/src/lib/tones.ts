@@ -44,13 +44,14 @@ const primaries: Record<string, Look> = {
   transfers: { tone: 0, icon: "swap" },
 };
 
+// A look is the same object every time, so that a row with the same look is not drawn again.
 const none: Look = { tone: 0, icon: "question" };
+const groceries: Look = { tone: 5, icon: "cart" };
 
 /** The colour and picture of a category, by its own name and that of the one above it. */
 export function lookOf(slug: string | null | undefined, parent?: string | null): Look {
   if (!slug) return none;
   const look = primaries[parent ?? slug] ?? primaries[slug];
-  if (!look) return { tone: 0, icon: "question" };
-  if (slug.includes("groceries")) return { tone: 5, icon: "cart" };
-  return look;
+  if (!look) return none;
+  return slug.includes("groceries") ? groceries : look;
 }

@@ -1,8 +1,10 @@
 import { type QueryClient, useMutation, useQueryClient } from "@tanstack/react-query";
-import { revert } from "#/api/changes";
+import { revertThese } from "#/api/changes";
 import { ApiError } from "#/api/client";
-import { most, type Operation, type Row, update } from "#/api/transactions";
+import { type BulkBody, bulk, most, type Operation, type Row, update } from "#/api/transactions";
 import { toasts } from "#/ui/toasts";
+import { deeds } from "./deeds";
+import { ours, overtaken } from "./overtaken";
 
 type Edit = {
   operations: Operation[];
@@ -10,15 +12,19 @@ type Edit = {
   said: string;
   /** How a row will look, painted before the server answers. */
   paint?: (r: Row) => Row;
+  /** The category that the screen showed, by transaction; if another has changed it since, nothing is written. */
+  seen?: ReadonlyMap<string, string | null>;
 };
 
 const isRows = (v: unknown): v is Row[] => Array.isArray(v);
 
-/** The one way to change transactions: seen at once, and taken back by the change that it answers. */
+/** The one way to change transactions: seen at once, and undone by the change that it returns. */
 export function useEdit() {
   const client = useQueryClient();
-  return useMutation({
-    mutationFn: async ({ operations }: Edit) => {
+  const mutation = useMutation({
+    mutationFn: async ({ seen, ...edit }: Edit) => {
+      const { operations } = edit;
+      if (seen && (await overtaken(client, seen, () => mutation.mutate(edit)))) return [];
       const done: Awaited<ReturnType<typeof update>>[] = [];
       for (let i = 0; i < operations.length; i += most) done.push(await update(operations.slice(i, i + most)));
       return done;
@@ -36,47 +42,121 @@ export function useEdit() {
       for (const [key, rows] of kept?.before ?? []) client.setQueryData(key, rows);
       sorry(e);
     },
-    onSuccess: (answers, { said }) => {
+    onSuccess: (answers, { said, operations }) => {
+      if (!answers.length) return;
       const results = answers.flatMap((a) => a.results);
       const refused = results.filter((r) => r.status === "error" || r.status === "held").length;
-      const ids = answers.flatMap((a) => (a.change_id ? [a.change_id] : []));
-      toasts.say({
+      for (const o of operations) if (o.category !== undefined) ours.set(o.transaction_id, o.category);
+      done(client, {
         text: said,
         note: refused ? `${refused} stayed as they were` : undefined,
-        undo: ids.length ? () => void undo(client, ids) : undefined,
+        ids: answers.flatMap((a) => (a.change_id ? [a.change_id] : [])),
       });
+    },
+    onSettled: () => settle(client),
+  });
+  return mutation;
+}
+
+/** Changes all that match, or all of a selection, as one change. */
+export function useBulk() {
+  const client = useQueryClient();
+  return useMutation({
+    mutationFn: ({ body }: { body: BulkBody; said: string }) => bulk(body),
+    onError: (e) => {
+      // Another number matches than was seen: whoever asked looks again.
+      if (!(e instanceof ApiError && e.code === "CONFLICT")) sorry(e);
+    },
+    onSuccess: (r, { said }) => {
+      const left = [
+        r.held ? `${r.held} stay as a person set them` : "",
+        r.pending_left ? `${r.pending_left} pending stay until they are booked` : "",
+      ];
+      done(client, { text: said, note: left.filter(Boolean).join(". "), ids: r.change_id ? [r.change_id] : [] });
     },
     onSettled: () => settle(client),
   });
 }
 
-/** Asks anew for what an edit may have touched. */
+function done(client: QueryClient, d: { text: string; note?: string; ids: string[] }) {
+  deeds.did(d.ids);
+  toasts.say({
+    text: d.text,
+    note: d.note || undefined,
+    undo: d.ids.length ? () => void undo(client, d.ids) : undefined,
+    of: d.ids,
+  });
+}
+
+/** Asks again for what an edit may have touched. */
 export const settle = (client: QueryClient) =>
   Promise.all(
-    [["transactions"], ["overview"], ["changes", "list"], ["changes", "lately"]].map((queryKey) =>
-      client.invalidateQueries({ queryKey }),
-    ),
+    [
+      ["transactions"],
+      ["review"],
+      ["overview"],
+      ["rules"],
+      ["account-links"],
+      ["accounts"],
+      ["connections"],
+      ["sync", "logs"],
+      ["targets"],
+      ["changes", "list"],
+      ["changes", "lately"],
+    ].map((queryKey) => client.invalidateQueries({ queryKey })),
   );
 
-/** Takes changes back, newest first, and says what stayed. */
-export async function undo(client: QueryClient, ids: string[]) {
+/**
+ * Undoes changes, newest first, and says what stayed. Undoing a revert is a redo. It reports whether it was done, for
+ * those who say so themselves.
+ */
+export async function undo(
+  client: QueryClient,
+  ids: string[],
+  said = "Undone",
+  then?: () => Promise<unknown>,
+): Promise<boolean> {
+  let all = true;
   try {
-    let stayed = 0;
-    const backs: string[] = [];
-    for (const id of ids.toReversed()) {
-      const r = await revert(id);
-      stayed += r.skipped.length;
-      if (r.change) backs.push(r.change.id);
-    }
+    const r = await revertThese(ids, () =>
+      toasts.say({ text: "Undoing", note: "It is a lot, and goes on if you leave this screen." }),
+    );
+    const stayed = Object.values(r.skipped_by_reason).reduce((n, k) => n + k, 0);
+    const backs = r.results.flatMap((x) => (x.revert_id ? [x.revert_id] : []));
+    deeds.undid(ids, backs);
+    ours.clear();
     toasts.say({
-      text: "Taken back",
+      text: said,
       note: stayed ? `${stayed} stayed, because they were changed since or are held` : undefined,
-      undo: backs.length ? () => void undo(client, backs) : undefined,
+      undo: backs.length ? () => void undo(client, backs, "Done again") : undefined,
+      of: backs,
     });
+    await then?.(); // leaves a screen whose subject is gone before it is asked for again
   } catch (e) {
+    all = false;
     sorry(e);
   }
   await settle(client);
+  return all;
+}
+
+/** The keys that undo one's own last change, and do it again. */
+export function useUndoKeys() {
+  const client = useQueryClient();
+  return {
+    z: () => {
+      const last = deeds.last();
+      if (!last) return toasts.say({ text: "Nothing of yours to undo here. Activity has everything." });
+      toasts.dropOf(last);
+      void undo(client, last);
+    },
+    Z: () => {
+      const next = deeds.next();
+      if (!next) return toasts.say({ text: "Nothing of yours to do again here. Activity has everything." });
+      toasts.dropOf(next);
+      void undo(client, next, "Done again");
+    },
+  };
 }
 
 /** Says what could not be done, and under which id the log has more. */

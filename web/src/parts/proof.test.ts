@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 import { ApiError } from "#/api/client";
 import { proof, proven } from "./proof";
 
-const stale = new ApiError(403, "FORBIDDEN", "sign in again at /login?again=1");
+const stale = new ApiError(403, "PROOF_REQUIRED", "sign in again at /login?again=1");
 
 it("does it once more after a sign-in", async () => {
   let calls = 0;

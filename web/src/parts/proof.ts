@@ -33,13 +33,19 @@ export const proof = {
   },
 };
 
+/** Waits until somebody has signed in again; fails with `because` if they prefer not to. */
+export const askForProof = (because: unknown) => new Promise<void>((retry, giveUp) => set({ retry, giveUp, because }));
+
+/** What it is called when nobody signs in again. */
+export const unproven = () => new ApiError(403, "PROOF_REQUIRED", "this needs a fresh sign-in");
+
 /** Does something; if it needs a fresh sign-in, asks for one and does it once more. */
 export async function proven<T>(deed: () => Promise<T>): Promise<T> {
   try {
     return await deed();
   } catch (e) {
     if (!(e instanceof ApiError && e.wantsProof)) throw e;
-    await new Promise<void>((retry, giveUp) => set({ retry, giveUp, because: e }));
+    await askForProof(e);
     return deed();
   }
 }

@@ -1,5 +1,5 @@
 import { amounts } from "#/lib/kept";
-import { abs, type Cents, money, parts } from "#/lib/money";
+import { abs, type Cents, dollars, money, parts } from "#/lib/money";
 import css from "./Amount.module.css";
 
 const dots = "••••";
@@ -20,6 +20,12 @@ export function Amount({ value, currency, quiet }: { value: Cents; currency: str
 /** A balance or a sum, with its sign. */
 export function Sum({ value, currency }: { value: Cents; currency: string }) {
   return amounts.use() === "hidden" ? <Hidden /> : <span className={css.amount}>{money(value, currency)}</span>;
+}
+
+/** What a model cost, in US dollars; null if its price is not known. */
+export function Cost({ usd }: { usd: number | null }) {
+  if (amounts.use() === "hidden") return <Hidden />;
+  return usd === null ? <>price not known</> : <span className={css.amount}>{dollars(usd)}</span>;
 }
 
 /** A large figure, whose small change is set smaller. */

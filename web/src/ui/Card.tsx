@@ -7,10 +7,12 @@ export function Card(p: {
   aside?: ReactNode;
   foot?: ReactNode;
   flush?: boolean;
+  /** Something in it needs a person. */
+  warn?: boolean;
   children: ReactNode;
 }) {
   return (
-    <section className={css.card}>
+    <section className={`${css.card} ${p.warn ? css.warn : ""}`}>
       {p.title && (
         <header className={css.head}>
           <h2>{p.title}</h2>

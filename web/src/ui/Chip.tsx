@@ -40,3 +40,8 @@ export function Badge({ mood = "plain", children }: { mood?: Mood; children: Rea
 export function Tag({ slug }: { slug: string }) {
   return <span className={css.tag}>{slug}</span>;
 }
+
+/** How fresh something is: a full dot, or a hollow one if it is old or unknown. */
+export function Fresh({ old, children }: { old?: boolean; children?: ReactNode }) {
+  return <span className={`${css.fresh} ${old ? css.stale : ""}`}>{children}</span>;
+}

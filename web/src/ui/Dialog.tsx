@@ -1,5 +1,5 @@
 import { Dialog as Base } from "@base-ui/react/dialog";
-import type { ReactNode } from "react";
+import { type ReactNode, useRef } from "react";
 import css from "./Dialog.module.css";
 
 /** A question over the page, and a sheet from below on a phone. Its title is the deed. */
@@ -9,13 +9,20 @@ export function Dialog(p: {
   title: string;
   hint?: ReactNode;
   wide?: boolean;
+  /** It is read from its top, so that it must not begin at the button below. */
+  read?: boolean;
   children: ReactNode;
 }) {
+  const popup = useRef<HTMLDivElement>(null);
   return (
     <Base.Root open={p.open} onOpenChange={(open) => !open && p.onClose()}>
       <Base.Portal>
         <Base.Backdrop className={css.scrim} />
-        <Base.Popup className={`${css.dialog} ${p.wide ? css.wide : ""}`}>
+        <Base.Popup
+          ref={popup}
+          className={`${css.dialog} ${p.wide ? css.wide : ""}`}
+          initialFocus={p.read ? popup : undefined}
+        >
           <span className={css.grabber} />
           <header className={css.head}>
             <Base.Title className={css.title}>{p.title}</Base.Title>

@@ -1,69 +1,74 @@
-import { Combobox } from "@base-ui/react/combobox";
-import type { ReactNode } from "react";
+import { type ReactNode, useEffect, useState } from "react";
 import type { Look } from "#/lib/tones";
-import { Tile } from "./Chip";
 import { Icon } from "./Icon";
 import css from "./Picker.module.css";
 
 export type Choice = { value: string; label: string; hint?: string; look?: Look };
 
 type Common = { label: string; choices: Choice[]; onPick: (c: Choice) => void };
+export type PickerAtProps = Common & {
+  anchor: Element | null;
+  onClose: () => void;
+  onMake?: (typed: string) => void;
+};
+export type PickerButtonProps = Common & { value: string | undefined; onClear: () => void; children: ReactNode };
 
-function Popup({ label, anchor }: { label: string; anchor?: Element | null }) {
-  return (
-    <Combobox.Portal>
-      <Combobox.Positioner className={css.place} anchor={anchor ?? undefined} sideOffset={4} align="start">
-        <Combobox.Popup className={css.popup} aria-label={label}>
-          <Combobox.Input className={css.search} placeholder={label} aria-label={label} />
-          <Combobox.Empty className={css.empty}>Nothing by that name</Combobox.Empty>
-          <Combobox.List className={css.list} aria-label={label}>
-            {(c: Choice) => (
-              <Combobox.Item key={c.value} value={c} className={css.item}>
-                {c.look && <Tile tone={c.look.tone} icon={c.look.icon} />}
-                <span className="cut">{c.label}</span>
-                {c.hint && <span className={`cut ${css.hint}`}>{c.hint}</span>}
-              </Combobox.Item>
-            )}
-          </Combobox.List>
-        </Combobox.Popup>
-      </Combobox.Positioner>
-    </Combobox.Portal>
-  );
+type Boxes = typeof import("./PickerBox");
+let here: Boxes | null = null;
+
+/** Does something once the browser has nothing better to do. */
+function whenIdle(f: () => void): () => void {
+  if (!("requestIdleCallback" in window)) {
+    const t = setTimeout(f, 1000);
+    return () => clearTimeout(t);
+  }
+  const t = requestIdleCallback(f, { timeout: 3000 });
+  return () => cancelIdleCallback(t);
 }
 
-/** One picker for a whole list, at whichever row asks for it. */
-export function PickerAt(p: Common & { anchor: Element | null; onClose: () => void }) {
-  return (
-    <Combobox.Root
-      items={p.choices}
-      value={null}
-      open={p.anchor !== null}
-      autoHighlight
-      onOpenChange={(open) => !open && p.onClose()}
-      onValueChange={(c) => c && p.onPick(c as Choice)}
-    >
-      <Popup label={p.label} anchor={p.anchor} />
-    </Combobox.Root>
-  );
+/**
+ * What pickers open is a seventh of a screen's script, so it is fetched once the screen stands, or when somebody
+ * asks for it.
+ */
+function useBoxes(asked: boolean): Boxes | null {
+  const [boxes, set] = useState(here);
+  useEffect(() => {
+    if (boxes) return;
+    const load = () =>
+      void import("./PickerBox").then((m) => {
+        here = m;
+        set(m);
+      });
+    if (asked) return load();
+    return whenIdle(load);
+  }, [boxes, asked]);
+  return boxes;
+}
+
+/**
+ * One picker for a whole list, at whichever row asks for it. With `onMake`, what is typed can become a
+ * choice of its own.
+ */
+export function PickerAt(p: PickerAtProps) {
+  const asked = p.anchor !== null;
+  const boxes = useBoxes(asked);
+  const [used, use] = useState(false); // until somebody asks, there is nothing to draw
+  if (asked && !used) use(true);
+  return boxes && used && <boxes.BoxAt {...p} />;
 }
 
 /** A filter that opens a picker, and says what is picked. */
-export function PickerButton(p: Common & { value: string | undefined; onClear: () => void; children: ReactNode }) {
-  const picked = p.choices.find((c) => c.value === p.value) ?? null;
+export function PickerButton(p: PickerButtonProps) {
+  const [early, setEarly] = useState(false);
+  const boxes = useBoxes(early);
+  if (boxes) return <boxes.BoxButton {...p} early={early} />;
+  const picked = p.choices.find((c) => c.value === p.value);
   return (
     <span className={`${css.filter} ${picked ? css.on : ""}`}>
-      <Combobox.Root items={p.choices} value={picked} autoHighlight onValueChange={(c) => c && p.onPick(c as Choice)}>
-        <Combobox.Trigger className={css.trigger} aria-label={p.label}>
-          <span className="cut">{picked?.label ?? p.children}</span>
-          {!picked && <Icon name="down" small />}
-        </Combobox.Trigger>
-        <Popup label={p.label} />
-      </Combobox.Root>
-      {picked && (
-        <button type="button" className={css.clear} aria-label={`Without ${picked.label}`} onClick={p.onClear}>
-          <Icon name="x" small />
-        </button>
-      )}
+      <button type="button" className={css.trigger} aria-label={p.label} onClick={() => setEarly(true)}>
+        <span className="cut">{picked?.label ?? p.children}</span>
+        <Icon name={picked ? "x" : "down"} small />
+      </button>
     </span>
   );
 }

@@ -46,7 +46,7 @@ function Line({ toast }: { toast: Toast }) {
             toast.undo?.();
           }}
         >
-          Undo
+          {toast.label ?? "Undo"}
         </button>
       )}
       <button type="button" aria-label="Close" onClick={() => toasts.drop(toast.id)}>

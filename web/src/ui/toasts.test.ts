@@ -19,3 +19,10 @@ it("joins equal ones, but never two that can be undone", () => {
     ["Filed", 1],
   ]);
 });
+
+it("offers no undo of what is undone already", () => {
+  toasts.say({ text: "Filed", undo: () => {}, of: ["a", "b"] });
+  toasts.say({ text: "Tagged", undo: () => {}, of: ["c"] });
+  toasts.dropOf(["b", "a"]);
+  expect(toasts.get().map((t) => t.text)).toEqual(["Tagged"]);
+});

@@ -1,5 +1,16 @@
 /** What was just done, said once, with a way back. At most three; equal ones are joined. */
-export type Toast = { id: number; text: string; note?: string; bad?: boolean; undo?: () => void; times: number };
+export type Toast = {
+  id: number;
+  text: string;
+  note?: string;
+  bad?: boolean;
+  undo?: () => void;
+  /** What the button says, if it does not say Undo. */
+  label?: string;
+  /** The changes that its button undoes. */
+  of?: readonly string[];
+  times: number;
+};
 
 const most = 3;
 let list: readonly Toast[] = [];
@@ -18,6 +29,8 @@ export const toasts = {
     return () => void listeners.delete(f);
   },
   drop: (id: number) => set(list.filter((t) => t.id !== id)),
+  /** Takes away what offers to undo changes that are undone already. */
+  dropOf: (ids: readonly string[]) => set(list.filter((t) => !t.of?.some((id) => ids.includes(id)))),
   clear: () => set([]),
   say(toast: Omit<Toast, "id" | "times">) {
     const same = list.find((t) => t.text === toast.text && t.note === toast.note && !t.undo && !toast.undo);

@@ -5,18 +5,19 @@ import { type Entry, entries } from "#/api/changes";
 import { cents } from "#/lib/money";
 import { useCategories } from "#/parts/categories";
 import { Fault } from "#/parts/Fault";
+import { fieldOf } from "#/parts/fields";
 import { Amount } from "#/ui/Amount";
 import { Button } from "#/ui/Button";
 import { Bones } from "#/ui/Card";
-import { Chip } from "#/ui/Chip";
+import { Badge, Chip } from "#/ui/Chip";
 import { Icon } from "#/ui/Icon";
 import css from "./ActivityPage.module.css";
-import { fieldOf } from "./days";
+import { placeOf } from "./days";
 
 const pageful = 20;
 
 /** The fields that a change touched, each before → after. */
-export function Entries({ change }: { change: string }) {
+export function Entries({ change, stays }: { change: string; stays?: ReadonlySet<string> }) {
   const [limit, setLimit] = useState(pageful);
   const { data, error, refetch } = useQuery({ ...entries(change, limit), placeholderData: keepPreviousData });
   if (error) return <Fault error={error} what="The fields" retry={() => void refetch()} />;
@@ -25,7 +26,7 @@ export function Entries({ change }: { change: string }) {
     <>
       <ul>
         {data.entries.map((e) => (
-          <Line key={`${e.id} ${e.field} ${e.after}`} entry={e} />
+          <Line key={`${e.id} ${e.field} ${e.after}`} entry={e} stays={stays?.has(placeOf(e)) === true} />
         ))}
       </ul>
       {data.has_more && (
@@ -39,7 +40,7 @@ export function Entries({ change }: { change: string }) {
   );
 }
 
-function Line({ entry: e }: { entry: Entry }) {
+function Line({ entry: e, stays }: { entry: Entry; stays: boolean }) {
   const { look, name } = useCategories();
   const filed = e.field === "category";
   const chip = (v: string | null, old: boolean) =>
@@ -65,6 +66,7 @@ function Line({ entry: e }: { entry: Entry }) {
         <Icon name="arrow" small />
         <span className="sr">became</span>
         {chip(e.after, false)}
+        {stays && <Badge mood="held">stays</Badge>}
       </span>
       <span className="num">
         {e.transaction && <Amount value={cents(e.transaction.amount)} currency={e.transaction.iso_currency_code} />}

@@ -3,7 +3,13 @@ import { localDay } from "#/lib/dates";
 
 /** A change with the one that took it back, if any; reverts do not stand for themselves. */
 export type Deed = { change: Change; undoneBy: Change | null };
-export type Day = { day: string; deeds: Deed[] };
+
+/** Says a change in household words. */
+export type Tell = (c: Change) => string;
+
+/** What an agent did in a day stands together, so that it can be taken back together. */
+export type Group = { actor: string | null; deeds: Deed[] };
+export type Day = { day: string; groups: Group[] };
 
 /**
  * The changes by day, newest first. A revert is folded into what it took back, so that nobody undoes an
@@ -11,14 +17,29 @@ export type Day = { day: string; deeds: Deed[] };
  */
 export function daysOf(changes: Change[]): Day[] {
   const by = new Map(changes.map((c) => [c.id, c]));
-  const days = new Map<string, Deed[]>();
+  const days = new Map<string, Group[]>();
   for (const change of changes) {
     if (change.reverts && by.has(change.reverts)) continue;
     const day = localDay(new Date(change.created_at));
-    const undoneBy = change.reverted_by ? (by.get(change.reverted_by) ?? null) : null;
-    days.set(day, [...(days.get(day) ?? []), { change, undoneBy }]);
+    const groups = days.get(day) ?? [];
+    days.set(day, groups);
+    const deed = { change, undoneBy: change.reverted_by ? (by.get(change.reverted_by) ?? null) : null };
+    const actor = change.actor_type === "agent" ? change.actor_id : null;
+    const same = actor && groups.find((g) => g.actor === actor);
+    if (same) same.deeds.push(deed);
+    else groups.push({ actor, deeds: [deed] });
   }
-  return [...days].map(([day, deeds]) => ({ day, deeds }));
+  return [...days].map(([day, groups]) => ({ day, groups }));
+}
+
+/** From when until when a day lasts here, or the hour of a moment until the end of its day. */
+export function span(at: string, how: "day" | "hour"): { since: string; until: string } {
+  const from = new Date(at);
+  const until = new Date(at);
+  until.setHours(24, 0, 0, 0);
+  if (how === "day") from.setHours(0, 0, 0, 0);
+  else from.setMinutes(0, 0, 0);
+  return { since: from.toISOString(), until: until.toISOString() };
 }
 
 const causes: Record<Change["cause"], string> = {
@@ -28,12 +49,17 @@ const causes: Record<Change["cause"], string> = {
   sync: "with a sync of a bank",
   import: "with a file",
   workflow_run: "in a workflow",
-  revert: "took something back",
+  revert: "undid something",
 };
 
 export const causeOf = (c: Change) => causes[c.cause];
+export const causeNames: [Change["cause"], string][] = [
+  ["api", "In the app or the API"],
+  ["tool", "By an assistant’s tool"],
+  ["rule", "By rules"],
+  ["sync", "With a sync"],
+  ["import", "With a file"],
+];
 
-const fields: Record<string, string> = { category: "Category", counterparty: "Payee", tag: "Tag", comment: "Comment" };
-
-/** A field in household words. */
-export const fieldOf = (field: string) => fields[field.split(":")[0] ?? ""] ?? field.replaceAll("_", " ");
+/** What marks a field that would stay. */
+export const placeOf = (s: { id: string; field: string }) => `${s.id} ${s.field}`;

@@ -1,53 +1,75 @@
 import { Link } from "@tanstack/react-router";
+import { owed } from "#/api/accounts";
 import type { Overview } from "#/api/overview";
 import { cents } from "#/lib/money";
 import { Figure, Sum } from "#/ui/Amount";
 import { Card } from "#/ui/Card";
-import { Badge } from "#/ui/Chip";
-import css from "./OverviewPage.module.css";
+import { Fresh } from "#/ui/Chip";
+import { Item, Lines } from "#/ui/Lines";
 
 const shown = 7;
 
-/** What is owned and owed, by currency, and the accounts behind it. An unknown balance says so. */
+/** What is owned and owed, by currency, and the accounts behind it. Those without a balance are named. */
 export function Balances({ overview: o }: { overview: Overview }) {
-  const unknown = o.accounts.filter((a) => a.balance_current === null).length;
-  const owed = (type: string) => type === "credit" || type === "loan";
+  const unknown = o.accounts.filter((a) => a.balance_today === null);
+  const known = o.accounts.filter((a) => a.balance_today !== null);
   const [main, ...others] = o.balances;
   return (
-    <Card title="Balances" aside={unknown ? <Badge mood="warn">{unknown} unknown</Badge> : undefined}>
-      {main && (
-        <>
-          <Figure value={cents(main.net)} currency={main.iso_currency_code} size="middle" />
-          <p className="small dim">
-            owned <Sum value={cents(main.assets)} currency={main.iso_currency_code} />, owed{" "}
-            <Sum value={cents(main.debts)} currency={main.iso_currency_code} />
-          </p>
-        </>
-      )}
-      <ul className={css.accounts}>
+    <Card
+      title="Owned in all"
+      flush
+      aside={
+        <Link className="link" to="/net-worth" search={{}}>
+          Over time
+        </Link>
+      }
+      foot={
+        unknown.length > 0 && (
+          <Fresh old>
+            <span>
+              Without <bdi>{unknown.map((a) => a.name).join(", ")}</bdi>, whose balance is unknown
+            </span>
+          </Fresh>
+        )
+      }
+    >
+      <Lines>
+        {main && (
+          <Item
+            name={<Figure value={cents(main.net)} currency={main.iso_currency_code} size="middle" />}
+            hint={
+              <>
+                owned <Sum value={cents(main.assets)} currency={main.iso_currency_code} />, owed{" "}
+                <Sum value={cents(main.debts)} currency={main.iso_currency_code} />
+              </>
+            }
+          />
+        )}
         {others.map((b) => (
-          <li key={b.iso_currency_code}>
-            <span>In {b.iso_currency_code}</span>
-            <Sum value={cents(b.net)} currency={b.iso_currency_code} />
-          </li>
+          <Item
+            key={b.iso_currency_code}
+            name={`In ${b.iso_currency_code}`}
+            end={<Sum value={cents(b.net)} currency={b.iso_currency_code} />}
+          />
         ))}
-        {o.accounts.slice(0, shown).map((a) => (
-          <li key={a.id}>
-            <Link className="cut" to="/transactions" search={{ account: a.short_id }}>
-              <bdi>{a.name}</bdi>
-            </Link>
-            {a.balance_current === null ? (
-              <span className="dim">unknown</span>
-            ) : (
+        {known.slice(0, shown).map((a) => (
+          <Item
+            key={a.id}
+            name={<bdi>{a.name}</bdi>}
+            open={(name) => (
+              <Link to="/accounts/$id" params={{ id: a.short_id }} search={{}}>
+                {name}
+              </Link>
+            )}
+            end={
               <Sum
-                value={owed(a.type) ? -cents(a.balance_current) : cents(a.balance_current)}
+                value={owed(a.type) ? -cents(a.balance_today ?? 0) : cents(a.balance_today ?? 0)}
                 currency={a.iso_currency_code}
               />
-            )}
-          </li>
+            }
+          />
         ))}
-      </ul>
-      {o.accounts.length > shown && <p className="small faint">and {o.accounts.length - shown} more accounts</p>}
+      </Lines>
     </Card>
   );
 }

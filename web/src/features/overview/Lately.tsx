@@ -1,23 +1,25 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { lately } from "#/api/changes";
-import { session, writes } from "#/api/session";
 import { moment } from "#/lib/dates";
 import { undo } from "#/parts/edit";
 import { actorOf } from "#/parts/maker";
+import { useCan } from "#/parts/rights";
+import { useTold } from "#/parts/useTold";
 import { Button } from "#/ui/Button";
 import { Bones, Card } from "#/ui/Card";
+import { Item, Lines } from "#/ui/Lines";
 import { Seal } from "#/ui/Seal";
-import css from "./OverviewPage.module.css";
 
-const few = 50; // what touched more is looked at before it is taken back
+const few = 50; // what touched more is looked at before it is undone
 
 /** The last things that were done, by anyone, each with its way back. */
 export function Lately() {
   const client = useQueryClient();
   const { data } = useQuery(lately);
-  const may = writes(useQuery(session).data?.user?.role);
+  const may = useCan().write;
   const done = (data?.changes ?? []).filter((c) => !c.reverts && !c.reverted_by).slice(0, 4);
+  const tell = useTold(done);
   return (
     <Card
       title="Done lately"
@@ -29,32 +31,29 @@ export function Lately() {
       }
     >
       {!data && <Bones rows={3} />}
-      {data && done.length === 0 && <p className={css.nothing}>Nothing was changed yet.</p>}
-      <ul>
+      <Lines>
+        {data && done.length === 0 && <Item name="Nothing was changed yet" />}
         {done.map((c) => (
-          <li key={c.id} className={css.done}>
-            <Seal maker={actorOf(c)} large />
-            <span className="grow">
-              <span className={`${css.title} cut`}>
-                <bdi>{c.summary}</bdi>
-              </span>
-              <span className="small dim">
-                {c.actor_name} · {moment(c.created_at)}
-              </span>
-            </span>
-            {may && c.entries > few && (
-              <Link className="link" to="/activity" search={{}}>
-                See what
-              </Link>
-            )}
-            {may && c.entries <= few && (
-              <Button icon="undo" aria-label={`Undo: ${c.summary}`} onClick={() => void undo(client, [c.id])}>
-                Undo
-              </Button>
-            )}
-          </li>
+          <Item
+            key={c.id}
+            mark={<Seal maker={actorOf(c)} large />}
+            name={<bdi>{tell(c)}</bdi>}
+            hint={moment(c.created_at)}
+            end={
+              may &&
+              (c.entries > few ? (
+                <Link className="link" to="/activity" search={{}}>
+                  See what
+                </Link>
+              ) : (
+                <Button icon="undo" aria-label={`Undo: ${tell(c)}`} onClick={() => void undo(client, [c.id])}>
+                  Undo
+                </Button>
+              ))
+            }
+          />
         ))}
-      </ul>
+      </Lines>
     </Card>
   );
 }

@@ -1,11 +1,12 @@
 import { Link } from "@tanstack/react-router";
-import type { ReactNode } from "react";
+import type { Cashflow } from "#/api/cashflow";
 import type { Overview } from "#/api/overview";
 import { dayShort } from "#/lib/dates";
+import { sentence } from "#/parts/edit";
 import { Card } from "#/ui/Card";
+import { Fresh, Tile } from "#/ui/Chip";
 import { Icon } from "#/ui/Icon";
-import type { IconName } from "#/ui/icons";
-import css from "./OverviewPage.module.css";
+import { Item, Lines } from "#/ui/Lines";
 
 const stands = {
   error: "cannot be read",
@@ -14,82 +15,105 @@ const stands = {
 } as const;
 
 /** What waits for a person, each one step away; below it how fresh the rest is. */
-export function Needs({ overview: o }: { overview: Overview }) {
-  const broken = o.connections.filter((c) => c.status !== "active");
+export function Needs({ overview: o, notes }: { overview: Overview; notes: Cashflow["notes"] }) {
+  const broken = o.connections.filter((c) => c.status === "error" || c.status === "pending_reauth");
   const fine = o.connections.filter((c) => c.status === "active");
+  const links = notes.find((n) => n.code === "links_proposed");
   const newest = fine
     .map((c) => c.latest_date ?? "")
     .sort()
     .at(-1);
-  const count = broken.length + (o.review.count > 0 ? 1 : 0);
+  const plans = o.agents?.plans_waiting ?? 0;
+  const count = broken.length + [plans > 0, o.review.count > 0, links, o.unread_reports > 0].filter(Boolean).length;
+  const chev = <Icon name="chev" small />;
   return (
     <Card
       title="Needs you"
       aside={count || undefined}
       flush
       foot={
-        <>
-          <span className={fine.length ? css.fresh : css.old} aria-hidden="true" />
+        <Fresh old={fine.length === 0}>
           {fine.length === 0
-            ? "No bank is linked"
+            ? "No bank is fresh"
             : `${fine.length} ${fine.length === 1 ? "bank is" : "banks are"} fresh${newest ? `, newest payment ${dayShort(newest, o.today)}` : ""}`}
-        </>
+        </Fresh>
       }
     >
-      <ul className={css.needs}>
+      <Lines>
         {broken.map((c) => (
-          <Need
+          <Item
             key={c.id}
-            icon="warn"
-            warn
-            title={`${c.institution_name ?? "A bank"} ${stands[c.status as keyof typeof stands]}`}
-          >
-            {c.latest_date ? `Nothing new since ${dayShort(c.latest_date, o.today)}` : "Nothing was read yet"}
-          </Need>
-        ))}
-        {o.review.count > 0 && (
-          <Need
-            icon="review"
-            title={`${o.review.count.toLocaleString("en")} to review`}
-            link={(inside) => (
-              <Link to="/review" className={css.need}>
-                {inside}
+            mark={<Tile tone={2} icon="warn" />}
+            name={`${c.institution_name ?? "A bank"} ${stands[c.status as keyof typeof stands]}`}
+            hint={c.latest_date ? `Nothing new since ${dayShort(c.latest_date, o.today)}` : "Nothing was read yet"}
+            open={(name) => (
+              <Link to="/banks/$id" params={{ id: c.short_id }}>
+                {name}
               </Link>
             )}
-          >
-            New payments wait for a look
-          </Need>
+            end={chev}
+          />
+        ))}
+        {o.review.count > 0 && (
+          <Item
+            mark={<Tile tone={1} icon="review" />}
+            name={`${o.review.count.toLocaleString("en")} to review`}
+            hint="New payments wait for a look"
+            open={(name) => (
+              <Link to="/review" search={{}}>
+                {name}
+              </Link>
+            )}
+            end={chev}
+          />
+        )}
+        {plans > 0 && (
+          <Item
+            mark={<Tile tone={4} icon="bolt" />}
+            name={plans === 1 ? "1 plan waits for you" : `${plans.toLocaleString("en")} plans wait for you`}
+            hint="What workflows would change, for you to apply or drop"
+            open={(name) => (
+              <Link to="/workflows" search={{}}>
+                {name}
+              </Link>
+            )}
+            end={chev}
+          />
+        )}
+        {links && (
+          <Item
+            mark={<Tile tone={3} icon="link" />}
+            name="Accounts that may be linked"
+            hint={sentence(links.message)}
+            open={(name) => (
+              <Link to="/links" search={{}}>
+                {name}
+              </Link>
+            )}
+            end={chev}
+          />
+        )}
+        {o.unread_reports > 0 && (
+          <Item
+            mark={<Tile tone={10} icon="report" />}
+            name={`${o.unread_reports} ${o.unread_reports === 1 ? "report" : "reports"} to read`}
+            hint="Written for you by people and agents"
+            open={(name) => (
+              <Link to="/reports" search={{}}>
+                {name}
+              </Link>
+            )}
+            end={chev}
+          />
         )}
         {count === 0 && (
-          <Need icon="check" title="Nothing waits for you">
-            Everything is reviewed and every bank answers
-          </Need>
+          <Item
+            mark={<Tile tone={1} icon="check" />}
+            name="Nothing waits for you"
+            hint="Everything is reviewed and every bank answers"
+          />
         )}
-      </ul>
+      </Lines>
     </Card>
   );
-}
-
-type NeedProps = {
-  icon: IconName;
-  warn?: boolean;
-  title: string;
-  children: ReactNode;
-  link?: (inside: ReactNode) => ReactNode;
-};
-
-function Need({ icon, warn, title, children, link }: NeedProps) {
-  const inside = (
-    <>
-      <span className={warn ? css.warn : css.calm}>
-        <Icon name={icon} small />
-      </span>
-      <span className="grow">
-        <span className={css.title}>{title}</span>
-        <span className="small dim">{children}</span>
-      </span>
-      {link && <Icon name="chev" small />}
-    </>
-  );
-  return <li>{link ? link(inside) : <span className={css.need}>{inside}</span>}</li>;
 }

@@ -1,113 +1,113 @@
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate, useSearch } from "@tanstack/react-router";
+import { lazy, Suspense } from "react";
+import { cashflow } from "#/api/cashflow";
 import { overview } from "#/api/overview";
 import { summary } from "#/api/transactions";
 import { Months } from "#/charts/Months";
-import { firstDay, lastDay, monthAbbr, monthName, monthOf, shift } from "#/lib/dates";
+import { firstDay, lastDay, localDay, monthAbbr, monthName, monthOf, shift } from "#/lib/dates";
 import { amounts } from "#/lib/kept";
 import { useKeys } from "#/lib/keys";
 import { compact } from "#/lib/money";
 import { Fault } from "#/parts/Fault";
+import { Stepper } from "#/parts/Stepper";
 import { Top } from "#/parts/Top";
 import { useMoney } from "#/ui/Amount";
-import { Button } from "#/ui/Button";
-import { Bones, Card, Empty } from "#/ui/Card";
+import { Bones, Card } from "#/ui/Card";
+import { Against } from "./Against";
 import { Balances } from "./Balances";
 import { mainCurrency, thirteen } from "./figures";
 import { Lately } from "./Lately";
 import { Needs } from "./Needs";
 import css from "./OverviewPage.module.css";
 import { ThisMonth } from "./ThisMonth";
-import { Against, WentTo } from "./WentTo";
+import { WentTo } from "./WentTo";
 
+const Welcome = lazy(() => import("./Welcome").then((m) => ({ default: m.Welcome })));
+
+/** How the month goes, what waits, and where the money went. */
 export function OverviewPage() {
   const go = useNavigate({ from: "/" });
   const asked = useSearch({ from: "/" }).month;
   const { data, error, refetch } = useQuery(overview);
   const money = useMoney();
   const hidden = amounts.use() === "hidden";
-  const today = data?.today;
-  const month = asked ?? (today ? monthOf(today) : undefined);
-  const newest = today ? monthOf(today) : month;
-  const months = useQuery({
-    ...summary({
-      group_by: ["month"],
-      start_date: firstDay(shift(newest ?? "2000-01", -12)),
-      end_date: lastDay(newest ?? "2000-01"),
-    }),
-    enabled: newest !== undefined,
-  });
+  // The household's day is nearly always the browser's, so nothing waits for it.
+  const today = data?.today ?? localDay(new Date());
+  const newest = monthOf(today);
+  const month = asked ?? newest;
+  // One call has the days of all thirteen months, and of the chosen one with the one before it.
+  const first = shift(newest, -12) < shift(month, -1) ? shift(newest, -12) : shift(month, -1);
+  const days = useQuery(summary({ group_by: ["day"], start_date: firstDay(first), end_date: lastDay(newest) }));
+  const flow = useQuery(
+    cashflow({ start_date: firstDay(month), end_date: lastDay(month), compare: "previous_period" }),
+  );
   const choose = (m: string) => void go({ search: { month: m === newest ? undefined : m }, resetScroll: false });
   useKeys({
-    "[": () => month && choose(shift(month, -1)),
-    "]": () => month && month !== newest && choose(shift(month, 1)),
+    "[": () => choose(shift(month, -1)),
+    "]": () => month !== newest && choose(shift(month, 1)),
   });
-  const currency = mainCurrency(months.data?.groups ?? []);
-
+  const trouble = error ?? days.error ?? flow.error;
+  if (data && !data.data.first_date)
+    return (
+      <Suspense>
+        <Welcome overview={data} />
+      </Suspense>
+    );
+  const currency = mainCurrency(days.data?.groups ?? []) ?? data?.balances[0]?.iso_currency_code ?? "EUR";
+  const shown = flow.data?.currencies.find((c) => c.iso_currency_code === currency);
+  const others = (flow.data?.currencies ?? []).filter((c) => c !== shown);
   return (
     <>
       <Top title="Overview">
-        {month && (
-          <div className={css.period}>
-            <Button
-              kind="quiet"
-              icon="back"
-              aria-label="The month before"
-              title="The month before ([)"
-              onClick={() => choose(shift(month, -1))}
-            />
-            <span aria-live="polite">
-              <span className="desk">{monthName(month)}</span>
-              <span className="phone">
-                {monthAbbr(month)} {month.slice(0, 4)}
-              </span>
-            </span>
-            <Button
-              kind="quiet"
-              icon="chev"
-              aria-label="The month after"
-              title="The month after (])"
-              disabled={month === newest}
-              onClick={() => choose(shift(month, 1))}
-            />
-          </div>
-        )}
+        <Stepper
+          name={monthName(month)}
+          short={`${monthAbbr(month)} ${month.slice(0, 4)}`}
+          what="month"
+          last={month === newest}
+          onBack={() => choose(shift(month, -1))}
+          onOn={() => choose(shift(month, 1))}
+        />
       </Top>
       <div className={css.page}>
-        {error && <Fault error={error} what="The overview" retry={() => void refetch()} />}
-        {months.error && <Fault error={months.error} what="The months" retry={() => void months.refetch()} />}
-        {!error && (!data || !months.data) && !months.error && (
+        {trouble && (
+          <Fault
+            error={trouble}
+            what="The overview"
+            retry={() => void Promise.all([refetch(), days.refetch(), flow.refetch()])}
+          />
+        )}
+        {!trouble && (!days.data || !flow.data) && (
           <>
             <div className={css.wide}>
               <Card>
+                <Bones tall />
                 <Bones tall />
               </Card>
             </div>
             <div className={css.narrow}>
               <Card>
-                <Bones rows={4} />
+                <Bones rows={5} />
               </Card>
             </div>
           </>
         )}
-        {data && months.data && !currency && (
-          <div className={css.all}>
-            <Card>
-              <Empty title="Your books are empty, and only yours">
-                Everything that you bring in stays on this machine. Link a bank or import a statement from the command
-                line: coffer connection --help.
-              </Empty>
-            </Card>
-          </div>
-        )}
-        {data && months.data && currency && month && (
+        {days.data && flow.data && (
           <>
             <div className={css.wide}>
               <div className={css.first}>
-                <ThisMonth month={month} today={data.today} currency={currency} months={months.data.groups} />
+                <ThisMonth
+                  month={month}
+                  today={today}
+                  currency={currency}
+                  sums={shown}
+                  others={others}
+                  days={days.data.groups}
+                  notes={flow.data.notes}
+                />
               </div>
-              <div className={css.desk}>
-                <WentTo month={month} currency={currency} />
+              <div className="desk">
+                <WentTo month={month} flow={shown} currency={currency} />
               </div>
               <Card
                 title="Thirteen months"
@@ -119,7 +119,7 @@ export function OverviewPage() {
                 }
               >
                 <Months
-                  months={thirteen(months.data.groups, newest ?? month, currency)}
+                  months={thirteen(days.data.groups, newest, currency)}
                   chosen={month}
                   onChoose={choose}
                   say={(c) => money(c, currency)}
@@ -130,12 +130,12 @@ export function OverviewPage() {
             </div>
             <div className={css.narrow}>
               <div className={css.second}>
-                <Needs overview={data} />
+                {data ? <Needs overview={data} notes={flow.data.notes} /> : <Bones rows={4} />}
               </div>
               <div className={css.third}>
-                <Against month={month} today={data.today} currency={currency} />
+                <Against month={month} today={today} currency={currency} flow={shown} period={flow.data.period} />
               </div>
-              <Balances overview={data} />
+              {data && <Balances overview={data} />}
             </div>
           </>
         )}

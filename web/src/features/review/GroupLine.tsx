@@ -1,112 +1,150 @@
 import { Link } from "@tanstack/react-router";
+import { memo } from "react";
 import { dayInMonth, monthAbbr, monthOf } from "#/lib/dates";
 import { cents } from "#/lib/money";
+import { useSwipe } from "#/lib/swipe";
 import { useCategories } from "#/parts/categories";
-import { makerOf } from "#/parts/maker";
 import { Amount } from "#/ui/Amount";
 import { Button } from "#/ui/Button";
-import { Badge, Chip, Tile } from "#/ui/Chip";
+import { Chip, Tile } from "#/ui/Chip";
+import { Icon } from "#/ui/Icon";
 import { type Group, reasonOf } from "./groups";
 import css from "./ReviewPage.module.css";
-
-const few = 6;
 
 type Props = {
   group: Group;
   current: boolean;
   writes: boolean;
-  onChoose: () => void;
-  onAgree: () => void;
-  onFile: (at: Element) => void;
+  onChoose: (g: Group) => void;
+  onAgree: (g: Group) => void;
+  onFile: (g: Group, at: Element) => void;
+  onOther: (g: Group, category: string) => void;
+  onRule: (g: Group) => void;
 };
 
 /** One payee of the inbox: what its payments are filed under, who says so, and one step to agree. */
-export function GroupLine({ group: g, current, writes, onChoose, onAgree, onFile }: Props) {
-  const { look } = useCategories();
+export const GroupLine = memo(function GroupLine({ group: g, current, writes, ...on }: Props) {
+  const { look, name } = useCategories();
+  const acts = writes && g.ready > 0;
+  const swipe = useSwipe({
+    right: acts && !g.open ? () => on.onAgree(g) : undefined,
+    left: acts
+      ? () => {
+          const at = document.querySelector(`[data-key="${CSS.escape(g.key)}"] [data-chip]`);
+          if (at) on.onFile(g, at);
+        }
+      : undefined,
+  });
+  const first = g.sample[0];
   const second = [
-    g.spellings > 1 ? `${g.spellings} spellings` : g.rows[0]?.name === g.name ? "" : g.rows[0]?.name,
-    g.accounts > 1 ? `${g.accounts} accounts` : g.rows[0]?.account_name,
+    first && first.name !== g.payee_name ? first.name : "",
+    g.accounts.length > 1 ? `${g.accounts.length} accounts` : "",
+    g.pending ? `${g.pending} pending` : "",
   ];
+  const filed = g.files ? name(g.files.category) : g.open ? null : "Several categories";
   return (
     <li className={`${css.group} ${current ? css.on : ""}`} data-key={g.key} data-current={current || undefined}>
-      <div className={css.line}>
-        <Tile {...look(g.category?.slug)} large />
-        <button type="button" className={css.name} aria-expanded={current} onClick={onChoose}>
+      {swipe.by !== 0 && (
+        <span className={`${css.behind} ${swipe.by > 0 ? css.yes : css.other}`} aria-hidden="true">
+          <Icon name={swipe.by > 0 ? "check" : "tag"} small />
+          {swipe.by > 0 ? "Agree" : "File under"}
+        </span>
+      )}
+      <div
+        className={css.line}
+        data-swipe
+        style={swipe.by ? { transform: `translateX(${swipe.by}px)` } : undefined}
+        {...swipe.on}
+      >
+        <Tile {...look(g.files?.category)} large />
+        <button type="button" className={css.name} aria-expanded={current} onClick={() => on.onChoose(g)}>
           <span className="cut strong">
-            <bdi>{g.name}</bdi>
+            <bdi>{g.payee_name}</bdi>
           </span>
           <span className="cut small dim">
-            <bdi>{second.filter(Boolean).join(", ")}</bdi>
+            <bdi>{second.filter(Boolean).join(" · ")}</bdi>
           </span>
         </button>
         <div className={css.suggested}>
-          {writes ? (
+          {acts ? (
             <button
               type="button"
               className={css.chip}
               data-chip
               title="File elsewhere (C)"
-              onClick={(e) => onFile(e.currentTarget)}
+              onClick={(e) => on.onFile(g, e.currentTarget)}
             >
-              <Chip name={g.category?.name ?? null} maker={makerOf(g.category?.source)} />
+              <Chip name={filed} maker={g.files?.maker} />
             </button>
           ) : (
-            <Chip name={g.category?.name ?? null} maker={makerOf(g.category?.source)} />
+            <Chip name={filed} maker={g.files?.maker} />
           )}
-          <span className="cut small dim">{reasonOf(g)}</span>
+          <span className="small dim">{reasonOf(g)}</span>
         </div>
         <div className={css.sum}>
-          {[...g.sums].map(([currency, n]) => (
-            <Amount key={currency} value={n} currency={currency} />
+          {g.sums.map((s) => (
+            <Amount key={s.currency} value={s.total} currency={s.currency} />
           ))}
           <span className="small dim">
-            {g.rows.length} {g.rows.length === 1 ? "payment" : "payments"}
+            {g.count} {g.count === 1 ? "payment" : "payments"}
           </span>
         </div>
-        {writes && (
+        {acts && (
           <div className={css.act}>
-            {g.category ? (
-              <Button
-                kind={current ? "filled" : "plain"}
-                icon="check"
-                keyed={current ? "A" : undefined}
-                onClick={onAgree}
-              >
-                Agree
-              </Button>
-            ) : (
+            {g.open ? (
               <Button
                 kind={current ? "filled" : "plain"}
                 icon="tag"
                 keyed={current ? "C" : undefined}
-                onClick={(e) => onFile(e.currentTarget)}
+                onClick={(e) => on.onFile(g, e.currentTarget)}
               >
                 File under
+              </Button>
+            ) : (
+              <Button
+                kind={current ? "filled" : "plain"}
+                icon="check"
+                keyed={current ? "A" : undefined}
+                onClick={() => on.onAgree(g)}
+              >
+                Agree
               </Button>
             )}
           </div>
         )}
       </div>
       {current && (
-        <ul className={css.inner}>
-          {g.rows.slice(0, few).map((r) => (
-            <li key={r.id}>
-              <span className="dim">
-                {dayInMonth(r.date)} {monthAbbr(monthOf(r.date))}
-              </span>
-              <Link className="cut" to="/transactions" search={{ open: r.short_id }}>
-                <bdi>{r.name}</bdi>
-              </Link>
-              <span className={`cut dim ${css.account}`}>
-                <bdi>{r.account_name}</bdi>
-              </span>
-              {r.pending ? <Badge mood="pending">pending</Badge> : <span />}
-              <Amount value={cents(r.amount)} currency={r.iso_currency_code} quiet={r.pending} />
-            </li>
-          ))}
-          {g.rows.length > few && <li className="small dim">and {g.rows.length - few} more</li>}
-        </ul>
+        <div className={css.below}>
+          {acts && (
+            <p className={css.others}>
+              {g.others.length > 0 && <span className="small dim">Or all under</span>}
+              {g.others.map((c, i) => (
+                <Button key={c} keyed={`${i + 1}`} onClick={() => on.onOther(g, c)}>
+                  {name(c)}
+                </Button>
+              ))}
+              <Button kind="quiet" icon="rules" keyed="R" onClick={() => on.onRule(g)}>
+                Make a rule
+              </Button>
+            </p>
+          )}
+          <ul className={css.inner}>
+            {g.sample.map((r) => (
+              <li key={r.id}>
+                <span className="dim">
+                  {dayInMonth(r.date)} {monthAbbr(monthOf(r.date))}
+                </span>
+                <Link className="cut" to="/transactions" search={{ open: r.short_id }}>
+                  <bdi>{r.name}</bdi>
+                </Link>
+                <span className={`cut dim ${css.account}`}>{r.category ? name(r.category) : "No category"}</span>
+                <Amount value={cents(r.amount)} currency={r.iso_currency_code} />
+              </li>
+            ))}
+            {g.count > g.sample.length && <li className="small dim">and {g.count - g.sample.length} more</li>}
+          </ul>
+        </div>
       )}
     </li>
   );
-}
+});

@@ -1,42 +1,55 @@
-import { dayShort } from "#/lib/dates";
+import { dayShort, localDay } from "#/lib/dates";
+import { payments } from "#/lib/words";
+import { useCategories } from "#/parts/categories";
 import { useMoney } from "#/ui/Amount";
 import { Card } from "#/ui/Card";
-import type { Group } from "./groups";
+import { Progress } from "#/ui/Form";
+import { filedUnder, type Group } from "./groups";
 import css from "./ReviewPage.module.css";
 
 const keys = [
   ["J K", "next, previous"],
   ["A", "agree for the whole payee"],
+  ["1 9", "file under what is offered"],
   ["C", "file under another category"],
+  ["R", "make a rule from it"],
   ["S", "leave for later"],
   ["Z", "undo"],
 ] as const;
 
-/** Beside the inbox: more about the chosen payee, and the keys. */
-export function Side({ group: g }: { group: Group | undefined }) {
+/** Beside the inbox: how far it is done, more about the chosen payee, and the keys. */
+export function Side({ group: g, closed, left }: { group: Group | undefined; closed: number; left: number }) {
   const money = useMoney();
-  const days = g?.rows.map((r) => r.date).sort() ?? [];
-  const today = new Date().toISOString();
+  const { name } = useCategories();
+  const today = localDay(new Date());
+  const oneDay = g?.first_date === g?.last_date;
   return (
     <div className={css.side}>
+      {closed > 0 && (
+        <Card title={`${closed.toLocaleString("en")} of ${(closed + left).toLocaleString("en")} done`}>
+          <Progress label="Done of the inbox" done={closed} of={closed + left} />
+        </Card>
+      )}
       {g && (
-        <Card title={<bdi>{g.name}</bdi>}>
+        <Card title={<bdi>{g.payee_name}</bdi>}>
           <dl className={css.facts}>
             <dt>Waiting</dt>
-            <dd>{g.rows.length === 1 ? "1 payment" : `${g.rows.length} payments`}</dd>
-            <dt>Between</dt>
+            <dd>{payments(g.count)}</dd>
+            <dt>{oneDay ? "On" : "Between"}</dt>
             <dd>
-              {dayShort(days[0] ?? "2000-01-01", today)} and {dayShort(days.at(-1) ?? "2000-01-01", today)}
+              {dayShort(g.first_date, today)}
+              {!oneDay && ` and ${dayShort(g.last_date, today)}`}
             </dd>
             <dt>In all</dt>
-            <dd>{[...g.sums].map(([c, n]) => `${money(n < 0n ? -n : n, c)} ${n < 0n ? "in" : "out"}`).join(", ")}</dd>
+            <dd>
+              {g.sums
+                .map((s) => `${money(s.total < 0n ? -s.total : s.total, s.currency)} ${s.total < 0n ? "in" : "out"}`)
+                .join(", ")}
+            </dd>
             <dt>Filed under</dt>
             <dd>
-              {[...new Set(g.rows.map((r) => r.category_display_name ?? "No category"))]
-                .map(
-                  (name) =>
-                    `${name} ${g.rows.filter((r) => (r.category_display_name ?? "No category") === name).length}`,
-                )
+              {filedUnder(g)
+                .map((c) => `${c.category ? name(c.category) : "No category"} ${c.count}`)
                 .join(", ")}
             </dd>
           </dl>

@@ -1,52 +1,97 @@
 import { expect, it } from "vitest";
-import { groupsOf, payeeKey, reasonOf } from "./groups";
+import { closing, filedUnder, groupOf, inOrder, reasonOf } from "./groups";
 
-const row = (x: object) =>
+const group = (x: object = {}) =>
   ({
-    id: Math.random().toString(),
-    name: "REWE 123",
-    merchant_name: null,
-    counterparty_name: null,
-    amount: 1.5,
-    iso_currency_code: "EUR",
-    category: "food",
-    category_display_name: "Food",
-    category_source: "provider",
-    account_name: "Giro",
-    pending: false,
+    payee: "abc",
+    payee_name: "Rewe",
+    counterparty_id: null,
+    count: 3,
+    pending: 0,
+    first_date: "2026-11-01",
+    last_date: "2026-11-15",
+    accounts: ["a1"],
+    amounts: [{ iso_currency_code: "EUR", min: 1, median: 2, max: 3, total: 6.1 }],
+    categories: [{ category: "food", source: "provider", count: 3 }],
+    suggestion: null,
+    sample: [],
     ...x,
   }) as never;
+const suggested = { category: "home", basis: "person", agree: 14, of: 15 };
 
-it("knows a payee by its letters", () => {
-  expect(payeeKey("REWE SAGT DANKE. 46211")).toBe(payeeKey("Rewe sagt danke 9"));
-  expect(payeeKey("Café Krone")).toBe("cafe krone");
-  expect(payeeKey("4711")).toBe("4711");
-});
-
-it("puts spellings together, and what is sure first", () => {
-  const groups = groupsOf([
-    row({ name: "Amazon", category: "shop" }),
-    row({ name: "AMAZON", category: "media" }),
-    row({ name: "amazon 7", category: null }),
-    row({ name: "REWE 1" }),
-    row({ name: "REWE 2", amount: 0.2 }),
+it("agrees to what people did before, and says how often", () => {
+  const g = groupOf(group({ suggestion: suggested }));
+  expect([g.files?.category, g.sure, g.others, reasonOf(g)]).toEqual([
+    "home",
+    true,
+    ["food"],
+    "people: 14 of 15 times",
   ]);
-  expect(groups.map((g) => [g.name, g.rows.length, g.sure])).toEqual([
-    ["REWE 1", 2, true],
-    ["Amazon", 3, false],
+  expect(closing(g)).toEqual({
+    filter: { tags: ["needs-review"], excluded: false, payee: "abc", counterparty_id: "none" },
+    set: { tags_to_remove: ["needs-review"], category: "home" },
+    expect: 3,
+  });
+});
+
+it("writes no category where they have it already", () => {
+  const g = groupOf(group({ categories: [{ category: "home", source: "rule", count: 3 }], suggestion: suggested }));
+  expect(closing(g).set).toEqual({ tags_to_remove: ["needs-review"] });
+  expect(closing(g, "food").set).toEqual({ tags_to_remove: ["needs-review"], category: "food" });
+});
+
+it("is not sure of a bank's word, of a mixture, and of nothing", () => {
+  expect(groupOf(group()).sure).toBe(false);
+  const mixed = groupOf(
+    group({
+      categories: [
+        { category: "food", source: "provider", count: 2 },
+        { category: "fun", source: "provider", count: 1 },
+      ],
+    }),
+  );
+  expect([mixed.files, mixed.open, mixed.others, reasonOf(mixed)]).toEqual([
+    null,
+    false,
+    ["food", "fun"],
+    "Agree keeps both",
   ]);
-  expect([...(groups[0]?.sums ?? [])]).toEqual([["EUR", 170n]]);
+  const none = groupOf(group({ categories: [{ category: null, source: null, count: 3 }] }));
+  expect([none.files, none.open, none.sure]).toEqual([null, true, false]);
 });
 
-it("keeps refunds and pending payments out of what is sure", () => {
-  const groups = groupsOf([row({}), row({ amount: -1 }), row({ name: "Bar", pending: true })]);
-  expect(groups).toHaveLength(3);
-  expect(groups.find((g) => g.name === "Bar")?.sure).toBe(false);
+it("adds up what is filed under one category, whoever filed it", () => {
+  const categories = [
+    { category: "fun", source: "rule", count: 4 },
+    { category: "food", source: "provider", count: 3 },
+    { category: "food", source: "user", count: 2 },
+  ];
+  expect(filedUnder(group({ categories }))).toEqual([
+    { category: "food", count: 5 },
+    { category: "fun", count: 4 },
+  ]);
 });
 
-it("says who suggests it", () => {
-  const [g] = groupsOf([row({}), row({ category: "fun" }), row({})]);
-  expect(g && reasonOf(g)).toBe("The bank says so for 2 of 3");
-  const [none] = groupsOf([row({ category: null })]);
-  expect(none && reasonOf(none)).toBe("The bank gave none, and no rule matched");
+it("leaves pending payments out of what it closes, and goes by the counterparty", () => {
+  const g = groupOf(group({ pending: 1, counterparty_id: "c1" }));
+  expect(closing(g).expect).toBe(2);
+  expect(closing(g).filter).toEqual({ tags: ["needs-review"], excluded: false, counterparty_id: "c1" });
+});
+
+it("puts what is sure first", () => {
+  expect(
+    inOrder([group({ payee_name: "A" }), group({ payee_name: "B", suggestion: suggested })]).map((g) => g.payee_name),
+  ).toEqual(["B", "A"]);
+});
+
+it("offers a payee that nobody knows what others of its direction are filed under", () => {
+  const unknown = { payee_name: "?", categories: [{ category: null, source: null, count: 1 }] };
+  const wage = {
+    categories: [{ category: "wage", source: "provider", count: 1 }],
+    amounts: [{ iso_currency_code: "EUR", min: -9, median: -9, max: -9, total: -9 }],
+  };
+  const all = [group(unknown), group(wage), group({ suggestion: suggested }), group(), group()];
+  const others = (picked: string[]) => inOrder(all, picked).find((g) => g.payee_name === "?")?.others;
+  expect(others([])).toEqual(["food", "home"]);
+  expect(others(["home", "wage"])).toEqual(["home", "food"]);
 });

@@ -3,6 +3,7 @@ import { Link } from "@tanstack/react-router";
 import { useRef, useState } from "react";
 import { payee, transaction } from "#/api/transactions";
 import { dayFull } from "#/lib/dates";
+import { useKeys } from "#/lib/keys";
 import { cents } from "#/lib/money";
 import { useCategories } from "#/parts/categories";
 import { useEdit } from "#/parts/edit";
@@ -12,27 +13,57 @@ import { Figure } from "#/ui/Amount";
 import { Button } from "#/ui/Button";
 import { Bones } from "#/ui/Card";
 import { Badge, Chip, Tag, Tile } from "#/ui/Chip";
-import { PickerAt } from "#/ui/Picker";
+import { Icon } from "#/ui/Icon";
 import css from "./Details.module.css";
+import { type Deed, untag } from "./deed";
+import { BankFacts, Gone, OtherSide } from "./Facts";
+import { PartOf, Parts, SplitButton } from "./Parts";
+import { type Asking, Pickers, type What } from "./Pickers";
 import { Past, Said } from "./Said";
 import { Why } from "./Why";
+import { Written } from "./Written";
 
 type Props = { id: string; writes: boolean; onClose: () => void; onStep: (by: 1 | -1) => void };
 
 /** All about one payment: what it is, why it is filed so, what the bank says, what people said. */
 export function Details({ id, writes, onClose, onStep }: Props) {
   const { data: t, error, refetch } = useQuery(transaction(id));
-  const { look, choices } = useCategories();
+  const { look } = useCategories();
   const edit = useEdit();
-  const change = useRef<HTMLButtonElement>(null);
-  const [picking, pick] = useState(false);
+  const [asking, setAsking] = useState<Asking | null>(null);
+  const panel = useRef<HTMLElement>(null);
+  const does = (d: Deed, seen?: Asking["seen"]) => {
+    if (!t) return;
+    edit.mutate({
+      operations: [{ transaction_id: t.id, ...d.set }],
+      said: d.said(1),
+      ...(d.set.category && { seen }),
+    });
+  };
+  const open = (what: What, at: Element | null | undefined) => {
+    if (at && t) setAsking({ what, at, seen: new Map([[t.id, t.category]]) });
+  };
+  const ask = (what: What, label: string, keyed: string) => (
+    <Button keyed={keyed} data-ask={what} onClick={(e) => open(what, e.currentTarget)}>
+      {label}
+    </Button>
+  );
+  const press = (what: What) => open(what, panel.current?.querySelector(`[data-ask="${what}"]`));
+  useKeys({
+    c: () => press("category"),
+    t: () => press("tag"),
+    p: () => press("payee"),
+    m: () => panel.current?.querySelector<HTMLInputElement>("form input")?.focus(),
+  });
+  const tags = t?.tags.filter((tag) => tag !== "needs-review") ?? [];
   return (
-    <aside className={css.panel} aria-label="One payment">
+    <aside ref={panel} className={css.panel} aria-label="One payment">
       <header className={css.head}>
         <div className="row">
-          {t?.tags.includes("needs-review") && <Badge mood="act">to review</Badge>}
+          {!t?.is_split && t?.tags.includes("needs-review") && <Badge mood="act">to review</Badge>}
           {t?.pending && <Badge mood="pending">pending</Badge>}
           {t?.excluded && <Badge>not counted</Badge>}
+          {t?.deleted_at && <Badge mood="bad">removed</Badge>}
           <span className="end row">
             <Button kind="quiet" icon="back" aria-label="Newer" title="Newer (K)" onClick={() => onStep(-1)} />
             <Button kind="quiet" icon="chev" aria-label="Older" title="Older (J)" onClick={() => onStep(1)} />
@@ -62,75 +93,67 @@ export function Details({ id, writes, onClose, onStep }: Props) {
               />
               <Badge mood={t.amount < 0 ? "in" : "plain"}>{t.amount < 0 ? "money in" : "money out"}</Badge>
             </div>
-            <div className="row wrap">
-              <Chip name={t.category_display_name} maker={makerOf(t.category_source)} />
-              {writes && (
-                <Button ref={change} onClick={() => pick(true)}>
-                  {t.category ? "Change" : "File under…"}
-                </Button>
-              )}
-              {t.tags
-                .filter((tag) => tag !== "needs-review")
-                .map((tag) => (
-                  <Link key={tag} className={css.tag} to="/transactions" search={{ tag }}>
-                    <Tag slug={tag} />
+            {!t.is_split && (
+              <div className="row wrap">
+                <Chip
+                  name={t.category_display_name}
+                  maker={makerOf(t.category_source)}
+                  held={t.category !== null && t.category_source === "user"}
+                />
+                {writes && ask("category", t.category ? "Change" : "File under", "C")}
+              </div>
+            )}
+            {!t.is_split && (writes || tags.length > 0) && (
+              <div className="row wrap">
+                {tags.map((tag) =>
+                  writes ? (
+                    <button
+                      key={tag}
+                      type="button"
+                      className={css.tag}
+                      title={`Take #${tag} off`}
+                      aria-label={`Take ${tag} off`}
+                      onClick={() => does(untag(tag))}
+                    >
+                      <Tag slug={tag} />
+                      <Icon name="x" small />
+                    </button>
+                  ) : (
+                    <Tag key={tag} slug={tag} />
+                  ),
+                )}
+                {writes && ask("tag", tags.length ? "Tag" : "Add a tag", "T")}
+                {writes && ask("payee", "Name the payee", "P")}
+                {writes && t.origin !== "part" && !t.deleted_at && <SplitButton of={t}>Split</SplitButton>}
+                {writes && (
+                  <Link
+                    className="link"
+                    to="/rules/new"
+                    search={{ from: t.short_id, category: t.category ?? undefined }}
+                  >
+                    Make a rule
                   </Link>
-                ))}
-            </div>
+                )}
+              </div>
+            )}
           </>
         )}
       </header>
       {t && (
         <>
-          <Why of={t} />
-          <section>
-            <h2>What the bank says</h2>
-            <dl className={css.facts}>
-              <dt>Text</dt>
-              <dd className="mono">
-                <bdi>{t.name}</bdi>
-              </dd>
-              {t.merchant_name && t.merchant_name !== t.name && (
-                <>
-                  <dt>Payee</dt>
-                  <dd>
-                    <bdi>{t.merchant_name}</bdi>
-                  </dd>
-                </>
-              )}
-              {t.authorized_date && t.authorized_date !== t.date && (
-                <>
-                  <dt>Paid on</dt>
-                  <dd>{dayFull(t.authorized_date)}</dd>
-                </>
-              )}
-              {t.linked_transaction_id && (
-                <>
-                  <dt>Other side</dt>
-                  <dd>
-                    <Link className="link" to="/transactions" search={{ open: t.linked_transaction_id }}>
-                      The payment it belongs to
-                    </Link>
-                  </dd>
-                </>
-              )}
-            </dl>
-          </section>
+          {t.is_split ? <Parts of={t} writes={writes} /> : <Why of={t} writes={writes} onLetGo={(d) => does(d)} />}
+          {t.parent_id && <PartOf id={t.parent_id} />}
+          {t.origin === "manual" && <Written of={t} writes={writes} />}
+          {t.linked_transaction_id && !(t.origin === "manual" && t.excluded) && (
+            <OtherSide id={t.linked_transaction_id} />
+          )}
+          <BankFacts of={t} />
           <Said id={t.id} writes={writes} />
-          <Past id={t.id} />
+          <Past id={t.id} short={t.short_id} />
+          {writes && t.origin !== "part" && <Gone of={t} />}
         </>
       )}
-      <PickerAt
-        label="File under"
-        choices={choices}
-        anchor={picking ? change.current : null}
-        onClose={() => pick(false)}
-        onPick={(c) => {
-          pick(false);
-          if (t)
-            edit.mutate({ operations: [{ transaction_id: t.id, category: c.value }], said: `Filed under ${c.label}` });
-        }}
-      />
+      <Pickers asking={asking} onClose={() => setAsking(null)} onDeed={does} />
     </aside>
   );
 }

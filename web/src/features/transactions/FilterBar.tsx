@@ -1,23 +1,48 @@
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
-import { useEffect, useRef, useState } from "react";
+import { lazy, memo, Suspense, useEffect, useRef, useState } from "react";
 import { accountName, accounts } from "#/api/accounts";
+import { exportOf } from "#/api/transactions";
 import type { TransactionsSearch } from "#/lib/address";
 import { dayShort } from "#/lib/dates";
 import { useKeys } from "#/lib/keys";
 import { useCategories } from "#/parts/categories";
+import { useCan } from "#/parts/rights";
+import { opening } from "#/parts/views";
 import { Button } from "#/ui/Button";
 import { Search } from "#/ui/Field";
 import { PickerButton, Toggle } from "#/ui/Picker";
+import { toasts } from "#/ui/toasts";
+import { filtersOf, isOn, switches, withCategory, without } from "./filters";
 import css from "./TransactionsPage.module.css";
+import { useView } from "./useView";
+
+const ViewDialog = lazy(() => import("./ViewDialog").then((m) => ({ default: m.ViewDialog })));
+
+const makers = [
+  { value: "user", label: "A person" },
+  { value: "rule", label: "A rule" },
+  { value: "agent", label: "An agent" },
+  { value: "provider", label: "The bank" },
+];
 
 const patience = 180; // milliseconds for more letters
 
 /** What narrows the list. All of it is in the address, so that it can be kept and sent. */
-export function FilterBar({ search }: { search: TransactionsSearch }) {
+export const FilterBar = memo(function FilterBar({
+  search,
+  choosing,
+  onChoosing,
+}: {
+  search: TransactionsSearch;
+  choosing: boolean;
+  /** On a phone rows have no boxes unless one is choosing. */
+  onChoosing: ((on: boolean) => void) | null;
+}) {
   const go = useNavigate({ from: "/transactions" });
   const all = useQuery(accounts);
-  const { choices } = useCategories();
+  const { choices, name, parent } = useCategories();
+  const picked = search.category?.split(",") ?? [];
   const [typed, setTyped] = useState(search.search ?? "");
   const field = useRef<HTMLInputElement>(null);
   const set = (change: TransactionsSearch) => void go({ search: (s) => ({ ...s, ...change }), replace: true });
@@ -30,57 +55,145 @@ export function FilterBar({ search }: { search: TransactionsSearch }) {
     );
     return () => clearTimeout(t);
   }, [typed, search.search, go]);
-  useKeys({ "/": () => field.current?.focus() });
-  const { open: _, ...narrowing } = search;
+  const { view, all: saved, choices: views, changed, left, narrowed } = useView(search);
+  const [saving, setSaving] = useState(false);
+  const may = useCan().write;
+  const save = () => {
+    if (narrowed || view) setSaving(true);
+    else toasts.say({ text: "A view keeps filters. Choose some first." });
+  };
+  const showAll = () => void go({ search: { open: search.open }, replace: true });
+  useKeys({ "/": () => field.current?.focus(), ...(may && { v: save }) });
   const days = [search.from, search.to].flatMap((d) => (d ? [dayShort(d, new Date().toISOString())] : [])).join(" – ");
   return (
-    <div className={css.filters}>
-      <Search label="Search names" keyed="/" ref={field} value={typed} onChange={(e) => setTyped(e.target.value)} />
-      <div className={css.chips}>
-        <PickerButton
-          label="Category"
-          choices={choices}
-          value={search.category}
-          onPick={(c) => set({ category: c.value })}
-          onClear={() => set({ category: undefined })}
-        >
-          Category
-        </PickerButton>
-        <PickerButton
-          label="Account"
-          choices={(all.data ?? []).map((a) => ({
-            value: a.short_id,
-            label: accountName(a),
-            hint: a.iso_currency_code,
-          }))}
-          value={search.account}
-          onPick={(c) => set({ account: c.value })}
-          onClear={() => set({ account: undefined })}
-        >
-          Account
-        </PickerButton>
-        <Toggle on={search.uncategorized === true} onChange={(on) => set({ uncategorized: on || undefined })}>
-          No category
-        </Toggle>
-        <Toggle on={search.direction === "in"} onChange={(on) => set({ direction: on ? "in" : undefined })}>
-          Money in
-        </Toggle>
-        {days && (
-          <Toggle on onChange={() => set({ from: undefined, to: undefined })}>
-            {days}
-          </Toggle>
-        )}
-        {search.tag && (
-          <Toggle on onChange={() => set({ tag: undefined })}>
-            #{search.tag}
-          </Toggle>
-        )}
-        {Object.values(narrowing).some((v) => v !== undefined) && (
-          <Button kind="quiet" onClick={() => void go({ search: { open: search.open }, replace: true })}>
-            Show all
-          </Button>
-        )}
+    <>
+      <div className={css.filters}>
+        <Search label="Search names" keyed="/" ref={field} value={typed} onChange={(e) => setTyped(e.target.value)} />
+        <div className={css.chips}>
+          {onChoosing && (
+            <span className="phone">
+              <Toggle on={choosing} onChange={onChoosing}>
+                Choose
+              </Toggle>
+            </span>
+          )}
+          {views.length > 0 && (
+            <PickerButton
+              label="Views"
+              choices={views}
+              value={view?.id}
+              onPick={(c) => {
+                const v = saved.find((x) => x.id === c.value);
+                if (v) void go({ search: { ...opening(v), open: search.open } });
+              }}
+              onClear={showAll}
+            >
+              Views
+            </PickerButton>
+          )}
+          <PickerButton
+            label="Category"
+            choices={choices.filter((c) => !picked.includes(c.value))}
+            value={undefined}
+            onPick={(c) => set({ category: withCategory(picked, c.value, parent).join(",") })}
+            onClear={() => set({ category: undefined })}
+          >
+            Category
+          </PickerButton>
+          {picked.map((slug) => (
+            <Toggle
+              key={slug}
+              on
+              onChange={() => set({ category: picked.filter((c) => c !== slug).join(",") || undefined })}
+            >
+              {name(slug)}
+            </Toggle>
+          ))}
+          <PickerButton
+            label="Account"
+            choices={(all.data ?? []).map((a) => ({
+              value: a.short_id,
+              label: accountName(a),
+              hint: a.iso_currency_code,
+            }))}
+            value={search.account}
+            onPick={(c) => set({ account: c.value })}
+            onClear={() => set({ account: undefined })}
+          >
+            Account
+          </PickerButton>
+          <PickerButton
+            label="Who filed it"
+            choices={makers}
+            value={search.filed}
+            onPick={(c) => set({ filed: c.value as TransactionsSearch["filed"] })}
+            onClear={() => set({ filed: undefined })}
+          >
+            Who filed it
+          </PickerButton>
+          <PickerButton
+            label="More filters"
+            choices={switches.filter((s) => !isOn(search, s.is)).map((s) => ({ value: s.name, label: s.name }))}
+            value={undefined}
+            onPick={(c) => set(switches.find((s) => s.name === c.value)?.is ?? {})}
+            onClear={() => {}}
+          >
+            Filter
+          </PickerButton>
+          {switches
+            .filter((s) => isOn(search, s.is))
+            .map((s) => (
+              <Toggle key={s.name} on onChange={() => set(without(s.is))}>
+                {s.name}
+              </Toggle>
+            ))}
+          {(search.payee || search.similar || search.counterparty || search.recurring) && (
+            <Toggle
+              on
+              onChange={() =>
+                set({ payee: undefined, similar: undefined, counterparty: undefined, recurring: undefined })
+              }
+            >
+              One payee
+            </Toggle>
+          )}
+          {days && (
+            <Toggle on onChange={() => set({ from: undefined, to: undefined })}>
+              {days}
+            </Toggle>
+          )}
+          {search.tag && (
+            <Toggle on onChange={() => set({ tag: undefined })}>
+              #{search.tag}
+            </Toggle>
+          )}
+          {narrowed && (
+            <Button kind="quiet" onClick={showAll}>
+              Show all
+            </Button>
+          )}
+          {may && (narrowed || view) && (
+            <Button kind="quiet" icon={view ? "edit" : "plus"} keyed="V" onClick={save}>
+              {view ? (changed ? "Update view" : "Edit view") : "Save view"}
+            </Button>
+          )}
+          <a className="link" href={exportOf(filtersOf(search))} download title="The payments that are shown, as CSV">
+            Export
+          </a>
+        </div>
       </div>
-    </div>
+      {view && left.length > 0 && (
+        <div className={css.why}>
+          <p className="small dim">
+            This view also filters by {left.join(", ")}, which this list does not know. It shows more.
+          </p>
+        </div>
+      )}
+      {saving && (
+        <Suspense>
+          <ViewDialog view={view} filters={filtersOf(search)} left={left} onClose={() => setSaving(false)} />
+        </Suspense>
+      )}
+    </>
   );
-}
+});

@@ -1,25 +1,33 @@
-import { Link } from "@tanstack/react-router";
-import { memo } from "react";
+import { type MouseEvent as Click, memo } from "react";
 import { payee, type Row } from "#/api/transactions";
 import { dayInMonth, monthName } from "#/lib/dates";
 import { cents } from "#/lib/money";
 import type { Look } from "#/lib/tones";
+import { payments } from "#/lib/words";
 import { makerOf } from "#/parts/maker";
 import { Amount, useMoney } from "#/ui/Amount";
 import { Badge, Chip, Tag, Tile } from "#/ui/Chip";
+import { Icon } from "#/ui/Icon";
 import css from "./List.module.css";
 import type { Month } from "./timeline";
 
 /** The heading of a month: how many payments, what came in and went out. */
-export function MonthLine({ month, top }: { month: Month; top: number }) {
+export const MonthLine = memo(function MonthLine({ month }: { month: Month }) {
   const money = useMoney();
+  const all = month.sums.flatMap((s) => [
+    ...(s.in > 0n ? [`in ${money(s.in, s.currency)}`] : []),
+    ...(s.out > 0n ? [`out ${money(s.out, s.currency)}`] : []),
+  ]);
   return (
-    <div className={css.month} style={{ transform: `translateY(${top}px)` }} role="row">
+    <div className={css.month} role="row">
       <span className={css.title} role="rowheader">
         {monthName(month.month)}
       </span>
-      <span className={css.sums} role="cell">
-        <span>{month.rows.toLocaleString("en")} payments</span>
+      <span className={css.sums} role="cell" title={all.join(", ")}>
+        <span>
+          {payments(month.rows)}
+          {month.sums.length > 2 && `, ${month.sums.length} currencies`}
+        </span>
         {month.sums.slice(0, 2).map((s) => (
           <span key={s.currency}>
             {s.in > 0n && <span className={css.in}>in {money(s.in, s.currency)}</span>}
@@ -29,41 +37,57 @@ export function MonthLine({ month, top }: { month: Month; top: number }) {
       </span>
     </div>
   );
-}
+});
 
 /** A row that is still loading. */
-export function BoneLine({ top }: { top: number }) {
-  return (
-    <div className={css.line} style={{ transform: `translateY(${top}px)` }} role="row" aria-busy="true">
-      <span className={css.bone} role="cell" />
-    </div>
-  );
+export const BoneLine = () => (
+  <div className={css.line} role="row" aria-busy="true">
+    <span className={css.bone} role="cell" />
+  </div>
+);
+
+const Filed = ({ row }: { row: Row }) => (
+  <Chip
+    name={row.category_display_name}
+    maker={makerOf(row.category_source)}
+    held={row.category !== null && row.category_source === "user"}
+  />
+);
+
+/** Whether a click opens something on this page, and not in a tab of its own. */
+function here(e: Click): boolean {
+  if (e.button !== 0 || e.metaKey || e.ctrlKey || e.shiftKey || e.altKey) return false;
+  e.preventDefault();
+  return true;
 }
 
 type LineProps = {
   row: Row;
+  /** The address of this list with a payment open, but for which. A router's link would cost as much as the row. */
+  address: string;
   index: number;
-  top: number;
   look: Look;
   newDay: boolean;
   current: boolean;
   open: boolean;
   chosen: boolean;
   writes: boolean;
-  onChoose: (id: string) => void;
-  onFile: (at: Element, index: number) => void;
+  onChoose: (index: number, upTo: boolean) => void;
+  onFile: (at: Element, index: number, row: Row) => void;
+  onOpen: (id: string) => void;
 };
 
 export const Line = memo(function Line(p: LineProps) {
   const { row } = p;
   const name = payee(row);
+  const marked = p.current || p.open;
   const tags = row.tags.filter((t) => t !== "needs-review");
   return (
     <div
-      className={`${css.line} ${p.current || p.open ? css.on : ""}`}
-      style={{ transform: `translateY(${p.top}px)` }}
+      className={`${css.line} ${marked ? css.on : ""}`}
       role="row"
       data-index={p.index}
+      data-current={marked || undefined}
     >
       <span className={css.check} role="cell">
         {p.writes && (
@@ -72,7 +96,7 @@ export const Line = memo(function Line(p: LineProps) {
               type="checkbox"
               checked={p.chosen}
               aria-label={`Choose ${name}`}
-              onChange={() => p.onChoose(row.id)}
+              onChange={(e) => p.onChoose(p.index, (e.nativeEvent as MouseEvent).shiftKey === true)}
             />
           </label>
         )}
@@ -84,12 +108,24 @@ export const Line = memo(function Line(p: LineProps) {
         <Tile tone={p.look.tone} icon={p.look.icon} />
       </span>
       <span className={css.who} role="cell">
-        <Link className="cut" to="/transactions" search={(s) => ({ ...s, open: row.short_id })} resetScroll={false}>
+        <a className="cut" href={`${p.address}${row.short_id}`} onClick={(e) => here(e) && p.onOpen(row.short_id)}>
           <bdi>{name}</bdi>
-        </Link>
+        </a>
+        {row.detail && (
+          <span className={`${css.purpose} cut small dim`} title={row.detail}>
+            <bdi>{row.detail}</bdi>
+          </span>
+        )}
         {row.pending && <Badge mood="pending">pending</Badge>}
         {row.linked_transaction_id && <Badge>own transfer</Badge>}
-        <span className={css.tags}>
+        {row.parent_id && <Badge>part</Badge>}
+        {row.comment_count > 0 && (
+          <span className={css.notes} title={row.comment_count === 1 ? "1 comment" : `${row.comment_count} comments`}>
+            <Icon name="note" small />
+            <span className="sr">{row.comment_count} comments</span>
+          </span>
+        )}
+        <span className={css.tags} title={tags.map((t) => `#${t}`).join(" ") || undefined}>
           {tags.map((t) => (
             <Tag key={t} slug={t} />
           ))}
@@ -102,12 +138,12 @@ export const Line = memo(function Line(p: LineProps) {
             className={css.file}
             data-file
             title="File under another category (C)"
-            onClick={(e) => p.onFile(e.currentTarget, p.index)}
+            onClick={(e) => p.onFile(e.currentTarget, p.index, row)}
           >
-            <Chip name={row.category_display_name} maker={makerOf(row.category_source)} />
+            <Filed row={row} />
           </button>
         ) : (
-          <Chip name={row.category_display_name} maker={makerOf(row.category_source)} />
+          <Filed row={row} />
         )}
       </span>
       <span className={`${css.account} cut`} role="cell">

@@ -1,7 +1,9 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
 import { type SubmitEvent, useState } from "react";
 import { comments, history } from "#/api/transactions";
 import { moment } from "#/lib/dates";
+import { restoreDraft } from "#/lib/drafts";
 import { useCategories } from "#/parts/categories";
 import { useEdit } from "#/parts/edit";
 import { actorOf } from "#/parts/maker";
@@ -21,9 +23,13 @@ export function Said({ id, writes }: { id: string; writes: boolean }) {
     if (!text.trim()) return;
     edit.mutate(
       { operations: [{ transaction_id: id, comment: text.trim() }], said: "Comment added" },
-      { onSuccess: () => void client.invalidateQueries({ queryKey: comments(id).queryKey }) },
+      {
+        onSuccess: () => {
+          setText("");
+          void client.invalidateQueries({ queryKey: comments(id).queryKey });
+        },
+      },
     );
-    setText("");
   };
   if (!writes && !data?.comments.length) return null;
   return (
@@ -40,14 +46,15 @@ export function Said({ id, writes }: { id: string; writes: boolean }) {
         ))}
       </ul>
       {writes && (
-        <form className={css.write} onSubmit={submit}>
+        <form className={css.write} onSubmit={submit} data-draft="comment" ref={restoreDraft}>
           <input
+            name="comment"
             aria-label="Write a comment"
             placeholder="Write a comment"
             value={text}
             onChange={(e) => setText(e.target.value)}
           />
-          <Button type="submit" disabled={!text.trim()}>
+          <Button type="submit" disabled={!text.trim() || edit.isPending}>
             Add
           </Button>
         </form>
@@ -57,7 +64,7 @@ export function Said({ id, writes }: { id: string; writes: boolean }) {
 }
 
 /** Everything that happened to a payment, newest first. */
-export function Past({ id }: { id: string }) {
+export function Past({ id, short }: { id: string; short: string }) {
   const { data } = useQuery(history(id));
   const { name } = useCategories();
   const told = (data?.annotations ?? []).toReversed().filter((a) => a.kind !== "rule");
@@ -77,6 +84,9 @@ export function Past({ id }: { id: string }) {
           </li>
         ))}
       </ul>
+      <Link className="link small" to="/activity" search={{ transaction: short }}>
+        All that was done to it, with undo
+      </Link>
     </section>
   );
 }

@@ -1,121 +1,178 @@
 import { useQuery } from "@tanstack/react-query";
-import { useNavigate, useSearch } from "@tanstack/react-router";
-import { useMemo, useRef, useState } from "react";
-import { session, writes } from "#/api/session";
+import { useNavigate, useRouter, useSearch } from "@tanstack/react-router";
+import { lazy, Suspense, useEffect, useMemo, useRef, useState } from "react";
+import { session } from "#/api/session";
+import { mostChosen, type Row } from "#/api/transactions";
 import { useKeys } from "#/lib/keys";
+import { useSteady } from "#/lib/steady";
+import { AddPayment } from "#/parts/AddPayment";
 import { useCategories } from "#/parts/categories";
-import { useEdit } from "#/parts/edit";
+import { useEdit, useUndoKeys } from "#/parts/edit";
 import { Fault } from "#/parts/Fault";
+import { LookOnly } from "#/parts/rights";
 import { Top } from "#/parts/Top";
-import { Button } from "#/ui/Button";
 import { Bones, Empty } from "#/ui/Card";
-import { type Choice, PickerAt } from "#/ui/Picker";
-import { Details } from "./Details";
+import { toasts } from "#/ui/toasts";
+import type { Deed } from "./deed";
 import { FilterBar } from "./FilterBar";
-import { filtersOf } from "./filters";
-import { BoneLine, Line, MonthLine } from "./Line";
+import { bare, filtersOf } from "./filters";
 import list from "./List.module.css";
+import { type Asking, Pickers, type What } from "./Pickers";
+import { Rows } from "./Rows";
 import css from "./TransactionsPage.module.css";
-import { monthAt, step } from "./timeline";
+import { type Month, monthAt, step } from "./timeline";
+import { useChosen } from "./useChosen";
 import { useList } from "./useList";
+import { useTrial } from "./useTrial";
+
+// The list stands without it, so the panel is loaded when somebody opens a payment.
+const Details = lazy(() => import("./Details").then((m) => ({ default: m.Details })));
+// Likewise what can be done with many, when some are chosen.
+const BulkBar = lazy(() => import("./BulkBar").then((m) => ({ default: m.BulkBar })));
+const TrialStrip = lazy(() => import("./BulkBar").then((m) => ({ default: m.TrialStrip })));
 
 export function TransactionsPage() {
   const search = useSearch({ from: "/transactions" });
   const go = useNavigate({ from: "/transactions" });
-  const { open, ...rest } = search;
-  const key = JSON.stringify(rest);
+  const { open } = search;
+  const key = JSON.stringify(bare(search));
   // biome-ignore lint/correctness/useExhaustiveDependencies: the same filters are the same list, whatever row is open
   const filters = useMemo(() => filtersOf(search), [key]);
   const canvas = useRef<HTMLDivElement>(null);
-  const { line, virtual, above, row, counted, stale, error, again } = useList(filters, canvas);
-  const may = writes(useQuery(session).data?.user?.role);
-  const { choices, look } = useCategories();
+  const { line, view, row, counted, stale, error, again } = useList(filters, canvas);
+  const may = useQuery(session).data?.can.write === true;
+  const { look, name } = useCategories();
   const edit = useEdit();
-  const [current, setCurrent] = useState(0);
-  const [chosen, choose] = useState<ReadonlySet<string>>(new Set());
-  const [anchor, setAnchor] = useState<Element | null>(null);
+  const [current, setCurrent] = useState(1);
+  const [asking, setAsking] = useState<Asking | null>(null);
+  const [choosing, setChoosing] = useState(false);
+  const chosen = useChosen(row);
+  const trial = useTrial(chosen.clear);
+  // What is drawn again only if it changed is given the same functions every time.
+  const choose = useSteady((i: number, upTo: boolean) => (upTo ? chosen.upTo(i) : chosen.toggle(i)));
+  const fileHere = useSteady((at: Element, i: number, r: Row) => {
+    chosen.clear();
+    setCurrent(i);
+    setAsking({ what: "category", at, seen: new Map([[r.id, r.category]]) });
+  });
+  const askNothing = useSteady(() => setAsking(null));
 
+  // Whoever opens a row goes on from there; after a reload its row comes later than the address.
+  const isOpen = (r: Row | undefined) => open !== undefined && (r?.short_id === open || r?.id === open);
+  const found = useRef<string>(undefined);
+  useEffect(() => {
+    if (found.current === open) return;
+    const [from, to] = view.drawn;
+    let at = from;
+    while (at < to && !isOpen(row(at))) at++;
+    if (at < to) setCurrent(at);
+    if (at < to || !open) found.current = open;
+  });
+  const router = useRouter();
+  const address = useMemo(() => {
+    const { open: _, ...rest } = search;
+    return router.buildLocation({ to: "/transactions", search: { ...rest, open: "-" } }).href.slice(0, -1);
+  }, [router, search]);
   const show = (id: string | undefined) => void go({ search: (s) => ({ ...s, open: id }), resetScroll: false });
-  const move = (by: 1 | -1) => {
-    const to = step(line, current, by);
-    setCurrent(to);
-    virtual.scrollToIndex(to, { align: "auto" });
-    if (open) show(row(to)?.short_id);
-  };
-  const toggle = (id: string) =>
-    choose((s) => (s.has(id) ? new Set([...s].filter((x) => x !== id)) : new Set([...s, id])));
-  const file = (c: Choice) => {
-    const here = row(current)?.id;
-    const ids = chosen.size ? [...chosen] : here ? [here] : [];
-    setAnchor(null);
-    choose(new Set());
-    if (ids.length)
-      edit.mutate({
-        operations: ids.map((transaction_id) => ({ transaction_id, category: c.value })),
-        said: `${ids.length === 1 ? "Filed" : `Filed ${ids.length}`} under ${c.label}`,
-        paint: (r) => ({ ...r, category: c.value, category_display_name: c.label, category_source: "user" }),
-      });
-  };
-  const fileHere = (at: Element, index: number) => {
+  const openIt = useSteady(show);
+  const goTo = (index: number) => {
     setCurrent(index);
-    setAnchor(at);
+    view.bring(index);
+    if (open) show(row(index)?.short_id);
+  };
+  const month = (by: 1 | -1) => {
+    const at = line.months.indexOf(monthAt(line, current) as Month);
+    const to = line.months[at + by];
+    if (to) goTo(to.start + 1);
+  };
+  const does = useSteady((d: Deed, seen: Asking["seen"]) => {
+    if (chosen.all) return void trial.start({ filter: filters, set: d.set }, d);
+    if (chosen.ids.size > mostChosen)
+      return toasts.say({ bad: true, text: `More than ${mostChosen} are chosen. Choose all that match, or fewer.` });
+    if (chosen.ids.size) return void trial.start({ transaction_ids: [...chosen.ids], set: d.set }, d);
+    const r = row(current);
+    if (!r) return;
+    const { category } = d.set;
+    edit.mutate({
+      operations: [{ transaction_id: r.id, ...d.set }],
+      said: d.said(1),
+      ...(category && {
+        seen,
+        paint: (x) => ({ ...x, category, category_display_name: name(category), category_source: "user" }),
+      }),
+    });
+  });
+  const ask = (what: What, at?: Element | null) => {
+    const el = at ?? canvas.current?.querySelector(`[data-index="${current}"] [data-file]`) ?? canvas.current;
+    const r = row(current);
+    if (!may || !el || !(chosen.some || r)) return;
+    setAsking({ what, at: el, seen: r && !chosen.some ? new Map([[r.id, r.category]]) : undefined });
   };
   useKeys({
-    j: () => move(1),
-    k: () => move(-1),
-    x: () => {
-      const r = row(current);
-      if (r && may) toggle(r.id);
+    ...useUndoKeys(),
+    j: () => goTo(step(line, current, 1)),
+    k: () => goTo(step(line, current, -1)),
+    ArrowDown: () => goTo(step(line, current, 1)),
+    ArrowUp: () => goTo(step(line, current, -1)),
+    "[": () => month(1),
+    "]": () => month(-1),
+    x: () => may && chosen.toggle(current),
+    X: () => may && chosen.upTo(current),
+    "Mod a": () => may && chosen.everything(),
+    // While one payment is open, its panel has these.
+    ...((!open || chosen.some) && {
+      c: () => ask("category"),
+      t: () => ask("tag"),
+      m: () => ask("comment"),
+      p: () => ask("payee"),
+    }),
+    r: () => {
+      const from = open ?? row(current)?.short_id;
+      if (may && from) void go({ to: "/rules/new", search: { from } });
     },
-    c: () => may && setAnchor(canvas.current?.querySelector(`[data-index="${current}"] [data-file]`) ?? null),
+    y: () => show(row(current)?.short_id),
     Enter: () => show(row(current)?.short_id),
-    Escape: () => (open ? show(undefined) : choose(new Set())),
+    Escape: () => {
+      if (trial.trial) trial.stop();
+      else if (open) show(undefined);
+      else chosen.clear();
+    },
   });
 
   return (
     <div className={open ? css.split : undefined}>
       <div className={css.left}>
         <Top title="Transactions" sub={counted && `${line.rows.toLocaleString("en")}${stale ? " …" : ""}`}>
-          {chosen.size > 0 && (
-            <Button kind="filled" icon="tag" onClick={(e) => setAnchor(e.currentTarget)}>
-              File {chosen.size} under…
-            </Button>
-          )}
+          {may && <AddPayment />}
         </Top>
-        <FilterBar search={search} />
+        <FilterBar search={search} choosing={choosing} onChoosing={may ? setChoosing : null} />
+        <div className={css.why}>
+          <LookOnly />
+        </div>
         {error && <Fault error={error} what="The transactions" retry={again} />}
         <div
           ref={canvas}
-          className={`${list.canvas} ${open ? list.panelled : ""} ${css.canvas}`}
-          style={{ height: line.size ? virtual.getTotalSize() + 2 : undefined }}
+          className={`${list.canvas} ${open ? list.panelled : ""} ${choosing ? list.choosing : ""} ${css.canvas}`}
+          style={{ height: line.size ? view.top(line.size) + 2 : undefined }}
           role="table"
           aria-label="Transactions by month"
           aria-rowcount={line.size}
+          aria-busy={stale || undefined}
         >
-          {virtual.getVirtualItems().map((v) => {
-            const top = v.start - above;
-            const month = monthAt(line, v.index);
-            if (!month) return null;
-            if (month.start === v.index) return <MonthLine key={v.key} month={month} top={top} />;
-            const r = row(v.index);
-            if (!r) return <BoneLine key={v.key} top={top} />;
-            return (
-              <Line
-                key={v.key}
-                row={r}
-                index={v.index}
-                top={top}
-                look={look(r.category)}
-                newDay={row(v.index - 1)?.date !== r.date}
-                current={v.index === current}
-                open={open === r.short_id}
-                chosen={chosen.has(r.id)}
-                writes={may}
-                onChoose={toggle}
-                onFile={fileHere}
-              />
-            );
-          })}
+          <Rows
+            line={line}
+            view={view}
+            row={row}
+            look={look}
+            current={open ? -1 : current}
+            isOpen={isOpen}
+            isChosen={chosen.has}
+            writes={may}
+            onChoose={choose}
+            onFile={fileHere}
+            address={address}
+            onOpen={openIt}
+          />
           {!counted && !error && <Bones rows={14} />}
           {counted && line.rows === 0 && (
             <Empty title={key === "{}" ? "No payments yet" : "Nothing matches"}>
@@ -125,9 +182,40 @@ export function TransactionsPage() {
             </Empty>
           )}
         </div>
+        <Suspense>
+          {trial.trial ? (
+            <TrialStrip
+              trial={trial.trial}
+              busy={trial.busy}
+              onYes={() => void trial.confirm()}
+              onSpare={() => void trial.spare()}
+              onNo={trial.stop}
+            />
+          ) : (
+            chosen.some && (
+              <BulkBar
+                count={chosen.all ? line.rows : chosen.ids.size}
+                more={chosen.all ? null : line.rows}
+                onAll={chosen.everything}
+                onAsk={ask}
+                onClear={chosen.clear}
+              />
+            )
+          )}
+        </Suspense>
       </div>
-      {open && <Details key={open} id={open} writes={may} onClose={() => show(undefined)} onStep={move} />}
-      <PickerAt label="File under" choices={choices} anchor={anchor} onPick={file} onClose={() => setAnchor(null)} />
+      {open && (
+        <Suspense>
+          <Details
+            key={open}
+            id={open}
+            writes={may}
+            onClose={() => show(undefined)}
+            onStep={(by) => goTo(step(line, current, by))}
+          />
+        </Suspense>
+      )}
+      <Pickers asking={asking} onClose={askNothing} onDeed={does} />
     </div>
   );
 }

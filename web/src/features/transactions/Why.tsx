@@ -1,17 +1,22 @@
 import { useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
 import { explanation, history, type Transaction } from "#/api/transactions";
 import { moment } from "#/lib/dates";
 import { useCategories } from "#/parts/categories";
 import { Fault } from "#/parts/Fault";
+import { Button } from "#/ui/Button";
 import { Bones } from "#/ui/Card";
 import { Badge } from "#/ui/Chip";
 import { Icon } from "#/ui/Icon";
 import { Seal } from "#/ui/Seal";
 import { chain } from "./chain";
 import css from "./Details.module.css";
+import type { Deed } from "./deed";
+
+const free: Deed = { set: { category: null }, ask: () => "Let go", said: () => "Let go. Rules and agents may file it" };
 
 /** Why a payment is filed as it is: who put each value there, the newest first. */
-export function Why({ of }: { of: Transaction }) {
+export function Why({ of, writes, onLetGo }: { of: Transaction; writes: boolean; onLetGo: (d: Deed) => void }) {
   const why = useQuery(explanation(of.id));
   const past = useQuery(history(of.id));
   const { name } = useCategories();
@@ -28,7 +33,7 @@ export function Why({ of }: { of: Transaction }) {
       ) : (
         <ol className={css.chain}>
           {chain(now, past.data.annotations, null).map((l, i) => (
-            <li key={`${l.value} ${l.at}`}>
+            <li key={l.id}>
               <Seal maker={l.maker} large />
               <span className={i === 0 ? css.now : ""}>
                 {i === 0 ? l.value ? name(l.value) : "No category" : <s>{l.value ? name(l.value) : "No category"}</s>}
@@ -47,6 +52,26 @@ export function Why({ of }: { of: Transaction }) {
             </li>
           ))}
         </ol>
+      )}
+      {writes && (
+        <div className={`${css.letgo} row wrap`}>
+          {now?.held && now.value && (
+            <Button
+              icon="lock"
+              title="It loses its category, and rules and agents may file it"
+              onClick={() => onLetGo(free)}
+            >
+              Let go
+            </Button>
+          )}
+          <Link
+            className="link"
+            to="/rules/new"
+            search={{ from: of.short_id, ...(of.category ? { category: of.category } : {}) }}
+          >
+            Make a rule from this
+          </Link>
+        </div>
       )}
     </section>
   );

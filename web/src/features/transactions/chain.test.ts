@@ -46,3 +46,12 @@ it("goes back from the person to the rule to the bank", () => {
   ]);
   expect(links[1]?.reason).toBe("Rule “Big shops”");
 });
+
+it("names each line once, also while the history is newer than the reason", () => {
+  const links = chain(
+    field({ value: "shopping", source: "provider" }),
+    [set({ id: "a1", after: "furniture", before: "shopping", change_id: "1", created_at: "1" })],
+    null,
+  );
+  expect(links.map((l) => l.id)).toEqual(["now", "a1", "bank"]);
+});

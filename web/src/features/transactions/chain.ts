@@ -3,9 +3,9 @@ import { actorOf, makerOf } from "#/parts/maker";
 import type { Maker } from "#/ui/Seal";
 
 /** One answer to "why is it filed so": a value, who gave it, and in whose words. */
-export type Link = { value: string | null; maker: Maker; reason: string; at: string | null; held: boolean };
+export type Link = { id: string; value: string | null; maker: Maker; reason: string; at: string | null; held: boolean };
 
-type Field = Schemas["ExplainedField"];
+type Field = Schemas["TransactionExplainedField"];
 type Annotation = Schemas["Annotation"];
 
 const by: Record<Maker["kind"], string> = {
@@ -24,13 +24,21 @@ function reason(maker: Maker, rule: string | null, note: string | null): string 
 export function chain(now: Field, history: Annotation[], bank: string | null): Link[] {
   const maker = makerOf(now.source, now.actor_name) ?? { kind: "bank" };
   const links: Link[] = [
-    { value: now.value, maker, reason: reason(maker, now.rule_name, now.note), at: now.set_at, held: now.held },
+    {
+      id: "now",
+      value: now.value,
+      maker,
+      reason: reason(maker, now.rule_name, now.note),
+      at: now.set_at,
+      held: now.held,
+    },
   ];
   const set = history.filter((a) => a.kind === "category").sort((a, b) => (a.created_at < b.created_at ? 1 : -1));
   for (const a of set) {
     if (a.after === now.value && a.change_id === now.change_id) continue;
     const actor: Maker = a.rule_id ? { kind: "rule" } : actorOf(a);
     links.push({
+      id: a.id,
       value: a.after,
       maker: actor,
       reason: reason(actor, a.rule_name, a.note),
@@ -41,6 +49,7 @@ export function chain(now: Field, history: Annotation[], bank: string | null): L
   const first = set.at(-1)?.before ?? bank;
   if (first && links.at(-1)?.maker.kind !== "bank")
     links.push({
+      id: "bank",
       value: first,
       maker: { kind: "bank" },
       reason: "The bank, with the payment itself",

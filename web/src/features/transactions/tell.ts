@@ -20,6 +20,8 @@ export function tell(a: Annotation, category: (slug: string) => string): string 
       return `${who} changed the payee`;
     case "comment":
       return a.action === "removed" ? `${who} took a comment back` : `${who} commented`;
+    case "split":
+      return a.action === "removed" ? `${who} joined its parts` : `${who} split it`;
     case "sync":
       return (
         {

@@ -1,89 +1,58 @@
 import { keepPreviousData, useQueries, useQuery } from "@tanstack/react-query";
-import { useWindowVirtualizer } from "@tanstack/react-virtual";
-import { type RefObject, useEffect, useLayoutEffect, useMemo, useState, useSyncExternalStore } from "react";
-import { type Filters, rows, summary } from "#/api/transactions";
+import { type RefObject, useMemo, useRef } from "react";
+import { days, type Filters, head, months, rows } from "#/api/transactions";
 import { daysOf } from "./filters";
-import { isHead, monthAt, timeline } from "./timeline";
+import { type Piece, piecesOf, whole } from "./pieces";
+import { type Month, monthAt, rowAt, timeline } from "./timeline";
+import { useSettled, useWindow } from "./useWindow";
 
-const narrow = matchMedia("(max-width: 47.99rem)");
+const ahead = 40; // rows that are loaded before they come into view
 
-/** Whether the window is a phone's; rows are higher there. */
-const usePhone = () =>
-  useSyncExternalStore(
-    (f) => {
-      narrow.addEventListener("change", f);
-      return () => narrow.removeEventListener("change", f);
-    },
-    () => narrow.matches,
-  );
-
-/** A value once it has stood still: whoever flings past years must not load them. */
-function useSettled<T>(value: T, ms: number) {
-  const [settled, settle] = useState(value);
-  useEffect(() => {
-    const t = setTimeout(() => settle(value), ms);
-    return () => clearTimeout(t);
-  }, [value, ms]);
-  return settled;
-}
-
-/** The list of transactions: places for all rows, and the rows of the months in view. */
+/** The list of transactions: places for all rows, and the rows in view. */
 export function useList(filters: Filters, canvas: RefObject<HTMLElement | null>) {
-  const counts = useQuery({
-    ...summary({ ...filters, group_by: ["month"], include: ["transfers", "excluded", "hidden"] }),
-    placeholderData: keepPreviousData,
-  });
-  const line = useMemo(() => timeline(counts.data?.groups ?? []), [counts.data]);
-  const phone = usePhone();
-  const [above, setAbove] = useState(0);
-  useLayoutEffect(() => {
-    if (canvas.current) setAbove(canvas.current.getBoundingClientRect().top + scrollY);
-  }, [canvas]);
-  const sizes = phone ? { head: 64, row: 60 } : { head: 44, row: 40 };
-  const virtual = useWindowVirtualizer({
-    count: line.size,
-    estimateSize: (i) => (isHead(line, i) ? sizes.head : sizes.row),
-    scrollMargin: above,
-    scrollPaddingStart: 64,
-    scrollPaddingEnd: 80,
-    overscan: 10,
-  });
-  // biome-ignore lint/correctness/useExhaustiveDependencies: other heights and other rows are another list
-  useEffect(() => virtual.measure(), [phone, line]);
-  const shown = virtual.getVirtualItems();
-  const first = monthAt(line, shown[0]?.index ?? 0)?.month;
-  const last = monthAt(line, shown.at(-1)?.index ?? 0)?.month;
-  const wanted = useMemo(
-    () =>
-      line.months
-        .filter((m) => first && last && m.month <= first && m.month >= last)
-        .map((m) => daysOf(filters, m.month)),
-    [line, first, last, filters],
-  );
-  const settled = useSettled(wanted, 90);
-  const loaded = useQueries({
-    queries: settled.map(([start, end]) => rows(filters, start, end)),
-    combine: (all) => ({
-      months: new Map(settled.map(([start], i) => [start.slice(0, 7), all[i]?.data])),
-      error: all.find((q) => q.error)?.error ?? null,
-      again: () => all.forEach((q) => void q.refetch()),
-    }),
-  });
-  const row = (index: number) => {
-    const m = monthAt(line, index);
-    return m && index > m.start ? loaded.months.get(m.month)?.[index - m.start - 1] : undefined;
+  const counts = useQuery({ ...months(filters), placeholderData: keepPreviousData });
+  useQuery(head(filters)); // beside the months, so that the list stands after one round trip
+  // While other filters are counted, the list is the one before.
+  const before = useRef(filters);
+  if (!counts.isPlaceholderData) before.current = filters;
+  const shown = before.current;
+  const newest = useQuery(head(shown)).data;
+  const line = useMemo(() => timeline(counts.data?.periods ?? []), [counts.data]);
+  const view = useWindow(line, canvas);
+  const [first, last] = useSettled(view.drawn.join(), 90).split(",").map(Number) as [number, number];
+  const [from, to] = [Math.max(first - ahead, 0), Math.min(last + ahead, line.size - 1)];
+  const known = newest?.length ?? 0;
+  // The newest rows are here already. What is beyond them is loaded by months, and large months by days.
+  const near = useMemo(() => {
+    const [a, b] = [monthAt(line, from)?.nth ?? 0, monthAt(line, to)?.nth ?? -1];
+    return rowAt(line, last - 1) < known ? [] : line.months.slice(a, b + 1);
+  }, [line, from, to, last, known]);
+  const large = near.filter((m) => m.rows > whole);
+  const counted = useQueries({ queries: large.map((m) => days(shown, ...daysOf(shown, m.month))) });
+  const piecesIn = (m: Month): Piece[] => {
+    if (m.rows > whole) return piecesOf(counted[large.indexOf(m)]?.data?.periods ?? []);
+    const [start, end] = daysOf(shown, m.month);
+    return [{ start, end, at: 0, rows: m.rows }];
   };
+  const wanted = near.flatMap((m) =>
+    piecesIn(m)
+      .map((p) => ({ ...p, at: m.start + 1 + p.at }))
+      .filter((p) => p.at <= to && p.at + p.rows > from),
+  );
+  const loaded = useQueries({ queries: wanted.map((p) => rows(shown, p.start, p.end)) });
+  const row = (index: number) => {
+    const i = wanted.findIndex((p) => p.at <= index && index < p.at + p.rows);
+    const r = i < 0 ? undefined : loaded[i]?.data?.[index - (wanted[i]?.at ?? 0)];
+    return r ?? newest?.[rowAt(line, index)];
+  };
+  const all = [counts, ...counted, ...loaded];
   return {
     line,
-    virtual,
-    above,
+    view,
     row,
     counted: counts.data !== undefined,
     stale: counts.isPlaceholderData,
-    error: counts.error ?? loaded.error,
-    again: () => {
-      void counts.refetch();
-      loaded.again();
-    },
+    error: all.find((q) => q.error)?.error ?? null,
+    again: () => all.forEach((q) => void q.refetch()),
   };
 }

@@ -1,14 +1,14 @@
-import { createRoot } from "react-dom/client";
-import { App } from "#/app/App";
+import { begin } from "#/app/early";
 import "#/ui/tokens.css";
 import "#/ui/base.css";
 
-// A page from before an update asks for files that are gone: it is loaded anew, once.
+// A page from before an update asks for files that are gone: it is loaded again, once.
 addEventListener("vite:preloadError", () => {
   if (sessionStorage.getItem("reloaded") === location.pathname) return;
   sessionStorage.setItem("reloaded", location.pathname);
   location.reload();
 });
 
+begin(location);
 const root = document.getElementById("root");
-if (root) createRoot(root).render(<App />);
+if (root) void import("#/app/App").then(({ mount }) => mount(root));

@@ -1,0 +1,277 @@
+package account
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"coffer/internal/errs"
+	"coffer/internal/id"
+	"coffer/internal/journal"
+	"coffer/internal/money"
+	"coffer/internal/op"
+	"coffer/internal/pg"
+)
+
+// fieldBalance begins the field of an entry about a balance that was stated by hand; the day
+// follows.
+const fieldBalance = "balance:"
+
+// A handBalance is a balance that was stated by hand, as an entry writes it: "1200.00", or "1200.00
+// available 1100.00".
+type handBalance struct {
+	current   money.Amount
+	available *money.Amount
+}
+
+const andAvailable = " available "
+
+func (h *handBalance) written() *string {
+	switch {
+	case h == nil:
+		return nil
+	case h.available == nil:
+		return new(h.current.String())
+	}
+	return new(h.current.String() + andAvailable + h.available.String())
+}
+
+func readHandBalance(s string) (h handBalance, err error) {
+	current, available, both := strings.Cut(s, andAvailable)
+	if h.current, err = money.Parse(current); err != nil || !both {
+		return h, err
+	}
+	a, err := money.Parse(available)
+	h.available = &a
+	return h, err
+}
+
+// A storedHand is a row that was stated by hand.
+type storedHand struct {
+	Current   money.Amount  `db:"current"`
+	Available *money.Amount `db:"available"`
+	SetBy     *string       `db:"set_by"`
+}
+
+func (r *Register) handStated(ctx context.Context, q pg.Querier, account id.ID, day pg.Date) (*storedHand, error) {
+	found, err := pg.All[storedHand](ctx, q, `select current, available, set_by from account_balance
+		where account_id = $1 and day = $2 and source = 'manual'`, account, day)
+	if err != nil || len(found) == 0 {
+		return nil, err
+	}
+	return &found[0], nil
+}
+
+// say makes a day's balance what the caller says it is, or leaves it to others to say, and records
+// that.
+func (r *Register) say(ctx context.Context, tx pg.Tx, in BalanceDay, to *handBalance, summary string) (*books, error) {
+	b, err := pg.One[books](ctx, tx, bookRows+`and (a.id = $1 or a.short_id = $2) for update of a`,
+		pg.RefTo(in.ID).IDArgs()...)
+	if err != nil {
+		return nil, noAccount(err)
+	}
+	// A balance has no version of its own; the account has, and shows what it stands at.
+	a, err := r.judged(ctx, tx)(pg.One[Account](ctx, tx, accountRows+` where a.id = $1`, b.ID))
+	if err != nil {
+		return nil, err
+	}
+	if err := op.Match(ctx, a); err != nil {
+		return nil, err
+	}
+	if in.Day.Time().After(b.Today.Time()) {
+		return nil, errs.Field("day", "range", "must not be in the future")
+	}
+	was, err := r.handStated(ctx, tx, b.ID, in.Day)
+	if err != nil {
+		return nil, err
+	}
+	s := newHandSaid(ctx, b.ID, in.Day, to)
+	e := &s.entry
+	switch {
+	case was == nil && to == nil:
+		return &b, nil // what is asked for is so
+	case was != nil:
+		if journal.Held(was.SetBy, op.ActorOf(ctx), in.Force) {
+			return nil, errs.New(errs.Conflict,
+				"a person set this balance, so it is held; give force: true to change it anyway")
+		}
+		e.Before, e.BeforeSource = (&handBalance{was.Current, was.Available}).written(), was.SetBy
+	}
+	if err := r.put(ctx, tx, []handSaid{s}); err != nil {
+		return nil, err
+	}
+	if e.Before != nil && e.After != nil && *e.Before == *e.After && same(e.BeforeSource, e.AfterSource) {
+		return &b, nil
+	}
+	_, err = journal.Record(ctx, tx, journal.Note{Summary: summary}, []journal.Entry{*e})
+	return &b, err
+}
+
+// A handSaid is what an entry says of a day: a balance, or none.
+type handSaid struct {
+	entry journal.Entry
+	day   pg.Date
+	to    *handBalance
+}
+
+// newHandSaid is what the caller says of a day that nobody stated by hand before.
+func newHandSaid(ctx context.Context, account id.ID, day pg.Date, to *handBalance) handSaid {
+	e := journal.Entry{
+		Subject: journal.Account, SubjectID: account, Field: fieldBalance + day.String(), After: to.written(),
+	}
+	if to != nil {
+		e.AfterSource = new(journal.Source(op.ActorOf(ctx)))
+	}
+	return handSaid{e, day, to}
+}
+
+// put stores or removes what entries say, each of another day or account.
+func (r *Register) put(ctx context.Context, tx pg.Tx, all []handSaid) error {
+	var gone, stated struct {
+		accounts []id.ID
+		days     []pg.Date
+	}
+	var current []money.Amount
+	var available []*money.Amount
+	var setBy []*string
+	for _, s := range all {
+		if s.to == nil {
+			gone.accounts, gone.days = append(gone.accounts, s.entry.SubjectID), append(gone.days, s.day)
+			continue
+		}
+		stated.accounts, stated.days = append(stated.accounts, s.entry.SubjectID), append(stated.days, s.day)
+		current, available = append(current, s.to.current), append(available, s.to.available)
+		setBy = append(setBy, s.entry.AfterSource)
+	}
+	if len(gone.days) > 0 {
+		if _, err := pg.Exec(ctx, tx, `delete from account_balance b using unnest($1::uuid[], $2::date[]) v (account, day)
+			where b.account_id = v.account and b.day = v.day and b.source = 'manual'`, gone.accounts,
+			gone.days); err != nil {
+			return err
+		}
+	}
+	if len(stated.days) == 0 {
+		return nil
+	}
+	_, err := pg.Exec(ctx, tx, `
+		insert into account_balance (account_id, day, source, exact, current, available, set_by)
+		select account, day, 'manual', true, current, available, set_by
+		from unnest($1::uuid[], $2::date[], $3::numeric[], $4::numeric[], $5::text[])
+			v (account, day, current, available, set_by)
+		on conflict (account_id, day, source) do update set current = excluded.current,
+			available = excluded.available, set_by = excluded.set_by, stated_at = excluded.stated_at`,
+		stated.accounts, stated.days, current, available, setBy)
+	return err
+}
+
+// A subject is how accounts take part in reverts: what was said of an account goes back, and so
+// does each balance that was stated by hand.
+type subject struct {
+	journal.Definition
+	register *Register
+}
+
+// Apply implements journal.Subject. Balances go before the account that was made with them goes,
+// and come once it is there again.
+func (s subject) Apply(ctx context.Context, tx pg.Tx, entries []journal.Entry) ([]journal.Skipped, error) {
+	var going, coming, names, records []journal.Entry
+	for _, e := range entries {
+		switch {
+		case e.Field == fieldName:
+			names = append(names, e)
+		case !strings.HasPrefix(e.Field, fieldBalance):
+			records = append(records, e)
+		case e.After == nil:
+			going = append(going, e)
+		default:
+			coming = append(coming, e)
+		}
+	}
+	var skipped []journal.Skipped
+	for _, step := range []struct {
+		apply   func(context.Context, pg.Tx, []journal.Entry) ([]journal.Skipped, error)
+		entries []journal.Entry
+	}{
+		{s.register.restore, going},
+		{s.register.rename, names},
+		{s.Definition.Apply, records},
+		{s.register.restore, coming},
+	} {
+		if len(step.entries) == 0 {
+			continue
+		}
+		left, err := step.apply(ctx, tx, step.entries)
+		if err != nil {
+			return nil, err
+		}
+		skipped = append(skipped, left...)
+	}
+	return skipped, nil
+}
+
+// rename gives accounts the names that the entries say, and returns those that it left.
+func (r *Register) rename(ctx context.Context, tx pg.Tx, entries []journal.Entry) (left []journal.Skipped, err error) {
+	for _, e := range entries { // a change names one account
+		held, err := pg.Values[bool](ctx, tx, `select $2 = any(held) from account where id = $1 and deleted_at is null`,
+			e.SubjectID, heldName)
+		switch {
+		case err != nil:
+			return nil, err
+		case len(held) == 0:
+			left = append(left, journal.Skip(e, "missing"))
+		case held[0] && journal.Held(new(op.User), op.ActorOf(ctx), false):
+			left = append(left, journal.Skip(e, "held"))
+		default:
+			if _, err := pg.Exec(ctx, tx, `update account set name = $2, updated_at = clock_timestamp()
+				where id = $1`, e.SubjectID, e.After); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return left, nil
+}
+
+// restore sets balances back to what the entries say, and returns those that it left.
+func (r *Register) restore(ctx context.Context, tx pg.Tx, entries []journal.Entry) (left []journal.Skipped, err error) {
+	all := make([]handSaid, len(entries))
+	accounts, days := make([]id.ID, len(entries)), make([]pg.Date, len(entries))
+	for i, e := range entries {
+		day, err := pg.ParseDate(strings.TrimPrefix(e.Field, fieldBalance))
+		if err != nil {
+			return nil, fmt.Errorf("read a recorded balance: %w", err)
+		}
+		all[i], accounts[i], days[i] = handSaid{e, day, nil}, e.SubjectID, day
+		if e.After != nil {
+			to, err := readHandBalance(*e.After)
+			if err != nil {
+				return nil, fmt.Errorf("read a recorded balance: %w", err)
+			}
+			all[i].to = &to
+		}
+	}
+	type standing struct {
+		There bool    `db:"there"` // the account
+		SetBy *string `db:"set_by"`
+	}
+	now, err := pg.All[standing](ctx, tx, `
+		select a.id is not null as there, b.set_by
+		from unnest($1::uuid[], $2::date[]) with ordinality v (account, day, n)
+		left join account a on a.id = v.account and a.deleted_at is null
+		left join account_balance b on b.account_id = v.account and b.day = v.day and b.source = 'manual'
+		order by v.n`, accounts, days)
+	if err != nil {
+		return nil, err
+	}
+	var free []handSaid
+	for i, s := range all {
+		switch {
+		case !now[i].There:
+			left = append(left, journal.Skip(s.entry, "missing"))
+		case journal.Held(now[i].SetBy, op.ActorOf(ctx), false):
+			left = append(left, journal.Skip(s.entry, "held"))
+		default:
+			free = append(free, s)
+		}
+	}
+	return left, r.put(ctx, tx, free)
+}

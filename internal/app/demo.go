@@ -1,0 +1,261 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/url"
+	"regexp"
+	"strings"
+
+	"coffer/internal/errs"
+	"coffer/internal/id"
+	"coffer/internal/seal"
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/spf13/cobra"
+)
+
+// The demo is a database of its own on the household's server. A comment on the database marks it;
+// nothing without the mark is ever served, replaced or dropped.
+const (
+	demoDatabase = "coffer_demo"
+	demoMark     = "coffer demo: a made-up household, dropped by coffer demo --drop"
+	// demoMaking begins the name of a database that is being filled. It gets the demo's name when
+	// it is complete, so that a demo is there whole or not at all.
+	demoMaking = "coffer_demo_making_"
+	demoLock   = 0x636f666665720d // advisory: one process makes or drops at a time
+)
+
+var demoName = regexp.MustCompile(`^coffer_demo(_[0-9a-z]{1,40})?$`)
+
+// demoCommand makes, serves and drops the demo.
+func demoCommand(config Config) *cobra.Command {
+	var listen, name string
+	var drop bool
+	demo := &cobra.Command{
+		Use: "demo", Short: "Try coffer with a made-up household, in a database of its own", Args: cobra.NoArgs,
+		Long: `Creates the database coffer_demo on the server of COFFER_DATABASE_URL, fills it with two years of a made-up
+household up to today, and serves it until it is interrupted. Another start serves the same database; --drop
+removes it. Your own database is not opened. No bank is involved: connections have no credentials.`,
+		Example: "  coffer demo\n  coffer demo --listen 127.0.0.1:9000\n  coffer demo --drop",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if !demoName.MatchString(name) {
+				return errs.New(errs.ValidationError, "--database must be coffer_demo or begin with coffer_demo_")
+			}
+			d := demo{config: config, name: name, out: cmd.OutOrStdout(), progress: cmd.ErrOrStderr()}
+			d.config.Listen, d.config.PublicURL = listen, ""
+			d.config.LogLevel = max(config.LogLevel, slog.LevelError) // what it prints is for people
+			if config.DatabaseURL.IsZero() {
+				return errs.New(errs.ValidationError, "set COFFER_DATABASE_URL to a database on the server that the "+
+					"demo should use: postgres://user:password@host:5432/name")
+			}
+			if drop {
+				return d.drop(cmd.Context())
+			}
+			return d.run(cmd.Context())
+		},
+	}
+	demo.Flags().StringVar(&listen, "listen", "127.0.0.1:8080", "the address to serve on")
+	demo.Flags().StringVar(&name, "database", demoDatabase, "the database's name, for a second demo: coffer_demo_two")
+	demo.Flags().BoolVar(&drop, "drop", false, "remove the demo's database")
+	return demo
+}
+
+type demo struct {
+	config        Config
+	name          string
+	out, progress io.Writer
+}
+
+// run serves the demo, and makes it first if it is not there.
+func (d demo) run(ctx context.Context) error {
+	if err := d.keeping(ctx, func(c *pgx.Conn) error { return d.ensure(ctx, c) }); err != nil {
+		return err
+	}
+	a, err := d.open(ctx, d.name)
+	if err != nil {
+		return err
+	}
+	return a.Serve(ctx, func(address string) {
+		fmt.Fprintf(d.out, "\nThe demo is at http://%s\n\n", address)
+		for _, m := range demoMembers {
+			fmt.Fprintf(d.out, "  %-22s %-20s %s\n", m.role+":", m.email, demoPassword)
+		}
+		fmt.Fprintf(d.out, "\nEverything in it is made up. Stop it with Ctrl-C; coffer demo --drop removes it.\n\n")
+	})
+}
+
+// open is the service on one of the demo's databases.
+func (d demo) open(ctx context.Context, name string) (*App, error) {
+	at, err := onServer(d.config.DatabaseURL.Reveal(), name)
+	if err != nil {
+		return nil, err
+	}
+	config := d.config
+	config.DatabaseURL = seal.NewSecret(at)
+	return Build(ctx, config, config.logger())
+}
+
+// onServer is the URL of another database on the same server.
+func onServer(address, database string) (string, error) {
+	u, err := url.Parse(address)
+	if err != nil || u.Host == "" && u.Query().Get("host") == "" {
+		return "", errs.New(errs.ValidationError,
+			"COFFER_DATABASE_URL must be a URL for the demo: postgres://user:password@host:5432/name")
+	}
+	u.Path = "/" + database
+	return u.String(), nil
+}
+
+// keeping runs f on a connection that alone makes and drops demos. The lock ends with the
+// connection, so a process that is killed holds nobody up.
+func (d demo) keeping(ctx context.Context, f func(*pgx.Conn) error) error {
+	var c *pgx.Conn
+	var err error
+	for _, name := range []string{"postgres", "template1", ""} { // "" is the household's own, only to connect
+		at := d.config.DatabaseURL.Reveal()
+		if name != "" {
+			if at, err = onServer(at, name); err != nil {
+				return err
+			}
+		}
+		if c, err = pgx.Connect(ctx, at); err == nil {
+			break
+		}
+	}
+	if err != nil {
+		return errs.Wrap(err, errs.Unavailable,
+			"PostgreSQL does not respond at COFFER_DATABASE_URL; coffer doctor says more")
+	}
+	defer c.Close(context.WithoutCancel(ctx)) //nolint:errcheck // it only held the lock
+	if _, err := c.Exec(ctx, `select pg_advisory_lock($1)`, demoLock); err != nil {
+		return fmt.Errorf("wait for another coffer demo: %w", err)
+	}
+	return f(c)
+}
+
+// mark is the comment on a database, and whether there is such a database.
+func mark(ctx context.Context, c *pgx.Conn, name string) (comment string, there bool, err error) {
+	err = c.QueryRow(ctx, `select coalesce(shobj_description(oid, 'pg_database'), '') from pg_database
+		where datname = $1`, name).Scan(&comment)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return "", false, nil
+	}
+	return comment, err == nil, err
+}
+
+func (d demo) notOurs() error {
+	return errs.New(errs.Conflict, "there is a database %s that coffer demo did not make, so it is left alone; "+
+		"rename it, or use another one with --database coffer_demo_two", d.name)
+}
+
+// ensure makes the demo unless it is there.
+func (d demo) ensure(ctx context.Context, c *pgx.Conn) error {
+	comment, there, err := mark(ctx, c, d.name)
+	if err != nil || there && comment == demoMark {
+		return err
+	}
+	if there {
+		return d.notOurs()
+	}
+	if err := d.sweep(ctx, c); err != nil {
+		return err
+	}
+	work := demoMaking + strings.ToLower(id.Base62(16))
+	if err := administer(ctx, c, "create database %s", work); err != nil {
+		return err
+	}
+	if err := administer(ctx, c, "comment on database %s is '"+demoMark+"'", work); err != nil {
+		return err
+	}
+	if err := d.fill(ctx, work); err != nil {
+		return errors.Join(err, dropDatabase(context.WithoutCancel(ctx), c, work))
+	}
+	return administer(ctx, c, "alter database %s rename to %s", work, d.name)
+}
+
+// fill fills the database of that name.
+func (d demo) fill(ctx context.Context, name string) error {
+	a, err := d.open(ctx, name)
+	if err != nil {
+		return err
+	}
+	defer a.Close()
+	if err := a.ready(ctx, patience); err != nil {
+		return err
+	}
+	fmt.Fprintln(d.progress, "Making up a household. This takes some seconds.")
+	return a.furnish(ctx, d.progress)
+}
+
+// sweep drops what a killed process left unfinished.
+func (d demo) sweep(ctx context.Context, c *pgx.Conn) error {
+	rows, err := c.Query(ctx, `select datname from pg_database
+		where starts_with(datname, $1) and shobj_description(oid, 'pg_database') = $2`, demoMaking, demoMark)
+	if err != nil {
+		return err
+	}
+	names, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		if err := dropDatabase(ctx, c, name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// drop removes the demo and what was left unfinished, and nothing else.
+func (d demo) drop(ctx context.Context) error {
+	return d.keeping(ctx, func(c *pgx.Conn) error {
+		if err := d.sweep(ctx, c); err != nil {
+			return err
+		}
+		comment, there, err := mark(ctx, c, d.name)
+		switch {
+		case err != nil:
+			return err
+		case !there:
+			_, err = fmt.Fprintln(d.out, "There is no demo to remove.")
+			return err
+		case comment != demoMark:
+			return d.notOurs()
+		}
+		if err := dropDatabase(ctx, c, d.name); err != nil {
+			return err
+		}
+		_, err = fmt.Fprintln(d.out, "The demo is removed.")
+		return err
+	})
+}
+
+// dropDatabase drops a database that has the mark.
+func dropDatabase(ctx context.Context, c *pgx.Conn, name string) error {
+	if comment, there, err := mark(ctx, c, name); err != nil || !there || comment != demoMark {
+		return err
+	}
+	err := administer(ctx, c, "drop database %s", name)
+	if e, ok := errors.AsType[*pgconn.PgError](err); ok && e.Code == "55006" {
+		return errs.Wrap(err, errs.InUse, "a coffer demo is still running on %s; stop it first", name)
+	}
+	return err
+}
+
+// administer runs a statement that takes names and no arguments.
+func administer(ctx context.Context, c *pgx.Conn, statement string, names ...string) error {
+	quoted := make([]any, len(names))
+	for i, n := range names {
+		quoted[i] = pgx.Identifier{n}.Sanitize()
+	}
+	_, err := c.Exec(ctx, fmt.Sprintf(statement, quoted...))
+	if e, ok := errors.AsType[*pgconn.PgError](err); ok && e.Code == "42501" {
+		return errs.Wrap(err, errs.Forbidden, "the role of COFFER_DATABASE_URL may not create databases; as an "+
+			"administrator of PostgreSQL: alter role … createdb")
+	}
+	return err
+}

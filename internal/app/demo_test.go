@@ -1,0 +1,150 @@
+package app_test
+
+import (
+	"bytes"
+	"context"
+	"net/url"
+	"strings"
+	"sync"
+	"testing"
+
+	"coffer/internal/app"
+	"coffer/internal/id"
+	"coffer/internal/pg/pgtest"
+	"coffer/internal/seal"
+	"github.com/jackc/pgx/v5"
+)
+
+// A stage is a PostgreSQL server with room for demos.
+type stage struct {
+	*testing.T
+	config app.Config
+	conn   *pgx.Conn
+}
+
+func newStage(t *testing.T) stage {
+	t.Helper()
+	at := pgtest.EmptyURL(t)
+	conn, err := pgx.Connect(t.Context(), at)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = conn.Close(context.Background()) })
+	return stage{t, app.Config{DatabaseURL: seal.NewSecret(at), DatabaseMaxConns: 4}, conn}
+}
+
+func (s stage) exec(sql string) {
+	s.Helper()
+	if _, err := s.conn.Exec(s.Context(), sql); err != nil {
+		s.Fatal(err)
+	}
+}
+
+// databases are those whose name begins so.
+func (s stage) databases(name string) []string {
+	s.Helper()
+	rows, err := s.conn.Query(s.Context(), `select datname from pg_database where starts_with(datname, $1)`, name)
+	if err != nil {
+		s.Fatal(err)
+	}
+	names, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	if err != nil {
+		s.Fatal(err)
+	}
+	return names
+}
+
+// run runs coffer demo until done is called, or to its end.
+func (s stage) run(ctx context.Context, args ...string) (printed string, code int) {
+	var out bytes.Buffer
+	c := app.CommandLine(s.config, strings.NewReader(""), &out, &out) //nolint:contextcheck // Execute gives it one
+	code = app.Execute(ctx, c, append([]string{"demo"}, args...))
+	return out.String(), code
+}
+
+// TestDemo makes a demo twice at once, beside what a killed one left, and drops it.
+func TestDemo(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	name := "coffer_demo_" + strings.ToLower(id.Base62(12))
+	left := "coffer_demo_making_" + strings.ToLower(id.Base62(12))
+	s.exec(`create database ` + left)
+	s.exec(`comment on database ` + left + ` is '` + app.DemoMark + `'`)
+	t.Cleanup(func() {
+		for _, n := range []string{name, left} {
+			_, _ = s.conn.Exec(context.Background(), `drop database if exists `+n+` with (force)`)
+		}
+	})
+	var both sync.WaitGroup
+	for range 2 {
+		both.Go(func() {
+			if err := app.MakeDemo(t.Context(), s.config, name); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	both.Wait()
+	if got := s.databases(name); len(got) != 1 || len(s.databases(left)) != 0 {
+		t.Fatalf("%v, and what was left unfinished: %v", got, s.databases(left))
+	}
+	s.look(name)
+	if out, code := s.run(t.Context(), "--drop", "--database", name); code != 0 || len(s.databases(name)) != 0 {
+		t.Errorf("%d %s", code, out)
+	}
+	if out, code := s.run(t.Context(), "--drop", "--database", name); code != 0 || !strings.Contains(out, "no demo") {
+		t.Errorf("%d %s", code, out)
+	}
+}
+
+// look makes sure that every screen of the demo has something, up to today.
+func (s stage) look(name string) {
+	s.Helper()
+	at, err := url.Parse(s.config.DatabaseURL.Reveal())
+	if err != nil {
+		s.Fatal(err)
+	}
+	at.Path = "/" + name
+	c, err := pgx.Connect(s.Context(), at.String())
+	if err != nil {
+		s.Fatal(err)
+	}
+	defer c.Close(context.Background()) //nolint:errcheck // it only read
+	for what, sql := range map[string]string{
+		"an inbox": `select count(*) between 200 and 400 from transaction_tag x join tag g on g.id = x.tag_id
+			where g.slug = 'needs-review' and x.present`,
+		"today":          `select max(date) >= current_date - 1 from transaction`,
+		"rules":          `select count(*) > 5 from rule`,
+		"counterparties": `select count(*) > 2 from counterparty`,
+		"members":        `select count(*) = 3 from login`,
+		"an agent's day": `select count(*) > 2 from change where actor_type = 'agent'`,
+		"reports":        `select count(*) > 1 from report`,
+		"an import":      `select count(*) = 1 from change where cause = 'import'`,
+		"account links":  `select count(*) > 0 from account_link`,
+	} {
+		var ok bool
+		if err := c.QueryRow(s.Context(), sql).Scan(&ok); err != nil || !ok {
+			s.Errorf("the demo has not %s: %v", what, err)
+		}
+	}
+}
+
+// TestDemoLeavesOthersAlone: a database of the demo's name that the demo did not make is neither
+// served nor dropped, and neither is one with another name.
+func TestDemoLeavesOthersAlone(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	name := "coffer_demo_" + strings.ToLower(id.Base62(12))
+	s.exec(`create database ` + name)
+	t.Cleanup(func() { _, _ = s.conn.Exec(context.Background(), `drop database if exists `+name+` with (force)`) })
+	for _, args := range [][]string{
+		{"--drop", "--database", name},
+		{"--database", name, "--listen", "127.0.0.1:0"},
+		{"--drop", "--database", "postgres"},
+		{"--drop", "--database", "coffer"},
+	} {
+		out, code := s.run(t.Context(), args...)
+		if code == 0 || len(s.databases(name)) != 1 {
+			t.Errorf("%v: %d %s", args, code, out)
+		}
+	}
+}

@@ -1,0 +1,81 @@
+package app_test
+
+import (
+	"fmt"
+	"testing"
+
+	"coffer/internal/id"
+	"coffer/internal/op"
+)
+
+// formNeeds adds what a call needs and no schema says.
+func formNeeds(name string, args map[string]any) {
+	switch name {
+	case "workflow.create": // a worklist writes
+		args["scope"] = "full_access"
+	case "view.create": // the caller is no member and has no views of its own
+		args["shared"] = true
+	}
+}
+
+// agent makes a workflow, a block of its prompt, or a run; or a target, a rate, a recurring
+// payment or one by hand.
+func (c *formCast) agent(t *testing.T, kind string, n int64,
+	made func(name string, args map[string]any) formEntity,
+) formEntity {
+	t.Helper()
+	exec := func(sql string, args ...any) {
+		t.Helper()
+		if _, err := c.book.DB.Exec(t.Context(), sql, args...); err != nil {
+			t.Fatal(err)
+		}
+	}
+	// A household has 200 workflows and blocks at most; the newest are in use.
+	switch kind {
+	case "manual":
+		return made("transaction.create", c.book.cash())
+	case "workflow":
+		exec(`delete from workflow where id in (select id from workflow order by id desc offset 150)`)
+		c.book.do(t, "model.set", map[string]any{
+			"provider": "openai_compatible", "base_url": "http://127.0.0.1:1",
+			"prices": []any{map[string]any{"model": "small", "input_usd": "0", "output_usd": "0"}},
+		})
+		return made("workflow.create", map[string]any{
+			"slug": fmt.Sprintf("w%d", n), "name": "A workflow", "prompt": "Say hello.", "scope": "full_access",
+			"provider": "openai_compatible", "model": "small",
+		})
+	case "target":
+		exec(`delete from target where id in (select id from target order by id desc offset 150)`)
+		return made("target.create", map[string]any{
+			"category": c.get(t, formRef{kind: "category"}).id.String(), "amount": 400,
+		})
+	case "rate":
+		e := formEntity{id: id.New()}
+		exec(`insert into rate (id, short_id, currency, quoted, day, rate)
+			values ($1, $2, 'CHF', 'EUR', date '1900-01-01' + $3::int, 1)`, e.id, e.id.Short(), n)
+		return e
+	case "recurring":
+		return made("recurring.create", map[string]any{
+			"transaction_id": c.get(t, formRef{kind: "transaction"}).id.String(), "cadence": "monthly",
+		})
+	case "prompt-block":
+		exec(`delete from prompt_block where id in (select id from prompt_block order by id desc offset 150)`)
+		return made("prompt-block.create", map[string]any{
+			"slug": fmt.Sprintf("b%d", n), "title": "A block", "body": "said",
+		})
+	}
+	e := formEntity{id: id.New()}
+	exec(`insert into workflow_run (id, short_id, workflow_slug, trigger, status, definition, definition_hash, asked_type,
+		asked_name, finished_at) values ($1, $2, 'w', 'manual', case when $3 then 'queued' else 'succeeded' end,
+		'{"name": "W"}', '', 'user', 'Ada', case when not $3 then now() end)`, e.id, e.id.Short(),
+		c.op != nil && c.op.Name == "workflow-run.cancel")
+	return e
+}
+
+// parting completes what parts a pair, which names no other transaction.
+func parting(o *op.Op, args map[string]any) map[string]any {
+	if _, ok := args["transaction_id"]; !ok && o.Name == "transaction.match" {
+		args["transaction_id"] = nil
+	}
+	return args
+}

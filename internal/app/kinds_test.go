@@ -1,0 +1,258 @@
+package app_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"testing"
+
+	"coffer/internal/app"
+	"coffer/internal/errs"
+	"coffer/internal/id"
+	"coffer/internal/journal"
+	"coffer/internal/op"
+	"coffer/internal/pg"
+	"coffer/internal/pg/pgtest"
+)
+
+// any returns the short id of one record that a query finds, or one that nobody has.
+func (s *said) any(sql string) string {
+	s.Helper()
+	ids, err := pg.Values[string](s.Context(), s.DB, sql)
+	if err != nil {
+		s.Fatalf("%s: %v", sql, err)
+	}
+	if len(ids) == 0 {
+		return "nothing0"
+	}
+	return ids[s.dice.IntN(len(ids))]
+}
+
+func (s *said) cents() float64 { return float64(1+s.dice.IntN(90_000)) / 100 }
+
+func (s *said) day() string {
+	return fmt.Sprintf("2026-%02d-%02d", 1+s.dice.IntN(6), 1+s.dice.IntN(28))
+}
+
+// kinds are the ways to change the books besides the transactions of banks, each with arguments that
+// fit now or are refused.
+func (s *said) kinds() map[string]func() map[string]any {
+	account := func() string { return s.any(`select short_id from account where deleted_at is null order by id`) }
+	byHand := func() string {
+		return s.any(`select short_id from account where deleted_at is null and provider = 'manual' order by id`)
+	}
+	target := func() string { return s.any(`select short_id from target where deleted_at is null order by id`) }
+	category := func() string {
+		return s.pick("home", "food_and_drink", "travel", "health", "made_a", "made_b", "made_c")
+	}
+	return map[string]func() map[string]any{
+		"target.create": func() map[string]any {
+			return map[string]any{
+				"category": category(), "amount": s.cents(), "rollover": s.dice.IntN(2) == 0,
+				"start_month": s.pick("2026-01", "2026-03"), "iso_currency_code": s.pick("EUR", "EUR", "USD"),
+			}
+		},
+		"target.update": func() map[string]any {
+			in := map[string]any{"id": target(), "amount": s.cents()}
+			if s.dice.IntN(2) == 0 {
+				in["end_month"] = s.pick("2026-04", "2026-12")
+			}
+			return in
+		},
+		"target.delete":   func() map[string]any { return map[string]any{"id": target()} },
+		"category.create": func() map[string]any { return map[string]any{"slug": category(), "name": "Made"} },
+		"category.merge":  func() map[string]any { return map[string]any{"id": s.pick("made_a", "made_b"), "into": category()} },
+		"balance.set": func() map[string]any {
+			return map[string]any{"id": account(), "day": s.day(), "current": s.cents(), "force": s.dice.IntN(3) == 0}
+		},
+		"balance.delete": func() map[string]any {
+			found := s.any(`select a.short_id || ' ' || b.day from account_balance b join account a on a.id = b.account_id
+				where b.source = 'manual' and a.deleted_at is null order by a.id, b.day`)
+			if found == "nothing0" {
+				found = account() + " 2026-01-01"
+			}
+			return map[string]any{"id": found[:8], "day": found[9:], "force": true}
+		},
+		"account.create": func() map[string]any {
+			return map[string]any{
+				"name": s.pick("Purse", "House", "Car"), "kind": s.pick("cash", "property", "loan"),
+				"balance": s.cents(), "balance_date": s.day(),
+			}
+		},
+		"account.update": func() map[string]any {
+			in := map[string]any{"id": account(), "force": s.dice.IntN(3) == 0}
+			switch s.dice.IntN(4) {
+			case 0:
+				in["hidden"] = s.dice.IntN(2) == 0
+			case 1:
+				in["display_name"] = s.pick("Ours", "Yours")
+			case 2:
+				in["closed_on"] = s.pick("2026-05-31", "2026-06-30")
+			default:
+				in["id"], in["name"] = byHand(), s.pick("Wallet", "Flat")
+			}
+			return in
+		},
+		"account.delete": func() map[string]any { return map[string]any{"id": byHand()} },
+		"account-link.update": func() map[string]any {
+			return map[string]any{
+				"id": s.any(`select short_id from account_link where deleted_at is null order by id`), "force": true,
+				"confidence": s.pick("confirmed", "rejected"),
+			}
+		},
+		"account-link.match": func() map[string]any {
+			found := s.any(`select l.short_id || m.short_id from link_match m join account_link l on l.id = m.account_link_id
+				where l.deleted_at is null order by m.id`)
+			return map[string]any{
+				"id": found[:8], "match_id": found[len(found)-8:], "force": true,
+				"confidence": s.pick("confirmed", "rejected"),
+			}
+		},
+		"transaction.split": func() map[string]any {
+			return map[string]any{
+				"transaction_id": s.any(`select short_id from transaction where origin = 'bank' and deleted_at is null
+					order by id`),
+				"parts": []any{
+					map[string]any{"amount": s.cents(), "category": category()}, map[string]any{"tags": []any{"part"}},
+				}, "force": true,
+			}
+		},
+		"transaction.join": func() map[string]any {
+			return map[string]any{
+				"transaction_id": s.any(`select short_id from transaction where is_split order by id`), "force": true,
+			}
+		},
+		"report.create": func() map[string]any {
+			return map[string]any{"title": fmt.Sprint("Report ", s.dice.IntN(1000)), "body": "x"}
+		},
+		"report.delete": func() map[string]any {
+			return map[string]any{"id": s.any(`select short_id from report where deleted_at is null order by id`)}
+		},
+	}
+}
+
+// since are the changes after a number, newest first.
+func (s *said) since(seq int64) []id.ID {
+	s.Helper()
+	list, err := pg.Values[id.ID](s.Context(), s.DB, `select id from change where seq > $1 order by seq desc`, seq)
+	if err != nil {
+		s.Fatal(err)
+	}
+	return list
+}
+
+// make makes so many changes of random kinds, as a person or an agent.
+func (s *said) make(changes int, seq int64, without ...string) {
+	s.Helper()
+	kinds := s.kinds()
+	for _, name := range without {
+		delete(kinds, name)
+	}
+	names := make([]string, 0, len(kinds))
+	for name := range kinds {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	for len(s.since(seq)) < changes {
+		name, actor := names[s.dice.IntN(len(names))], s.actors[s.dice.IntN(len(s.actors))]
+		_, err := s.Runner.Call(s.Context(), opNamed(s.T, s.Ops(), name), op.Call{
+			Actor: actor, Surface: op.REST, Args: kinds[name](),
+		})
+		switch {
+		case err == nil:
+			s.tally[name]++
+		case errs.Is(err, errs.Conflict), errs.Is(err, errs.NotFound), errs.Is(err, errs.InUse),
+			errs.Is(err, errs.ValidationError), errs.Is(err, errs.InvalidReference), errs.Is(err, errs.Forbidden),
+			errs.Is(err, errs.SlugConflict), errs.Is(err, errs.RateLimited):
+			s.tally[name+" refused"]++
+		default:
+			s.Fatalf("%s: %v", name, err)
+		}
+		if s.dice.IntN(10) == 0 {
+			s.sweep()
+		}
+	}
+}
+
+// revertOne reverts a change as a person, and reports whether nothing of it is left.
+func (s *said) revertOne(change id.ID) (whole bool) {
+	s.Helper()
+	ctx := op.WithActor(s.Context(), s.actors[0])
+	err := s.DB.InTx(ctx, func(tx pg.Tx) error {
+		r, err := s.Journal.Revert(ctx, tx, journal.RevertChange{ChangeID: change.String()})
+		whole = err == nil && len(r.Skipped) == 0
+		return err
+	})
+	if err != nil && !errs.Is(err, errs.Conflict) {
+		s.Fatal(err)
+	}
+	return whole
+}
+
+// 200 changes of every kind are reverted, newest first and in random order: the books and their
+// totals are as before. What a later change depends on waits for that one. The control leaves one
+// revert out.
+func TestEveryKindIsReverted(t *testing.T) {
+	t.Parallel()
+	changes := 200
+	if os.Getenv("COFFER_TEST_LONG") != "" {
+		changes = 1000
+	}
+	w := newWorldOn(t, pgtest.URL(t)+"&synchronous_commit=off", app.Config{})
+	w.fillLinks(t)
+	s := &said{world: w, T: t, tally: map[string]int{}}
+	for _, kind := range []string{op.User, op.User, op.Agent} {
+		s.actors = append(s.actors, op.Actor{Type: kind, ID: id.New(), Name: kind, Scope: op.Full})
+	}
+	for round, order := range []string{"newest first", "random"} {
+		s.dice = rand.New(rand.NewPCG(11, uint64(round)))
+		s.sweep()
+		s.sweep()
+		seq, err := pg.Value[int64](t.Context(), w.DB, `select coalesce(max(seq), 0) from change`)
+		if err != nil {
+			t.Fatal(err)
+		}
+		before := s.state()
+		var without []string
+		if order == "random" {
+			// Two changes can wait for each other: a target that a merge moved cannot move back to a
+			// category whose making was reverted before.
+			without = []string{"category.create", "category.merge"}
+		}
+		s.make(changes, seq, without...)
+		left := s.since(seq)
+		if order == "newest first" {
+			for i, c := range left {
+				if whole := s.revertOne(c); !whole {
+					t.Errorf("%s: change %d of %d was not reverted whole", order, i, len(left))
+				}
+				if s.tally["control"] == 0 && i == len(left)-2 {
+					if s.sweep(); s.state() == before {
+						t.Error("control: one change is left, and the hash is as before")
+					}
+					s.tally["control"]++
+				}
+			}
+		}
+		// What was said of a record whose making was reverted first went with it, so that nothing is
+		// left to revert: a balance of an account that is gone, a target of a category that is gone.
+		for was := 0; order == "random" && len(s.since(seq)) != was; s.tally["passes"]++ {
+			was = len(s.since(seq))
+			s.dice.Shuffle(len(left), func(i, j int) { left[i], left[j] = left[j], left[i] })
+			left = slices.DeleteFunc(left, s.revertOne)
+			s.tally["went with their record"] = len(left)
+		}
+		s.sweep()
+		s.sweep()
+		if after := s.state(); after != before {
+			t.Fatalf("%s: before\n%s\nafter\n%s", order, before, after)
+		}
+	}
+	t.Log(s.tally)
+	for name := range s.kinds() {
+		if s.tally[name] == 0 {
+			t.Errorf("no change of the kind %s was made", name)
+		}
+	}
+}

@@ -1,0 +1,155 @@
+package app
+
+import (
+	"crypto/tls"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strconv"
+
+	"coffer/internal/errs"
+	"coffer/internal/lan"
+	"coffer/internal/qr"
+	"github.com/spf13/cobra"
+)
+
+// A LAN is what serve --lan adds: HTTPS in the home network, with the household's own certificate
+// authority.
+type LAN struct {
+	Authority *lan.Authority
+	Hosts     []string // addresses and names that certificates are for
+}
+
+// authorityPath is where phones get the authority's certificate.
+const authorityPath = "/authority.crt"
+
+// handler serves the authority's certificate beside everything else. It is not a secret, and a
+// phone needs it before it can trust the rest.
+func (l *LAN) handler(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path != authorityPath || r.Method != http.MethodGet {
+			next.ServeHTTP(w, r)
+			return
+		}
+		w.Header().Set("Content-Type", "application/x-x509-ca-cert")
+		w.Header().Set("Content-Disposition", `attachment; filename="coffer.crt"`)
+		w.Header().Set("X-Content-Type-Options", "nosniff")
+		_, _ = w.Write(l.Authority.PEM())
+	})
+}
+
+// secure is how the server speaks TLS; nil if it does not.
+func (c Config) secure() (*tls.Config, error) {
+	switch {
+	case c.LAN != nil:
+		return c.LAN.Authority.Serve(c.LAN.Hosts...).Config(), nil
+	case c.TLSCert != "":
+		source, err := lan.Files(c.TLSCert, c.TLSKey)
+		if err != nil {
+			return nil, errs.Wrap(err, errs.ValidationError,
+				"the certificate in COFFER_TLS_CERT and COFFER_TLS_KEY cannot be used: %s", err.Error())
+		}
+		return source.Config(), nil
+	}
+	return nil, nil
+}
+
+// serveCommand serves, in the home network on request.
+func serveCommand(config Config) *cobra.Command {
+	var home bool
+	var address, name, directory string
+	var port int
+	serve := &cobra.Command{
+		Use: "serve", Short: "Migrate the database and serve", Args: cobra.NoArgs,
+		Long: `Migrates the database and serves until it is interrupted, on the address in COFFER_LISTEN.
+With --lan it serves HTTPS on this machine's address in the home network instead, with a certificate of the
+household's own, and prints the address as a QR code for a phone.`,
+		Example: "  COFFER_DATABASE_URL=postgres://coffer@127.0.0.1:5432/coffer coffer serve\n  coffer serve --lan",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if home {
+				if err := config.atHome(address, name, port, directory); err != nil {
+					return err
+				}
+			}
+			a, err := Build(cmd.Context(), config, config.logger())
+			if err != nil {
+				return err
+			}
+			return a.Serve(cmd.Context(), func(string) {
+				if home {
+					invite(cmd.OutOrStdout(), config)
+				}
+			})
+		},
+	}
+	serve.Flags().BoolVar(&home, "lan", false, "serve HTTPS in the home network, for phones")
+	serve.Flags().StringVar(&address, "lan-address", "", "with --lan: this machine's address in the home network "+
+		"(default: the one it reaches others from)")
+	serve.Flags().StringVar(&name, "lan-name", "", "with --lan: a name that leads to this machine, such as "+
+		"desk.local; passkeys need one")
+	serve.Flags().IntVar(&port, "lan-port", 8443, "with --lan: the port")
+	serve.Flags().StringVar(&directory, "lan-dir", "", "with --lan: where the certificate authority is kept "+
+		"(default: coffer in your configuration directory)")
+	return serve
+}
+
+// atHome makes the configuration one for the home network.
+func (c *Config) atHome(address, name string, port int, directory string) error {
+	if c.PublicURL != "" || c.TLSCert != "" {
+		return errs.New(errs.ValidationError, "--lan is for a server without COFFER_PUBLIC_URL and COFFER_TLS_CERT, "+
+			"which have an address and a certificate already")
+	}
+	at, err := lan.Address()
+	if address != "" {
+		if at, err = net.ParseIP(address), nil; !lan.IsPrivate(at) {
+			return errs.New(errs.ValidationError, "--lan-address must be a private address, such as 192.168.1.20")
+		}
+	}
+	if err != nil {
+		return errs.Wrap(err, errs.Unavailable, "%s; name it with --lan-address", err.Error())
+	}
+	if directory == "" {
+		base, err := os.UserConfigDir()
+		if err != nil {
+			return errs.Wrap(err, errs.ValidationError, "say with --lan-dir where the certificate authority is kept")
+		}
+		directory = filepath.Join(base, "coffer")
+	}
+	c.LAN = &LAN{Hosts: []string{at.String()}}
+	if c.LAN.Authority, err = lan.Open(directory); err != nil {
+		return errs.Wrap(err, errs.ValidationError, "the certificate authority in %s cannot be used: %s", directory,
+			err.Error())
+	}
+	host := at.String()
+	if name != "" {
+		host, c.LAN.Hosts = name, append(c.LAN.Hosts, name)
+	}
+	c.Listen = net.JoinHostPort(at.String(), strconv.Itoa(port))
+	c.PublicURL = "https://" + net.JoinHostPort(host, strconv.Itoa(port))
+	return c.check()
+}
+
+// invite prints how a phone gets in.
+func invite(out io.Writer, c Config) {
+	address := c.address()
+	fmt.Fprintf(out, "\nOn a phone in the same network, scan this or open %s\n\n", address)
+	if code, err := qr.Encode(address); err == nil {
+		fmt.Fprintln(out, code)
+	}
+	fmt.Fprintf(out, `The phone warns, because it does not know this household's certificate authority yet. Either
+continue past the warning, each time, or let the phone trust it, once:
+
+  1. Open %s%s on the phone and download the file.
+  2. iPhone: Settings, Profile Downloaded, Install; then General, About, Certificate Trust Settings, turn it on.
+     Android: Settings, Security, Encryption & credentials, Install a certificate, CA certificate.
+  3. Before you confirm, compare the SHA-256 fingerprint:
+
+     %s
+
+The authority vouches for private addresses and .local names only.
+
+`, address, authorityPath, c.LAN.Authority.Fingerprint())
+}

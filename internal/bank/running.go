@@ -1,0 +1,140 @@
+package bank
+
+import (
+	"slices"
+	"time"
+
+	"coffer/internal/money"
+)
+
+// A Closing is what an account held when a day was over: debts are negative.
+type Closing struct {
+	Day   time.Time
+	Asset money.Amount
+}
+
+// What a running balance must show before it is believed.
+const (
+	runningPairs   = 5 // rows one after another
+	runningPercent = 60
+)
+
+// A Running collects the balances that rows state after each of them. Neither banks nor files say
+// whether a card's balance is a debt, or which row comes first: the rows prove it, because the
+// balance moves by their amounts. The zero value is ready for use.
+type Running struct {
+	pairs int
+	// How many pairs fit, if the oldest row comes first (down) or the newest (up), and if the
+	// balance is money in the account (0) or a debt (1).
+	down, up [2]int
+	before   *runningRow
+	days     map[time.Time]*runningDay
+	latest   time.Time // the day of the row before
+}
+
+type runningRow struct{ amount, balance int64 }
+
+type runningDay struct {
+	first, last money.Amount
+	broken      bool    // its rows are not together, or one of them states no balance
+	misplaced   [2]bool // among its neighbours, if the oldest row comes first or the newest
+}
+
+// Add takes the next row. Rows come in the order of the bank or file; the balance is nil if the row
+// states none.
+func (r *Running) Add(day time.Time, amount money.Amount, balance *money.Amount) {
+	if r.days == nil {
+		r.days = map[time.Time]*runningDay{}
+	}
+	d, seen := r.days[day]
+	if !seen {
+		d = &runningDay{}
+		r.days[day] = d
+	}
+	if previous := r.days[r.latest]; previous != nil && !r.latest.Equal(day) {
+		d.broken = d.broken || seen
+		at := 0
+		if day.After(r.latest) {
+			at = 1
+		}
+		d.misplaced[at], previous.misplaced[at] = true, true
+	}
+	r.latest = day
+	if balance == nil {
+		d.broken, r.before = true, nil
+		return
+	}
+	if d.last = *balance; !seen {
+		d.first = *balance
+	}
+	now := runningRow{amount.Cents(), balance.Cents()}
+	if r.before != nil && now.amount != 0 && r.before.amount != 0 {
+		r.compare(*r.before, now)
+	}
+	r.before = &now
+}
+
+// compare looks how the balance moved between two rows. A positive amount is money out.
+func (r *Running) compare(before, now runningRow) {
+	r.pairs++
+	moved := now.balance - before.balance
+	switch moved {
+	case -now.amount:
+		r.down[0]++
+	case now.amount:
+		r.down[1]++
+	}
+	switch moved {
+	case before.amount:
+		r.up[0]++
+	case -before.amount:
+		r.up[1]++
+	}
+}
+
+// misplacedDays counts the days that do not stand between their neighbours.
+func (r *Running) misplacedDays(at int) (n int) {
+	for _, d := range r.days {
+		if d.misplaced[at] {
+			n++
+		}
+	}
+	return n
+}
+
+// Closings are the balances at the end of each day, oldest first, or none if the rows do not prove
+// what they mean. Days whose rows are not together, or not between their neighbours, are left out.
+func (r *Running) Closings() []Closing {
+	most := max(r.down[0], r.down[1], r.up[0], r.up[1])
+	if r.pairs < runningPairs || most*100 < r.pairs*runningPercent {
+		return nil
+	}
+	owed := max(r.down[1], r.up[1])
+	if owed == max(r.down[0], r.up[0]) {
+		return nil // they prove both, so neither
+	}
+	upward := max(r.up[0], r.up[1]) == most
+	if upward && max(r.down[0], r.down[1]) == most { // equal amounts fit both ways; the dates decide
+		upward = r.misplacedDays(0) > r.misplacedDays(1)
+	}
+	at := 0
+	if upward {
+		at = 1
+	}
+	var out []Closing
+	for day, d := range r.days {
+		if d.broken || d.misplaced[at] {
+			continue
+		}
+		c := Closing{day, d.last}
+		if upward {
+			c.Asset = d.first
+		}
+		if owed == most {
+			c.Asset = c.Asset.Neg()
+		}
+		out = append(out, c)
+	}
+	slices.SortFunc(out, func(a, b Closing) int { return a.Day.Compare(b.Day) })
+	return out
+}

@@ -1,0 +1,407 @@
+package ledger
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"coffer/internal/errs"
+	"coffer/internal/id"
+	"coffer/internal/journal"
+	"coffer/internal/money"
+	"coffer/internal/op"
+	"coffer/internal/pg"
+)
+
+const (
+	// maxParts is into how many parts a transaction is split at most.
+	maxParts = 20
+	// partOrigin is the origin of parts.
+	partOrigin = "part"
+	// rest stands for the amount of the remainder, which follows from the others'.
+	rest = "rest"
+	// splitText is how a transaction t is split, null where it is not: the parts' short ids with
+	// their amounts. The remainder's amount is not in it, because it is the bank's to change.
+	splitText = `case when t.is_split then (
+		select string_agg(p.short_id || ' ' || case when p.remainder then 'rest' else p.amount::text end, ', '
+			order by p.remainder, p.short_id collate "C") from transaction p where p.parent_id = t.id) end`
+)
+
+// SplitTransaction is the input of SplitTransaction.
+type SplitTransaction struct {
+	TransactionID string      `json:"transaction_id" minLength:"1" doc:"The transaction's UUID or short id"`
+	Parts         []SplitPart `json:"parts" minItems:"2" maxItems:"20" doc:"All parts: those that are left out go"`
+	Force         bool        `json:"force,omitempty" doc:"Also change what a person holds"`
+}
+
+// A SplitPart is a part as it is wanted.
+type SplitPart struct {
+	ID             *string         `json:"id,omitempty" minLength:"1" doc:"Keeps this part; without id a part is added"`
+	Amount         *money.Amount   `json:"amount,omitempty" doc:"Signed, not 0. One part may be without and takes the rest; else the last must fit"`
+	Category       op.Null[string] `json:"category,omitzero" minLength:"1" doc:"Slug, short id or UUID. An added part has the transaction's unless given"`
+	CounterpartyID op.Null[string] `json:"counterparty_id,omitzero" minLength:"1"`
+	Tags           []string        `json:"tags,omitempty" maxItems:"20" minLength:"1" maxLength:"64" doc:"Slugs to add"`
+	Comment        *string         `json:"comment,omitempty" minLength:"1" maxLength:"10000"`
+}
+
+// SplitTransaction divides a transaction into parts, or divides it anew.
+func (b *Books) SplitTransaction(ctx context.Context, tx pg.Tx, in SplitTransaction) (TransactionDetail, error) {
+	t, err := b.lockTransaction(ctx, tx, in.TransactionID)
+	if err != nil {
+		return t, err
+	}
+	if err := op.Match(ctx, t); err != nil {
+		return t, err
+	}
+	switch {
+	case t.Origin == partOrigin:
+		return t, errs.New(errs.Conflict,
+			"this is a part of a split, and a part cannot be split; change the parts of its transaction instead")
+	case t.DeletedAt != nil:
+		return t, errs.New(errs.Conflict, "this transaction is deleted; restore it first")
+	}
+	if err := in.settle(t); err != nil {
+		return t, err
+	}
+	fresh, err := b.draft(ctx, tx, t, &in)
+	if err != nil {
+		return t, err
+	}
+	outcomes, entries, err := b.Apply(ctx, tx, []Edit{{
+		Transaction: t.ID, Field: journal.FieldSplit,
+		Value: new(in.text()),
+	}}, in.Force)
+	if err != nil {
+		return t, err
+	}
+	if outcomes[0] == Held {
+		return t, errs.New(errs.Conflict, "a person split this transaction; give force: true to change it anyway")
+	}
+	inherited, err := b.inherit(ctx, tx, t, in.Parts, fresh)
+	if err != nil {
+		return t, err
+	}
+	results, made, err := b.perform(ctx, tx, in.operations(), in.Force)
+	if err != nil {
+		return t, err
+	}
+	for i, r := range results {
+		switch {
+		case r.Error != nil:
+			return t, errs.New(r.Error.Code, "parts[%d].%s", i,
+				strings.Replace(r.Error.Message, "tags_to_add", "tags", 1))
+		case len(r.Held) > 0:
+			return t, errs.New(errs.Conflict,
+				"parts[%d]: a person set %s, so it is held; give force: true to change it anyway", i, r.Held[0])
+		}
+	}
+	if err := b.recordSplit(ctx, tx, slices.Concat(entries, inherited, made)); err != nil {
+		return t, err
+	}
+	return b.Transaction(ctx, tx, TransactionRef{t.ID.String()})
+}
+
+// JoinTransaction makes a split transaction whole again: it has the category and counterparty that
+// it had before.
+func (b *Books) JoinTransaction(ctx context.Context, tx pg.Tx, in JoinTransaction) (op.Deleted, error) {
+	t, err := b.lockTransaction(ctx, tx, in.TransactionID)
+	if err != nil {
+		return op.Deleted{}, err
+	}
+	if err := op.Match(ctx, t); err != nil {
+		return op.Deleted{}, err
+	}
+	outcomes, entries, err := b.Apply(ctx, tx, []Edit{{Transaction: t.ID, Field: journal.FieldSplit}}, in.Force)
+	if err != nil {
+		return op.Deleted{}, err
+	}
+	if outcomes[0] == Held {
+		return op.Deleted{}, errs.New(errs.Conflict,
+			"a person split this transaction; give force: true to join it anyway")
+	}
+	return op.Deleted{Deleted: true, ID: t.ID}, b.recordSplit(ctx, tx, entries)
+}
+
+// JoinTransaction is the input of JoinTransaction.
+type JoinTransaction struct {
+	TransactionID string `json:"transaction_id" minLength:"1" doc:"The transaction's UUID or short id"`
+	Force         bool   `json:"force,omitempty" doc:"Also join what a person split"`
+}
+
+func (b *Books) recordSplit(ctx context.Context, tx pg.Tx, entries []journal.Entry) error {
+	if len(entries) == 0 {
+		return nil
+	}
+	note, err := summarise(ctx, tx, entries)
+	if err == nil {
+		_, err = journal.Record(ctx, tx, note, entries)
+	}
+	return err
+}
+
+// settle puts the remainder last, without an amount, and says what is wrong with the amounts.
+func (in *SplitTransaction) settle(t TransactionDetail) error {
+	known := map[string]string{}
+	for _, p := range t.Parts {
+		known[p.ID.String()], known[p.ShortID] = p.ShortID, p.ShortID
+	}
+	at := len(in.Parts) - 1
+	left, used := t.Amount.Cents(), map[string]bool{}
+	for i, p := range in.Parts {
+		field := fmt.Sprintf("parts[%d].", i)
+		if p.ID != nil {
+			short, ok := known[strings.ToLower(*p.ID)]
+			if !ok {
+				short, ok = known[*p.ID]
+			}
+			if !ok || used[short] {
+				return errs.Field(field+"id", "reference",
+					"must be a part of this transaction, named once; leave id out to add a part")
+			}
+			used[short], in.Parts[i].ID = true, &short
+		}
+		switch {
+		case p.Amount == nil && (at < len(in.Parts)-1 || slices.ContainsFunc(in.Parts[i+1:], without)):
+			return errs.Field(field+"amount", "required", "must be given: only one part can take the rest")
+		case p.Amount == nil:
+			at = i
+		case p.Amount.IsZero():
+			return errs.Field(field+"amount", "range", "must not be 0")
+		default:
+			left -= p.Amount.Cents()
+		}
+	}
+	last := in.Parts[at]
+	remainder, err := money.FromCents(left)
+	if err != nil {
+		return errs.Field("parts", "sum", "must have smaller amounts: the rest would be larger than an amount can be")
+	}
+	switch {
+	case last.Amount == nil && left == 0:
+		return errs.Field("parts", "sum",
+			"must leave something for the part without amount: the others are %s already, which is all of it", t.Amount)
+	case last.Amount != nil && left != 0:
+		return errs.Field("parts", "sum", "must add up to %s; the difference is %s", t.Amount, remainder)
+	}
+	last.Amount = nil
+	in.Parts = append(slices.Delete(in.Parts, at, at+1), last)
+	return nil
+}
+
+func without(p SplitPart) bool { return p.Amount == nil }
+
+// text is the split as splitText has it.
+func (in *SplitTransaction) text() string {
+	parts := slices.Clone(in.Parts[:len(in.Parts)-1])
+	slices.SortFunc(parts, func(a, b SplitPart) int { return strings.Compare(*a.ID, *b.ID) })
+	var words []string
+	for _, p := range parts {
+		words = append(words, *p.ID+" "+p.Amount.String())
+	}
+	return strings.Join(append(words, *in.Parts[len(in.Parts)-1].ID+" "+rest), ", ")
+}
+
+// operations are what the parts get beside their amounts.
+func (in *SplitTransaction) operations() []Operation {
+	out := make([]Operation, len(in.Parts))
+	for i, p := range in.Parts {
+		out[i] = Operation{
+			TransactionID: *p.ID, Category: p.Category, CounterpartyID: p.CounterpartyID, TagsToAdd: p.Tags,
+			Comment: p.Comment,
+		}
+	}
+	return out
+}
+
+// draft writes parts that are new, as tombstones, and gives them their ids. They become parts when
+// the split is stored.
+func (b *Books) draft(ctx context.Context, tx pg.Tx, t TransactionDetail, in *SplitTransaction) ([]id.ID, error) {
+	var fresh []id.ID
+	err := pg.Redraw(ctx, tx, "transaction_short_id", func(tx pg.Tx) error {
+		fresh = fresh[:0]
+		var shorts []string
+		for _, p := range in.Parts {
+			if p.ID == nil {
+				u := b.draw()
+				fresh, shorts = append(fresh, u), append(shorts, u.Short())
+			}
+		}
+		_, err := pg.Exec(ctx, tx, `
+			insert into transaction (id, short_id, account_id, provider_id, date, amount, currency, descriptor_id, origin,
+				deleted_at)
+			select v.id, v.short_id, t.account_id, 'part:' || v.id, t.date, 0, t.currency, t.descriptor_id, 'part', now()
+			from transaction t, unnest($2::uuid[], $3::text[]) v (id, short_id) where t.id = $1`, t.ID, fresh, shorts)
+		return err
+	})
+	n := 0
+	for i := range in.Parts {
+		if in.Parts[i].ID == nil && err == nil {
+			in.Parts[i].ID = new(fresh[n].Short())
+			n++
+		}
+	}
+	return fresh, err
+}
+
+// inherit gives new parts what the transaction has and they are not given: category, counterparty
+// and tags. A review is over when a person divides.
+func (b *Books) inherit(ctx context.Context, tx pg.Tx, t TransactionDetail, parts []SplitPart, fresh []id.ID) (
+	[]journal.Entry, error,
+) {
+	tags, err := pg.All[tagState](ctx, tx, `select tt.transaction_id, tt.tag_id, tt.present, tt.source
+		from transaction_tag tt join tag g on g.id = tt.tag_id and g.deleted_at is null
+		where tt.transaction_id = $1 and tt.present and (g.slug <> $2 or $3)`, t.ID, NeedsReview,
+		op.ActorOf(ctx).Type != op.User)
+	if err != nil {
+		return nil, err
+	}
+	now, err := lock(ctx, tx, []id.ID{t.ID}, nil)
+	if err != nil {
+		return nil, err
+	}
+	whole := now.rows[t.ID]
+	var edits []Edit
+	for _, u := range fresh {
+		given := parts[slices.IndexFunc(parts, func(p SplitPart) bool { return *p.ID == u.Short() })]
+		if whole.Category != nil && !given.Category.Set {
+			edits = append(edits, Edit{
+				Transaction: u, Field: journal.FieldCategory, Value: whole.Category, Source: whole.CategorySource,
+			})
+		}
+		if whole.Counterparty != nil && !given.CounterpartyID.Set {
+			edits = append(edits, Edit{
+				Transaction: u, Field: journal.FieldCounterparty, Value: whole.Counterparty,
+				Source: whole.CounterpartySource,
+			})
+		}
+		for _, g := range tags {
+			edits = append(edits, Edit{
+				Transaction: u, Field: journal.FieldTag, Tag: &g.Tag, Value: new(Present), Source: &g.Source,
+			})
+		}
+	}
+	_, entries, err := b.Apply(ctx, tx, edits, false)
+	return entries, err
+}
+
+// storeSplits makes the parts of transactions what their state says. What a part follows its
+// transaction in, and the remainder's amount, the trigger transaction_parts writes.
+func storeSplits(ctx context.Context, tx pg.Tx, now *current, ids []id.ID) error {
+	if len(ids) == 0 {
+		return nil
+	}
+	// Not nil, which SQL would take for unknown.
+	parents, whole, shorts, amounts := []id.ID{}, []id.ID{}, []string{}, []string{}
+	sources := make([]*string, 0, len(ids))
+	slices.SortFunc(ids, id.ID.Compare)
+	for _, u := range slices.Compact(ids) {
+		whole, sources = append(whole, u), append(sources, now.rows[u].SplitSource)
+		for short, amount := range partsOf(now.rows[u].Split) {
+			parents, shorts, amounts = append(parents, u), append(shorts, short), append(amounts, amount)
+		}
+	}
+	if _, err := pg.Exec(ctx, tx, `
+		update transaction set parent_id = null, remainder = false, deleted_at = clock_timestamp(),
+			deleted_source = 'user', updated_at = clock_timestamp()
+		where parent_id = any($1) and short_id <> all($2)`, whole, shorts); err != nil {
+		return err
+	}
+	if _, err := pg.Exec(ctx, tx, `
+		update transaction p set parent_id = v.parent, remainder = v.amount = 'rest',
+			amount = case when v.amount = 'rest' then 0 else v.amount::numeric end, updated_at = clock_timestamp()
+		from unnest($1::uuid[], $2::text[], $3::text[]) v (parent, short_id, amount)
+		where p.short_id = v.short_id and p.origin = 'part'`, parents, shorts, amounts); err != nil {
+		return err
+	}
+	_, err := pg.Exec(ctx, tx, `
+		update transaction t set is_split = t.id = any($3), split_source = v.source, updated_at = clock_timestamp()
+		from unnest($1::uuid[], $2::text[]) v (id, source) where t.id = v.id`, whole, sources, parents)
+	return err
+}
+
+// partsOf are the parts that a value of splitText names: amounts by short id.
+func partsOf(split *string) map[string]string {
+	out := map[string]string{}
+	if split == nil {
+		return out
+	}
+	for part := range strings.SplitSeq(*split, ", ") {
+		short, amount, _ := strings.Cut(part, " ")
+		out[short] = amount
+	}
+	return out
+}
+
+// partsThere tells of entries that lead to a split whether all its parts are stored: parts go for
+// good when their transaction is erased.
+func partsThere(ctx context.Context, q pg.Querier, entries []journal.Entry) (func(journal.Entry) bool, error) {
+	var shorts []string
+	for _, e := range entries {
+		if e.Field == journal.FieldSplit {
+			shorts = slices.AppendSeq(shorts, maps.Keys(partsOf(e.After)))
+		}
+	}
+	there := map[string]bool{}
+	if len(shorts) > 0 {
+		stored, err := pg.Values[string](ctx, q, `select short_id from transaction
+			where short_id = any($1) and origin = 'part'`, shorts)
+		if err != nil {
+			return nil, err
+		}
+		for _, short := range stored {
+			there[short] = true
+		}
+	}
+	return func(e journal.Entry) bool {
+		for short := range partsOf(e.After) {
+			if !there[short] {
+				return false
+			}
+		}
+		return true
+	}, nil
+}
+
+// reviewParts asks for a look at the parts of transactions that grew by so much, where that left
+// nothing for the remainder or turned its sign.
+func (b *Books) reviewParts(ctx context.Context, tx pg.Tx, grown map[id.ID]string) ([]journal.Entry, error) {
+	if len(grown) == 0 {
+		return nil, nil
+	}
+	var parents []id.ID
+	var by []string
+	for u, amount := range grown {
+		parents, by = append(parents, u), append(by, amount)
+	}
+	doubtful, err := pg.Values[string](ctx, tx, `
+		select p.short_id from unnest($1::uuid[], $2::text[]) v (id, grown)
+			join transaction r on r.parent_id = v.id and r.remainder join transaction p on p.parent_id = v.id
+		where sign(r.amount) <> sign(r.amount - v.grown::numeric) order by p.id`, parents, by)
+	if err != nil || len(doubtful) == 0 {
+		return nil, err
+	}
+	operations := make([]Operation, len(doubtful))
+	for i, short := range doubtful {
+		operations[i] = Operation{TransactionID: short, TagsToAdd: []string{NeedsReview}}
+	}
+	_, entries, err := b.perform(op.Acting(ctx, op.Actor{Type: op.System, Name: "coffer"}), tx, operations, false)
+	return entries, err
+}
+
+// splitAmong returns those of the transactions that are split.
+func splitAmong(ctx context.Context, q pg.Querier, ids []id.ID) (map[id.ID]bool, error) {
+	found, err := pg.Values[id.ID](ctx, q, `select id from transaction where id = any($1) and is_split`, ids)
+	out := make(map[id.ID]bool, len(found))
+	for _, u := range found {
+		out[u] = true
+	}
+	return out, err
+}
+
+// isSplit refuses to give a split transaction what only its parts have.
+func isSplit() error {
+	return errs.New(errs.Conflict,
+		"this transaction is split, and its parts count in its place; change those, which {transaction.get} lists")
+}

@@ -1,0 +1,211 @@
+// Package measure says how well somebody files transactions, held against what people decided: the
+// figures of an eval. It reads and writes nothing.
+package measure
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"coffer/internal/id"
+	"coffer/internal/money"
+	"coffer/internal/op"
+	"coffer/internal/pg"
+)
+
+// A Percent is a share in tenths of a hundredth: 975 is 97.5 %. It is a whole number, so that two
+// servers print the same figures.
+type Percent int64
+
+// Schema is a number with one decimal.
+func (Percent) Schema() *op.Schema {
+	return &op.Schema{Type: "number", Format: "decimal", Description: "Of a hundred, one decimal"}
+}
+
+// MarshalJSON prints a JSON number with one decimal.
+func (p Percent) MarshalJSON() ([]byte, error) { return fmt.Appendf(nil, "%d.%d", p/10, p%10), nil }
+
+// UnmarshalJSON reads a JSON number with at most one decimal.
+func (p *Percent) UnmarshalJSON(data []byte) error {
+	whole, tenth, _ := strings.Cut(string(data), ".")
+	n, err := strconv.ParseInt(whole+(tenth + "0")[:1], 10, 64)
+	if err != nil || len(tenth) > 1 {
+		return errors.New("a percentage must be a number with at most one decimal")
+	}
+	*p = Percent(n)
+	return nil
+}
+
+// An Evaluation is how well a workflow decides, measured on what people of the household decided
+// themselves.
+type Evaluation struct {
+	Sample     int                   `json:"sample" doc:"Number of people's decisions that were to be used"`
+	Windows    int                   `json:"windows" doc:"Number of moments as of which the model saw the books"`
+	Labels     EvaluationLabels      `json:"labels"`
+	N          int                   `json:"n" doc:"Transactions that the model was asked about; all figures are about them"`
+	Verdict    string                `json:"verdict" enum:"too_few,better,level,worse" doc:"Whether it files more rightly than the best baseline, beyond chance; too_few: there are not enough decisions to say"`
+	Message    string                `json:"message" doc:"The verdict in a sentence"`
+	Score      EvaluationScore       `json:"score" doc:"What the model reached"`
+	Baselines  []EvaluationBaseline  `json:"baselines" doc:"What is reached on the same transactions without a model"`
+	Money      []EvaluationMoney     `json:"money" doc:"What was filed wrongly by its amount, by currency"`
+	Categories []EvaluationCategory  `json:"categories" doc:"By the category that people gave, largest first"`
+	Confusions []EvaluationConfusion `json:"confusions" doc:"The most frequent mistakes, at most ten"`
+	Per100     EvaluationUse         `json:"per_100" doc:"What a hundred transactions took"`
+	Previous   *EvaluationPrevious   `json:"previous" doc:"Compared with the workflow's last eval; null if there is none"`
+	Items      []EvaluationItem      `json:"items,omitempty" doc:"Every transaction; only in the answer about one run"`
+}
+
+// EvaluationLabels says which decisions count as right.
+type EvaluationLabels struct {
+	Held         int `json:"held" doc:"Categories that a person gave"`
+	Confirmed    int `json:"confirmed" doc:"Reviews that a person closed and left the category, which no agent had given"`
+	Unanswerable int `json:"unanswerable" doc:"Left out: the right category could not be chosen at that moment"`
+}
+
+// An EvaluationScore is how well somebody decides.
+type EvaluationScore struct {
+	Answered    int              `json:"answered" doc:"Transactions that it was sure about"`
+	Right       int              `json:"right"`
+	Wrong       int              `json:"wrong"`
+	Coverage    Percent          `json:"coverage" doc:"Share of all that it was sure about"`
+	Accuracy    *EvaluationShare `json:"accuracy" doc:"Share of right ones among those that it was sure about; null if there are none"`
+	Primary     *EvaluationShare `json:"primary" doc:"The same, if any subcategory of the right primary category counts"`
+	WrongPer100 Percent          `json:"wrong_per_100" doc:"Wrong ones among a hundred"`
+	HarmPer100  Percent          `json:"harm_per_100" doc:"Of a hundred, those that were right before and would be wrong"`
+}
+
+// An EvaluationShare is a share with its 95 % interval after Wilson.
+type EvaluationShare struct {
+	Percent Percent `json:"percent"`
+	Low     Percent `json:"low"`
+	High    Percent `json:"high"`
+}
+
+// The baselines.
+const (
+	ByProvider  = "provider"
+	ByRules     = "rules"
+	ByPrecedent = "precedent"
+)
+
+// An EvaluationBaseline is a Score that is reached without a model.
+type EvaluationBaseline struct {
+	Name string `json:"name" enum:"provider,rules,precedent" doc:"provider: the bank's category; rules: those of that moment; precedent: what people decided most often for the same payee"`
+	EvaluationScore
+}
+
+// EvaluationMoney weighs mistakes by their amounts.
+type EvaluationMoney struct {
+	Currency money.Currency `json:"currency"`
+	Answered money.Total    `json:"answered" doc:"Sum of the amounts that it was sure about, without their signs"`
+	Wrong    money.Total    `json:"wrong" doc:"Of it, what it filed wrongly"`
+	Percent  *Percent       `json:"percent" doc:"null if the sum is zero"`
+}
+
+// An EvaluationCategory is the Score of one category.
+type EvaluationCategory struct {
+	Slug     string `json:"slug"`
+	N        int    `json:"n" doc:"Transactions that people gave this category"`
+	Answered int    `json:"answered"`
+	Right    int    `json:"right"`
+	Wrong    int    `json:"wrong"`
+}
+
+// An EvaluationConfusion is a mistake that was made several times.
+type EvaluationConfusion struct {
+	Right string `json:"right" doc:"The category that people gave"`
+	Wrong string `json:"wrong" doc:"The category that the model gave"`
+	Times int    `json:"times"`
+}
+
+// EvaluationUse is what a hundred transactions took.
+type EvaluationUse struct {
+	CostUSD      *money.Micros `json:"cost_usd" doc:"null if the price is not known"`
+	InputTokens  int64         `json:"input_tokens"`
+	OutputTokens int64         `json:"output_tokens"`
+	Seconds      int64         `json:"seconds"`
+}
+
+// An EvaluationPrevious is the eval before, on the transactions that both were asked about.
+type EvaluationPrevious struct {
+	RunID  id.ID  `json:"run_id"`
+	Model  string `json:"model" doc:"The model that was asked then"`
+	N      int    `json:"n" doc:"Transactions that both were asked about"`
+	Gained int    `json:"gained" doc:"Right now and not then"`
+	Lost   int    `json:"lost" doc:"Right then and not now"`
+}
+
+// An EvaluationItem is a transaction that the model was asked about.
+type EvaluationItem struct {
+	TransactionID id.ID          `json:"transaction_id"`
+	Window        int            `json:"window" doc:"From 1, oldest first"`
+	Kind          string         `json:"kind" enum:"held,confirmed"`
+	Amount        money.Amount   `json:"amount"`
+	Currency      money.Currency `json:"currency"`
+	Label         string         `json:"label" doc:"Slug of the right category"`
+	Answer        *string        `json:"answer" doc:"Slug that the model was sure about; null: it left it to a person"`
+	Before        *string        `json:"before" doc:"Slug of the category at that moment"`
+	Provider      *string        `json:"provider" doc:"What the bank's category comes to"`
+	Rules         *string        `json:"rules" doc:"What the rules of that moment come to"`
+	Precedent     *string        `json:"precedent" doc:"What people decided most often for the same payee"`
+}
+
+// The verdicts of an eval.
+const (
+	TooFew = "too_few"
+	Better = "better"
+	Level  = "level"
+	Worse  = "worse"
+)
+
+// A Label is a decision of a person that a model is held against.
+type Label struct {
+	TransactionID id.ID   `json:"transaction_id" db:"transaction_id"`
+	CategoryID    id.ID   `json:"category_id" db:"category_id"`
+	Kind          string  `json:"kind" db:"kind"`
+	At            pg.Time `json:"at" db:"at"` // when a person first gave the value
+}
+
+// A Window is labels that are asked about in the books as of one moment.
+type Window struct {
+	AsOf   pg.Time `json:"as_of"`
+	Labels []Label `json:"labels"`
+}
+
+// Measured is what the figures of an eval are made of.
+type Measured struct {
+	Asking                             Asking
+	Windows                            int
+	Labels                             EvaluationLabels
+	Items                              []EvaluationItem
+	Primaries                          map[string]string // of categories, by slug
+	Cost                               *money.Micros
+	InputTokens, OutputTokens, Seconds int64
+	Last                               *Evaluation // the eval before; nil if there is none
+	LastRun                            id.ID
+	LastModel                          string
+}
+
+// The kinds of labels.
+const (
+	LabelHeld      = "held"
+	LabelConfirmed = "confirmed"
+)
+
+// Guess is what a baseline makes of the item; nil for nothing.
+func (i EvaluationItem) Guess(baseline string) *string {
+	switch baseline {
+	case ByProvider:
+		return i.Provider
+	case ByRules:
+		return i.Rules
+	}
+	return i.Precedent
+}
+
+// An Asking is what an eval was asked for. It is frozen with the run's definition.
+type Asking struct {
+	Sample  int `json:"sample"`
+	Windows int `json:"windows"`
+}

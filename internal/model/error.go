@@ -1,0 +1,132 @@
+package model
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"coffer/internal/errs"
+	"coffer/internal/text"
+)
+
+// A Class says what to do about a failure.
+type Class uint8
+
+const (
+	// Later is a failure that passes: of the network, or of a server that is busy.
+	Later Class = iota
+	// Denied will not pass until a person acts: the key, the model or the money is refused.
+	Denied
+	// Ours is a request that the server does not accept: a mistake in coffer, or a prompt that is
+	// too long.
+	Ours
+	// Broken is an answer that began and did not end well: cut off, too large, too slow or
+	// unreadable.
+	Broken
+)
+
+var classes = [...]string{Later: "later", Denied: "denied", Ours: "ours", Broken: "broken"}
+
+func (c Class) String() string { return classes[c] }
+
+// The codes of failures, which are stable.
+const (
+	CodeNetwork   = "NETWORK"   // no connection, or one that broke
+	CodeTimeout   = "TIMEOUT"   // no first byte, or no next one, in time
+	CodeTooLarge  = "TOO_LARGE" // an answer larger than any can be
+	CodeMalformed = "MALFORMED" // an answer that does not follow the protocol
+	CodeBusy      = "BUSY"      // a limit of requests, or an overload
+	CodeServer    = "SERVER"    // the server failed
+	CodeKey       = "KEY"       // the key is missing or wrong, or lacks permission
+	CodeModel     = "MODEL"     // the model does not exist there
+	CodeTools     = "TOOLS"     // the model cannot call tools
+	CodeSpend     = "SPEND"     // a limit of money at the server, or no credit
+	CodeContext   = "CONTEXT"   // the prompt is longer than the model's context
+	CodeAddress   = "ADDRESS"   // the address leads somewhere else, or is not allowed
+	CodeRequest   = "REQUEST"   // the request is not accepted
+)
+
+// An Error is a classified failure. Its message has neither the server's words nor a secret;
+// errs.Public turns it into PROVIDER_ERROR or PROVIDER_TIMEOUT, with Advice as the message.
+type Error struct {
+	Provider   string
+	Class      Class
+	Code       string
+	Advice     string         // what a person can do, in our words
+	Said       text.Untrusted // what the server said, without the key; "" if nothing
+	RetryAfter time.Duration  // of Later: how long to wait at least; 0 leaves it to the caller
+	// Billed says that the server may have done work and charges for it: the answer began, or
+	// nobody knows whether it did. A status that is an error is not billed.
+	Billed    bool
+	Status    int // of the answer; 0 if none came
+	RequestID string
+	Cause     error // of the network; nil if the server answered
+}
+
+func (e *Error) Error() string {
+	s := fmt.Sprintf("%s: %s (%s)", e.Provider, e.Code, e.Class)
+	if e.Status != 0 {
+		s += fmt.Sprintf(" status %d", e.Status)
+	}
+	if e.RequestID != "" {
+		s += " request " + e.RequestID
+	}
+	if e.Cause != nil {
+		s += ": " + e.Cause.Error()
+	}
+	return s
+}
+
+// Unwrap returns the public error and the cause.
+func (e *Error) Unwrap() []error {
+	code := errs.ProviderError
+	switch e.Code {
+	case CodeTimeout:
+		code = errs.ProviderTimeout
+	case CodeBusy:
+		code = errs.RateLimited
+	}
+	public := errs.New(code, "%s", e.Advice)
+	if e.RetryAfter > 0 {
+		public = public.Later(e.RetryAfter)
+	}
+	out := []error{public}
+	if e.Cause != nil {
+		out = append(out, e.Cause)
+	}
+	return out
+}
+
+// advice is what to do about each code.
+var advice = map[string]string{
+	CodeNetwork: "the model server cannot be reached; check that it is running, and its address in the settings of " +
+		"models",
+	CodeTimeout:   "the model server took too long to respond; try again, or use a smaller model",
+	CodeTooLarge:  "the model server sent an answer that is far too large; check what runs at its address",
+	CodeMalformed: "the model server sent an answer that cannot be read; check that its address and kind are right",
+	CodeBusy:      "the model server is busy or limits requests; try again later",
+	CodeServer:    "the model server failed; its own log says why; try again later",
+	CodeKey:       "the model server does not accept the key; set the right one in the settings of models",
+	CodeModel:     "the model server does not have this model; check the model's name, or install it there",
+	CodeTools:     "this model cannot call tools; choose one that can",
+	CodeSpend: "a spending limit or the credit at the model server is used up; raise it there, or wait until it is " +
+		"renewed",
+	CodeContext: "the prompt is longer than the model's context; give the server a larger context, or choose " +
+		"another model",
+	CodeAddress: "the address of the model server redirects or is not allowed: http is only for addresses in your " +
+		"own network; set the final https address in the settings of models",
+	CodeRequest: "the model server does not accept the request; check that the model's name fits the server",
+}
+
+// Fail returns an error with the advice of its code.
+func Fail(provider string, class Class, code string) *Error {
+	return &Error{Provider: provider, Class: class, Code: code, Advice: advice[code], Billed: class == Broken}
+}
+
+// quote makes a server's words fit to be shown: one line, bounded, without the key.
+func quote(said, key string) text.Untrusted {
+	if key != "" {
+		said = strings.ReplaceAll(said, key, "[key]")
+	}
+	return text.Line(said, 300)
+}

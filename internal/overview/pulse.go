@@ -1,0 +1,88 @@
+package overview
+
+import (
+	"context"
+
+	"coffer/internal/id"
+	"coffer/internal/op"
+	"coffer/internal/pg"
+	"coffer/internal/report"
+)
+
+// manyReviews is where the pulse stops counting the review queue: a client asks every few seconds,
+// and nobody can tell larger queues apart at a glance.
+const manyReviews = 10_000
+
+// A Pulse is what changes from minute to minute, small enough to ask for often.
+type Pulse struct {
+	LastChangeID  *id.ID   `json:"last_change_id" doc:"The newest change; null if there is none"`
+	LastChangeAt  *pg.Time `json:"last_change_at"`
+	ReviewCount   int64    `json:"review_count" doc:"Transactions tagged needs-review; 10,000 means that many or more"`
+	UnreadReports int64    `json:"unread_reports"`
+	PlansWaiting  int64    `json:"plans_waiting" doc:"Plans of workflows that wait for a decision"`
+	RunningJobs   int64    `json:"running_jobs" doc:"Jobs that are queued or running"`
+	Attention     int64    `json:"connections_attention" doc:"Connections that fail, are overdue or need a person; GET /sync/health lists them"`
+}
+
+// Pulse returns the pulse. Every count reads an index, so it costs the same in large books.
+func (o *Overviews) Pulse(ctx context.Context, q pg.Querier, _ op.None) (Pulse, error) {
+	type row struct {
+		ChangeID *id.ID   `db:"change_id"`
+		ChangeAt *pg.Time `db:"change_at"`
+		Jobs     int64    `db:"jobs"`
+		Needy    int64    `db:"needy"`
+		Plans    int64    `db:"plans"`
+	}
+	r, err := pg.One[row](ctx, q, `
+		select c.id as change_id, c.created_at as change_at,
+			(select count(*) from job where state in ('queued', 'running')) as jobs,
+			(select count(*) from connection c cross join setting s
+				where `+health+` not in ('ok', 'off')) as needy, (`+plans+`) as plans
+		from (values (1)) one left join lateral (select id, created_at from change order by seq desc limit 1) c on true`)
+	if err != nil {
+		return Pulse{}, err
+	}
+	out := Pulse{
+		LastChangeID: r.ChangeID, LastChangeAt: r.ChangeAt, RunningJobs: r.Jobs, Attention: r.Needy,
+		PlansWaiting: r.Plans,
+	}
+	if out.ReviewCount, err = reviews(ctx, q, manyReviews); err != nil {
+		return Pulse{}, err
+	}
+	out.UnreadReports, err = report.Unread(ctx, q)
+	return out, err
+}
+
+// plans counts the plans that wait for a person; an index holds them alone.
+const plans = `select count(*) from workflow_run where plan_state = 'waiting'`
+
+// reviews counts the transactions that wait for review, up to most; 0 counts all of them.
+//
+// The tag comes first and by its id: what the plan of the count needs to know is how frequent that
+// very tag is. All are counted in the tag's index and the few deleted and split ones taken off, so
+// that nobody reads a million transactions. The order is that of the index, whatever the statistics
+// say.
+func reviews(ctx context.Context, q pg.Querier, most int64) (int64, error) {
+	waiting, err := pg.Value[id.ID](ctx, q, `select id from tag where slug = 'needs-review' and deleted_at is null`)
+	if err != nil {
+		return 0, err
+	}
+	gone, err := pg.Value[int64](ctx, q, `select count(*) from transaction t join transaction_tag tt
+		on tt.transaction_id = t.id and tt.tag_id = $1 and tt.present where t.deleted_at is not null`, waiting)
+	if err != nil {
+		return 0, err
+	}
+	split, err := pg.Value[int64](ctx, q, `select count(*) from transaction t join transaction_tag tt
+		on tt.transaction_id = t.id and tt.tag_id = $1 and tt.present where t.is_split and t.deleted_at is null`, waiting)
+	if err != nil {
+		return 0, err
+	}
+	gone += split
+	var limit *int64
+	if most > 0 {
+		limit = new(most + gone)
+	}
+	n, err := pg.Value[int64](ctx, q, `select count(*) from (select from transaction_tag
+		where present and tag_id = $1 order by transaction_id limit $2) counted`, waiting, limit)
+	return n - gone, err
+}

@@ -1,0 +1,279 @@
+package pattern
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"coffer/internal/due"
+	"coffer/internal/id"
+	"coffer/internal/job"
+	"coffer/internal/journal"
+	"coffer/internal/ledger"
+	"coffer/internal/pg"
+	"github.com/jackc/pgx/v5"
+)
+
+// AfterSync looks for recurring payments in what a sync or an import brought, as its last step.
+func (p *Patterns) AfterSync(ctx context.Context, run *job.Run, _ bool) error {
+	return run.Batch(ctx, func(ctx context.Context, tx pg.Tx) (job.Step, error) {
+		return job.Step{}, p.Sweep(ctx, tx)
+	})
+}
+
+// Chores returns the timed work of patterns: what changed outside of syncs, such as a link or a
+// revert, is looked at a minute later.
+func (p *Patterns) Chores() []due.Chore {
+	return []due.Chore{{
+		Name: "pattern", Fault: "recurring payments not updated",
+		Next: func(ctx context.Context, q pg.Querier) (time.Duration, error) {
+			ms, err := pg.Value[*int64](ctx, q, `
+				select ceil(extract(epoch from noted_at + interval '1 minute' - clock_timestamp()) * 1000)::bigint
+				from form_due order by id limit 1`)
+			return due.In(ms), err
+		},
+		Do: func(ctx context.Context) error {
+			return p.db.InTx(ctx, func(tx pg.Tx) error { return p.Sweep(ctx, tx) })
+		},
+	}}
+}
+
+// sweepLock is held by the one sweep that runs, on whatever server.
+const sweepLock = 0x72656375
+
+// Sweep looks for recurring payments among the transactions that were written, changed, deleted or
+// restored since the last sweep, and stores what differs. If there are none, it reads nothing.
+func (p *Patterns) Sweep(ctx context.Context, tx pg.Tx) error {
+	if _, err := pg.Exec(ctx, tx, `select pg_advisory_xact_lock($1)`, sweepLock); err != nil {
+		return err
+	}
+	forms, err := p.books.TakeForms(ctx, tx)
+	if err != nil || len(forms) == 0 {
+		return err
+	}
+	// After a large import every transaction is read, which can take longer than a request's
+	// statement may.
+	if _, err := pg.Exec(ctx, tx, `select set_config('statement_timeout', '15min', true)`); err != nil {
+		return err
+	}
+	// One account at a time, so that only its payments are in memory.
+	byAccount := func(a, b ledger.Form) int { return a.AccountID.Compare(b.AccountID) }
+	slices.SortFunc(forms, byAccount)
+	known := &wordings{}
+	for len(forms) > 0 {
+		n := 1
+		for n < len(forms) && forms[n].AccountID == forms[0].AccountID {
+			n++
+		}
+		a := &accountSweep{account: forms[0].AccountID, forms: map[id.Key]bool{}, many: p.many, wordings: known}
+		for _, f := range forms[:n] {
+			a.forms[f.Form] = false
+		}
+		if err := a.run(ctx, tx); err != nil {
+			return err
+		}
+		forms = forms[n:]
+	}
+	return nil
+}
+
+// An accountSweep looks at some forms of one account.
+type accountSweep struct {
+	account  id.ID
+	forms    map[id.Key]bool // to look at; true once their payments are read
+	many     int             // forms, from which on the whole account is read
+	wordings *wordings
+	rows     map[Group][]Payment
+	known    []stored
+	found    []Series
+}
+
+// wordings are the form and the payee of each wording. A sweep that reads whole accounts reads them
+// once, because joining them to each account takes longer.
+type wordings struct{ of map[int32][2]id.Key }
+
+func (w *wordings) read(ctx context.Context, tx pg.Tx) error {
+	if w.of != nil {
+		return nil
+	}
+	rows, err := tx.Query(ctx, `select id, form, coalesce(payee, form) from descriptor where form is not null`)
+	if err != nil {
+		return fmt.Errorf("read wordings: %w", err)
+	}
+	w.of = map[int32][2]id.Key{}
+	var u int32
+	var form, payee int64
+	_, err = pgx.ForEachRow(rows, []any{&u, &form, &payee}, func() error {
+		w.of[u] = [2]id.Key{id.Key(form), id.Key(payee)}
+		return nil
+	})
+	return err
+}
+
+// A stored is a series as it is stored.
+type stored struct {
+	ID        id.ID   `db:"id"`
+	Currency  string  `db:"currency"`
+	Direction string  `db:"direction"`
+	Cadence   string  `db:"cadence"`
+	Party     id.Key  `db:"party"`
+	Forms     []int64 `db:"forms"`
+	State     string  `db:"state"`
+	Seed      *id.ID  `db:"seed_id"`
+	Taught    bool    `db:"taught"`
+	Rows      []id.ID `db:"rows"`
+	Deleted   bool    `db:"deleted"`
+}
+
+func (a *accountSweep) run(ctx context.Context, tx pg.Tx) error {
+	var err error
+	a.known, err = pg.All[stored](ctx, tx, `
+		select r.id, r.currency, r.direction, r.cadence, r.party, r.forms, r.state, r.seed_id,
+			r.seed_id is not null as taught,
+			array(select w.transaction_id from recurring_row w where w.recurring_id = r.id) as rows,
+			r.deleted_at is not null as deleted
+		from recurring r where r.account_id = $1 order by r.created_at, r.id for update`, a.account)
+	if err != nil {
+		return err
+	}
+	a.rows = map[Group][]Payment{}
+	for more := true; more; {
+		if err := a.read(ctx, tx); err != nil {
+			return err
+		}
+		a.find()
+		more = a.widen()
+	}
+	return a.store(ctx, tx)
+}
+
+// manyForms is from how many forms on all payments of the account are read: going from each form to
+// its payments would take longer.
+const manyForms = 1000
+
+const (
+	ofAccount = `select t.id, t.currency, t.date - date '1970-01-01', (t.amount * 100)::bigint, t.descriptor_id,
+		0::bigint, 0::bigint, t.counterparty_id from transaction t
+		where t.account_id = $1 and t.deleted_at is null and not t.pending and not t.excluded and not t.transfer
+			and ` + journal.BankRow + ` and t.amount <> 0`
+	// offset 0 leaves no choice: from a form to its wordings, and from those to their transactions.
+	ofForms = `select t.id, t.currency, t.date - date '1970-01-01', (t.amount * 100)::bigint, t.descriptor_id, d.form,
+		coalesce(d.payee, d.form), t.counterparty_id
+		from unnest($2::bigint[]) f (form) cross join lateral (
+			select w.id, w.form, w.payee from descriptor w where w.form = f.form offset 0) d
+		cross join lateral (select x.* from transaction x
+			where x.descriptor_id = d.id and x.deleted_at is null offset 0) t
+		where t.account_id = $1 and not t.pending and not t.excluded and not t.transfer and ` + journal.BankRow + `
+			and t.amount <> 0`
+)
+
+// read reads the payments of forms that were not read yet.
+func (a *accountSweep) read(ctx context.Context, tx pg.Tx) error {
+	var forms []int64
+	for f, read := range a.forms {
+		if !read {
+			forms = append(forms, int64(f))
+		}
+	}
+	if len(forms) == 0 {
+		return nil
+	}
+	var rows pgx.Rows
+	var err error
+	whole := len(forms) > a.many
+	if whole {
+		if err := a.wordings.read(ctx, tx); err != nil {
+			return err
+		}
+		rows, err = tx.Query(ctx, ofAccount, a.account)
+	} else {
+		rows, err = tx.Query(ctx, ofForms, a.account, forms)
+	}
+	if err != nil {
+		return fmt.Errorf("read payments: %w", err)
+	}
+	defer rows.Close()
+	keys := map[id.ID]id.Key{} // of counterparties
+	for rows.Next() {
+		var r Payment
+		var currency string
+		var counterparty *id.ID
+		var form, payee int64
+		var wording int32
+		if err := rows.Scan(&r.ID, &currency, &r.Day, &r.Cents, &wording, &form, &payee, &counterparty); err != nil {
+			return fmt.Errorf("read a payment: %w", err)
+		}
+		r.Form, r.Party = id.Key(form), id.Key(payee)
+		if whole {
+			of, known := a.wordings.of[wording]
+			if !known { // newer than the wordings: its form is noted for the next sweep
+				continue
+			}
+			r.Form, r.Party = of[0], of[1]
+		}
+		if read, wanted := a.forms[r.Form]; read || !wanted {
+			continue
+		}
+		if counterparty != nil {
+			k, ok := keys[*counterparty]
+			if !ok {
+				k = id.KeyOf(counterparty.String())
+				keys[*counterparty] = k
+			}
+			r.Party = k
+		}
+		g := Group{Account: a.account, Currency: currency, Out: r.Cents > 0}
+		r.Cents = max(r.Cents, -r.Cents)
+		a.rows[g] = append(a.rows[g], r)
+	}
+	for _, f := range forms {
+		a.forms[id.Key(f)] = true
+	}
+	return rows.Err()
+}
+
+// find looks for series in what was read.
+func (a *accountSweep) find() {
+	var seeds []Seed
+	for _, k := range a.known {
+		if k.Taught && !k.Deleted {
+			seeds = append(seeds, Seed{*k.Seed, k.Cadence})
+		}
+	}
+	a.found = nil
+	for g, rows := range a.rows {
+		a.found = append(a.found, g.find(rows, seeds)...)
+	}
+	// Maps have no order, and new records are made in this one.
+	slices.SortFunc(a.found, func(x, y Series) int {
+		return cmp.Or(cmp.Compare(len(y.Rows), len(x.Rows)), byDay(x.Rows[0], y.Rows[0]))
+	})
+}
+
+// widen adds the forms of stored series that may be one with what was found or that lost a form,
+// and says whether there are any. What a series is depends on all forms of its party that have one.
+func (a *accountSweep) widen() bool {
+	parties := map[id.Key]bool{}
+	for _, f := range a.found {
+		parties[f.Party] = true
+	}
+	more := false
+	for _, k := range a.known {
+		if !parties[k.Party] && !a.touches(k) {
+			continue
+		}
+		for _, f := range k.Forms {
+			if _, known := a.forms[id.Key(f)]; !known {
+				a.forms[id.Key(f)], more = false, true
+			}
+		}
+	}
+	return more
+}
+
+// touches says that the series has a form that is looked at.
+func (a *accountSweep) touches(k stored) bool {
+	return slices.ContainsFunc(k.Forms, func(f int64) bool { _, ok := a.forms[id.Key(f)]; return ok })
+}

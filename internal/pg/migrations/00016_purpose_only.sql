@@ -1,0 +1,3 @@
+-- +goose Up
+
+alter table descriptor drop constraint descriptor_wording;

@@ -1,0 +1,156 @@
+// Package removal takes an account out of the books together with all its transactions, as one
+// change that can be reverted. It must not know what a transaction means.
+package removal
+
+import (
+	"context"
+
+	"coffer/internal/account"
+	"coffer/internal/errs"
+	"coffer/internal/id"
+	"coffer/internal/job"
+	"coffer/internal/journal"
+	"coffer/internal/ledger"
+	"coffer/internal/op"
+	"coffer/internal/pg"
+)
+
+// RemoveKind is the job that removes an account.
+const RemoveKind = "account.remove"
+
+// batchSize is how many transactions are removed in one database transaction: some tenths of a
+// second.
+const batchSize = 5000
+
+// Removals removes the accounts of one household.
+type Removals struct {
+	accounts *account.Register
+	books    *ledger.Books
+	jobs     *job.Jobs
+	size     int // of a batch
+}
+
+// New returns the Removals of those accounts.
+func New(accounts *account.Register, books *ledger.Books, jobs *job.Jobs) *Removals {
+	return &Removals{accounts, books, jobs, batchSize}
+}
+
+// Ops is the menu of removal.
+func (r *Removals) Ops() []*op.Op {
+	return []*op.Op{
+		op.Long(op.Writing(op.Spec{
+			Name: "account.remove", Route: "POST /accounts/{id}/remove", People: op.PeopleAlways, Destructive: true,
+			Summary: "Removes an account with all its transactions, as a job; a revert restores both.",
+		}, r.Remove), 0, r.jobs.Await),
+	}
+}
+
+// Kinds are the jobs of removal. Half of one is worse than none: rows would be left without their
+// account.
+func (r *Removals) Kinds() []job.Kind {
+	return []job.Kind{{
+		Name: RemoveKind, Unit: "transactions", Work: r.work, Retries: 5, Whole: true,
+		Results: []*op.Schema{op.SchemaOf[AccountRemoved]()},
+	}}
+}
+
+// An AccountRemoval is the input of Remove.
+type AccountRemoval struct {
+	ID     string `json:"id" minLength:"1" doc:"The account's UUID or short id"`
+	DryRun bool   `json:"dry_run,omitempty" doc:"Report what would be removed and write nothing"`
+}
+
+// An AccountRemoved is the result of a removal.
+type AccountRemoved struct {
+	AccountID    id.ID  `json:"account_id"`
+	Transactions int64  `json:"transactions" doc:"Transactions that were removed, or would be"`
+	ChangeID     *id.ID `json:"change_id" doc:"The change that a revert undoes; null on a dry run"`
+	DryRun       bool   `json:"dry_run"`
+}
+
+// removing is what the job is about.
+type removing struct {
+	Account id.ID `json:"account_id"`
+	DryRun  bool  `json:"dry_run,omitempty"`
+}
+
+// Remove starts a job that removes an account.
+func (r *Removals) Remove(ctx context.Context, tx pg.Tx, in AccountRemoval) (job.Job, error) {
+	a, err := r.accounts.Account(ctx, tx, account.Ref{ID: in.ID})
+	if err != nil {
+		return job.Job{}, err
+	}
+	if err := r.accounts.Removable(ctx, tx, a.ID); err != nil {
+		return job.Job{}, err
+	}
+	return r.jobs.Enqueue(ctx, tx, RemoveKind, removing{a.ID, in.DryRun}, job.Options{})
+}
+
+// A position is how far a removal is.
+type position struct {
+	AccountRemoved
+	Ended bool `json:"ended"`
+}
+
+// work is the job.
+func (r *Removals) work(ctx context.Context, run *job.Run) (any, error) {
+	var in removing
+	if err := run.Args(&in); err != nil {
+		return nil, err
+	}
+	at := position{AccountRemoved: AccountRemoved{AccountID: in.Account, DryRun: in.DryRun}}
+	if _, err := run.Position(&at); err != nil {
+		return nil, err
+	}
+	for !at.Ended {
+		var next position
+		err := run.Batch(ctx, func(ctx context.Context, tx pg.Tx) (step job.Step, err error) {
+			next = at
+			step, err = r.batch(ctx, tx, &next)
+			step.Position = next
+			return step, err
+		})
+		if err != nil {
+			return nil, err
+		}
+		at = next
+	}
+	return at.AccountRemoved, nil
+}
+
+// batch removes the account first and then its transactions, so that all that follows is about
+// transactions alone and stays one change whatever others do meanwhile. If somebody reverts it
+// before it ends, it ends there.
+func (r *Removals) batch(ctx context.Context, tx pg.Tx, at *position) (step job.Step, err error) {
+	var entries []journal.Entry
+	if at.ChangeID == nil {
+		if step.Total, err = r.accounts.Rows(ctx, tx, at.AccountID); err != nil {
+			return step, err
+		}
+		if at.DryRun {
+			at.Transactions, at.Ended = step.Total, true
+			return step, nil
+		}
+		if entries, err = r.accounts.Remove(ctx, tx, at.AccountID); err != nil {
+			if errs.Is(err, errs.NotFound) || errs.Is(err, errs.Conflict) {
+				err = job.Final(err)
+			}
+			return step, err
+		}
+	} else {
+		going, err := journal.Continue(ctx, tx, at.ChangeID)
+		if err != nil || going == nil {
+			at.Ended = true
+			return step, err
+		}
+	}
+	gone, err := r.books.RemoveRows(ctx, tx, at.AccountID, r.size)
+	if err != nil {
+		return step, err
+	}
+	removed := journal.Touched(gone)
+	at.Transactions, at.Ended, step.Done = at.Transactions+int64(removed), removed < r.size, int64(removed)
+	at.ChangeID, _, err = journal.Extend(ctx, tx, at.ChangeID,
+		journal.Note{Summary: "Removed an account with its transactions"}, append(entries, gone...))
+	return step, err
+}

@@ -1,0 +1,196 @@
+package setting
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"coffer/internal/errs"
+	"coffer/internal/model"
+	"coffer/internal/money"
+	"coffer/internal/op"
+	"coffer/internal/pg"
+)
+
+// testPatience is how long a model has for its test. Commands wait two minutes for a server.
+const testPatience = 80 * time.Second
+
+// TestModel is the input of TestModel.
+type TestModel struct {
+	Provider string  `json:"provider" enum:"anthropic,openai_compatible"`
+	Model    *string `json:"model,omitempty" minLength:"1" maxLength:"200" format:"line" doc:"Defaults to the household's default model, if it is of this provider" example:"qwen3:14b"`
+}
+
+// A ModelTest is the result of a test.
+type ModelTest struct {
+	OK           bool          `json:"ok" doc:"Whether workflows can use this model"`
+	Model        string        `json:"model"`
+	ToolCall     bool          `json:"tool_call" doc:"Whether the model called the tool that it was given"`
+	CodeSeen     bool          `json:"code_seen" doc:"Whether it saw the code at the very beginning of the prompt; if not, the server's context is too small and it dropped the beginning"`
+	InputTokens  *int64        `json:"input_tokens" doc:"null if the server did not say"`
+	OutputTokens *int64        `json:"output_tokens" doc:"null if the server did not say"`
+	Cost         *money.Micros `json:"cost_usd,omitempty" doc:"What the test cost; omitted if the model has no price or the server did not count"`
+	TookMS       int64         `json:"took_ms"`
+	Message      string        `json:"message" doc:"What the result means, and what to do"`
+}
+
+// tryModel asks the model. A rejection is a result, not an error.
+func (s *Settings) tryModel(ctx context.Context, q pg.Querier, in TestModel) (ModelTest, error) {
+	out := ModelTest{}
+	agents, err := s.Agents(ctx, q, op.None{})
+	if err != nil {
+		return out, err
+	}
+	switch {
+	case in.Model != nil:
+		out.Model = *in.Model
+	case agents.DefaultModel != nil && *agents.DefaultProvider == in.Provider:
+		out.Model = *agents.DefaultModel
+	default:
+		return out, errs.Field("model", "required",
+			"must be given: the household has no default model of this provider")
+	}
+	price, priced, err := s.Price(ctx, q, in.Provider, out.Model)
+	if err != nil {
+		return out, err
+	}
+	client, err := s.Model(ctx, in.Provider)
+	if err != nil {
+		return out, err
+	}
+	code := newCode()
+	r := testRequest(out.Model, code)
+	ctx, cancel := context.WithTimeout(ctx, testPatience)
+	defer cancel()
+	from := time.Now()
+	reply, err := client.Ask(ctx, r)
+	out.TookMS = time.Since(from).Milliseconds()
+	if err != nil {
+		out.Message = failure(err)
+		return out, nil // the failure is the result
+	}
+	if reply.Usage.Known {
+		out.InputTokens, out.OutputTokens = new(reply.Usage.Prompt()), &reply.Usage.Output
+		if priced {
+			out.Cost = new(price.Cost(reply.Usage))
+		}
+	}
+	out.judge(r, reply, code, priced)
+	return out, nil
+}
+
+// failure says what a failed call means.
+func failure(err error) string {
+	e, ok := errors.AsType[*model.Error](err)
+	switch {
+	case !ok && errors.Is(err, context.DeadlineExceeded):
+		return fmt.Sprintf("the model did not answer within %d seconds. Runs wait longer, up to ten minutes until the "+
+			"first word; if the model was only loading, test it again", int(testPatience.Seconds()))
+	case !ok:
+		return "the test was stopped; try it again"
+	case e.Said != "":
+		return e.Advice + ". The server said: " + e.Said.Plain()
+	}
+	return e.Advice
+}
+
+// judge says what a reply means.
+func (t *ModelTest) judge(r model.Request, reply model.Reply, code string, priced bool) {
+	said := ""
+	for _, c := range reply.Calls {
+		var args struct {
+			Code string `json:"code"`
+		}
+		if c.Tool == r.Tools[0].Name && c.Broken == "" && json.Unmarshal(c.Arguments, &args) == nil {
+			t.ToolCall, said = true, args.Code
+		}
+	}
+	t.CodeSeen = strings.EqualFold(strings.TrimSpace(said), code) || strings.Contains(reply.Text, code)
+	cut := reply.Usage.Known && model.WasCut(model.Prompt{Bytes: r.Bytes(), Tokens: reply.Usage.Prompt()})
+	switch {
+	case cut && !t.CodeSeen:
+		t.Message = fmt.Sprintf("the server read only %d tokens of a prompt of %d bytes: its context is too small and "+
+			"it dropped the beginning without an error. Give it a context of at least 16,384 tokens (Ollama: "+
+			"OLLAMA_CONTEXT_LENGTH=16384, llama.cpp: -c 16384) and test again", *t.InputTokens, r.Bytes())
+	case reply.Stop == model.Cut:
+		t.Message = "the model used up its tokens before it called the tool; choose a model that thinks less, or a " +
+			"larger context"
+	case reply.Stop == model.Refused:
+		t.Message = "the model refused to answer; choose another model"
+	case !t.ToolCall:
+		t.Message = "the model answered in words and did not call the tool; choose a model that can call tools, and " +
+			"check that its server has tool calls enabled"
+	case !t.CodeSeen:
+		t.Message = "the model called the tool with a wrong code: it did not see the beginning of the prompt, or it " +
+			"is too small to follow it. Give the server a context of at least 16,384 tokens, or choose another model"
+	default:
+		t.OK = true
+		t.Message = "the model read the whole prompt and called the tool"
+		if !reply.Usage.Known {
+			t.Message += "; its server does not count tokens, so runs are counted at the most that they could cost"
+		}
+		if !priced {
+			t.Message += "; it has no price yet, so it cannot run while spending is limited (set one, 0 for a model " +
+				"of your own)"
+		}
+	}
+	for _, n := range reply.Notes {
+		t.Message += ". Note: " + n
+	}
+}
+
+// TryDefault tests the household's default model. It returns false if there is none.
+func (s *Settings) TryDefault(ctx context.Context) (ModelTest, bool, error) {
+	agents, err := s.Agents(ctx, s.db, op.None{})
+	if err != nil || agents.DefaultProvider == nil {
+		return ModelTest{}, false, err
+	}
+	t, err := s.tryModel(ctx, s.db, TestModel{Provider: *agents.DefaultProvider})
+	return t, true, err
+}
+
+// TestModel returns the result of a test. Nothing is stored.
+func (s *Settings) TestModel(_ context.Context, _ pg.Tx, _ TestModel, t ModelTest) (ModelTest, error) {
+	return t, nil
+}
+
+// newCode returns four capital letters that make no word.
+func newCode() string {
+	const letters = "BCDFGHJKLMNPQRSTVWXZ"
+	b := make([]byte, 4)
+	_, _ = rand.Read(b) // never fails
+	for i := range b {
+		b[i] = letters[int(b[i])%len(letters)]
+	}
+	return string(b)
+}
+
+// testRows makes the prompt as long as a sheet of 25 transactions. The rows are made up: a test
+// sends nothing of the household.
+const testRows = 125
+
+// testRequest is a prompt as long as a real one, with a code at its very front.
+func testRequest(name, code string) model.Request {
+	var b strings.Builder
+	b.WriteString("These rows are only here to make the prompt as long as a real one; do nothing with them.\n")
+	for i := range testRows {
+		fmt.Fprintf(&b, `{"row":%d,"date":"2026-01-%02d","amount":"%d.%02d","cur":"EUR","name":"EXAMPLE SHOP %d",`+
+			`"account":"Example account"}`+"\n", i+1, i%28+1, i*7%90+1, i*13%100, i*37%1000)
+	}
+	b.WriteString("\nCall the tool confirm_code now, with the code from the first line of your instructions.")
+	return model.Request{
+		Model: name, MaxTokens: 2048, Once: true,
+		System: "The code is " + code + ".\nYou are being tested: can you read a long prompt and call a tool? Call " +
+			"the tool confirm_code once, with the code of four letters from the line above, and say nothing else.",
+		Tools: []model.Tool{{
+			Name: "confirm_code", Description: "Confirms that the beginning of the prompt was read. Call it once.",
+			Schema: json.RawMessage(`{"type":"object","properties":{"code":{"type":"string","description":` +
+				`"The code of four letters from the first line of the instructions"}},"required":["code"]}`),
+		}},
+		Turns: []model.Turn{{User: b.String()}},
+	}
+}

@@ -1,0 +1,223 @@
+// Package target keeps what the household means to spend on a category in a month, and says how
+// much of it is left. It holds no money: what was spent is added up from the transactions each
+// time.
+package target
+
+import (
+	"context"
+
+	"coffer/internal/errs"
+	"coffer/internal/filing"
+	"coffer/internal/id"
+	"coffer/internal/journal"
+	"coffer/internal/money"
+	"coffer/internal/op"
+	"coffer/internal/pg"
+	"coffer/internal/total"
+)
+
+// most is how many targets a household may have.
+const most = 500
+
+// Targets are those of one household.
+type Targets struct {
+	filing *filing.Filing
+	totals *total.Totals
+}
+
+// New returns Targets for the categories of that filing, measured by those totals.
+func New(f *filing.Filing, totals *total.Totals) *Targets { return &Targets{f, totals} }
+
+// Ops is target's menu.
+func (t *Targets) Ops() []*op.Op {
+	return []*op.Op{
+		op.Reading(op.Spec{
+			Name: "target.list", Route: "GET /targets",
+			Summary: "Lists the monthly targets, with what was spent and what is left of each.",
+		}, t.totals.Targets),
+		op.Writing(op.Spec{
+			Name: "target.create", Route: "POST /targets", Summary: "Sets a monthly target for a category.",
+		}, t.Create),
+		op.Reading(op.Spec{Name: "target.get", Route: "GET /targets/{id}", Summary: "Shows one target."}, t.Get),
+		op.Writing(op.Spec{
+			Name: "target.update", Route: "PATCH /targets/{id}",
+			Summary: "Changes a target's amount, rollover or months.",
+		}, t.Patch),
+		op.Writing(op.Spec{Name: "target.delete", Route: "DELETE /targets/{id}", Summary: "Deletes a target."},
+			t.Delete),
+	}
+}
+
+// A Ref names a target.
+type Ref struct {
+	ID string `json:"id" minLength:"1" doc:"The target's UUID or short id"`
+}
+
+func noTarget(err error) error { return pg.Found(err, "target", "{target.list} lists them") }
+
+// Get returns one target.
+func (t *Targets) Get(ctx context.Context, q pg.Querier, in Ref) (total.Target, error) {
+	out, err := pg.One[total.Target](ctx, q, total.TargetRows+` and (t.id = $1 or t.short_id = $2)`, pg.RefTo(in.ID).IDArgs()...)
+	return out, noTarget(err)
+}
+
+// lock is Get, with nobody else changing the target until the transaction ends.
+func (t *Targets) lock(ctx context.Context, tx pg.Tx, ref string) (total.Target, error) {
+	u, err := pg.Value[id.ID](ctx, tx, `select id from target where deleted_at is null
+		and (id = $1 or short_id = $2) for update`, pg.RefTo(ref).IDArgs()...)
+	if err != nil {
+		return total.Target{}, noTarget(err)
+	}
+	return t.Get(ctx, tx, Ref{u.String()})
+}
+
+// CreateTarget is the input of Create.
+type CreateTarget struct {
+	Category   string          `json:"category" minLength:"1" doc:"Slug, short id or UUID of a category of expenses; a primary includes its subcategories" example:"food_and_drink"`
+	Amount     money.Amount    `json:"amount" doc:"For each month; more than 0" example:"400.00"`
+	Currency   *money.Currency `json:"iso_currency_code,omitempty" pattern:"^[A-Z]{3}$" hint:"be three capital letters, such as EUR" doc:"The household's currency if omitted"`
+	Rollover   bool            `json:"rollover,omitempty" doc:"Let what a month leaves, or overspends, count in the next"`
+	StartMonth *string         `json:"start_month,omitempty" pattern:"^(19|20)[0-9]{2}-(0[1-9]|1[0-2])$" hint:"be a month such as 2026-01" doc:"The first month; this month if omitted" example:"2026-01"`
+	EndMonth   *string         `json:"end_month,omitempty" pattern:"^(19|20)[0-9]{2}-(0[1-9]|1[0-2])$" hint:"be a month such as 2026-12" doc:"The last month; no end if omitted"`
+}
+
+// Create sets a target.
+func (t *Targets) Create(ctx context.Context, tx pg.Tx, in CreateTarget) (total.Target, error) {
+	category, err := t.filing.Keep(ctx, tx, "category", in.Category)
+	if err != nil {
+		return total.Target{}, err
+	}
+	if category.Kind != "expense" {
+		return total.Target{}, errs.Field("category", "conflict",
+			"must be a category of expenses; a target limits spending, and this category is of the kind %s",
+			category.Kind)
+	}
+	d, err := pg.One[struct {
+		Currency money.Currency `db:"default_currency"`
+		Month    string         `db:"month"`
+		Targets  int            `db:"targets"`
+	}](ctx, tx, `select default_currency, to_char(now() at time zone time_zone, 'YYYY-MM') as month,
+		(select count(*) from target where deleted_at is null) as targets from setting`)
+	if err != nil {
+		return total.Target{}, err
+	}
+	if d.Targets >= most {
+		return total.Target{}, errs.New(errs.Conflict, "there are %d targets already; delete one first", most)
+	}
+	if in.Currency == nil {
+		in.Currency = &d.Currency
+	}
+	if in.StartMonth == nil {
+		in.StartMonth = &d.Month
+	}
+	if err := sensible(in.Amount, *in.StartMonth, in.EndMonth); err != nil {
+		return total.Target{}, err
+	}
+	var fresh id.ID
+	err = pg.Redraw(ctx, tx, "target_short_id", func(tx pg.Tx) error {
+		fresh = id.New()
+		_, err := pg.Exec(ctx, tx, `
+			insert into target (id, short_id, category_id, currency, amount, rollover, start_month, end_month)
+			values (@id, @short, @category, @currency, @amount, @rollover, to_date(@start, 'YYYY-MM'),
+				to_date(@end::text, 'YYYY-MM'))`, pg.Args{
+			"id": fresh, "short": fresh.Short(), "category": category.ID, "currency": in.Currency,
+			"amount": in.Amount, "rollover": in.Rollover, "start": in.StartMonth, "end": in.EndMonth,
+		})
+		return err
+	})
+	if pg.Violates(err, "target_category") {
+		return total.Target{}, errs.New(errs.Conflict,
+			"the category %s has a target in %s already; change that one", category.Slug, *in.Currency)
+	}
+	if err != nil {
+		return total.Target{}, err
+	}
+	now, err := definition.Read(ctx, tx, []id.ID{fresh})
+	if err != nil {
+		return total.Target{}, err
+	}
+	_, err = journal.Record(ctx, tx, journal.Note{
+		Summary: "Set a monthly target for " + category.Slug,
+	}, []journal.Entry{{
+		Subject: journal.Target, SubjectID: fresh, Field: journal.FieldRecord, After: now[fresh],
+		AfterSource: new(journal.Source(op.ActorOf(ctx))),
+	}})
+	if err != nil {
+		return total.Target{}, err
+	}
+	return t.Get(ctx, tx, Ref{fresh.String()})
+}
+
+// sensible refuses a target that cannot be met or never begins.
+func sensible(amount money.Amount, start string, end *string) error {
+	if amount.IsNeg() || amount.IsZero() {
+		return errs.Field("amount", "range", "must be more than 0; to stop a target, give end_month or delete it")
+	}
+	if end != nil && *end < start {
+		return errs.Field("end_month", "conflict", "must not be before start_month")
+	}
+	return nil
+}
+
+// PatchTarget is the input of Patch.
+type PatchTarget struct {
+	ID         string          `json:"id" minLength:"1" doc:"The target's UUID or short id"`
+	Amount     *money.Amount   `json:"amount,omitempty" doc:"For each month; more than 0" example:"450.00"`
+	Rollover   *bool           `json:"rollover,omitempty" doc:"Let what a month leaves, or overspends, count in the next"`
+	StartMonth *string         `json:"start_month,omitempty" pattern:"^(19|20)[0-9]{2}-(0[1-9]|1[0-2])$" hint:"be a month such as 2026-01" doc:"The first month"`
+	EndMonth   op.Null[string] `json:"end_month,omitzero" pattern:"^(19|20)[0-9]{2}-(0[1-9]|1[0-2])$" hint:"be a month such as 2026-12" doc:"The last month; null: no end"`
+}
+
+// Patch changes a target. Its category and currency stay: another category is another target.
+func (t *Targets) Patch(ctx context.Context, tx pg.Tx, in PatchTarget) (total.Target, error) {
+	to, err := t.lock(ctx, tx, in.ID)
+	if err != nil {
+		return total.Target{}, err
+	}
+	if err := op.Match(ctx, to); err != nil {
+		return total.Target{}, err
+	}
+	if in.Amount != nil {
+		to.Amount = *in.Amount
+	}
+	if in.Rollover != nil {
+		to.Rollover = *in.Rollover
+	}
+	if in.StartMonth != nil {
+		to.StartMonth = *in.StartMonth
+	}
+	if in.EndMonth.Set {
+		to.EndMonth = in.EndMonth.Value
+	}
+	if err := sensible(to.Amount, to.StartMonth, to.EndMonth); err != nil {
+		return total.Target{}, err
+	}
+	err = definition.Recorded(ctx, tx, []id.ID{to.ID}, "Changed the target for "+to.Category,
+		func() ([]journal.Entry, error) {
+			_, err := pg.Exec(ctx, tx, `
+				update target set amount = @amount, rollover = @rollover, start_month = to_date(@start, 'YYYY-MM'),
+					end_month = to_date(@end::text, 'YYYY-MM'), updated_at = clock_timestamp() where id = @id`, pg.Args{
+				"id": to.ID, "amount": to.Amount, "rollover": to.Rollover, "start": to.StartMonth, "end": to.EndMonth,
+			})
+			return nil, err
+		})
+	if err != nil {
+		return total.Target{}, err
+	}
+	return t.Get(ctx, tx, Ref{to.ID.String()})
+}
+
+// Delete removes a target: a tombstone that a revert lifts.
+func (t *Targets) Delete(ctx context.Context, tx pg.Tx, in Ref) (op.Deleted, error) {
+	was, err := t.lock(ctx, tx, in.ID)
+	if err != nil {
+		return op.Deleted{}, err
+	}
+	err = definition.Recorded(ctx, tx, []id.ID{was.ID}, "Deleted the target for "+was.Category,
+		func() ([]journal.Entry, error) {
+			_, err := pg.Exec(ctx, tx, `update target set deleted_at = clock_timestamp(),
+				updated_at = clock_timestamp() where id = $1`, was.ID)
+			return nil, err
+		})
+	return op.Deleted{Deleted: true, ID: was.ID}, err
+}

@@ -1,0 +1,91 @@
+package total
+
+import (
+	"context"
+	"fmt"
+
+	"coffer/internal/op"
+	"coffer/internal/pg"
+)
+
+// staleDays is how many days old the last sync of a connection may be before totals say so.
+const staleDays = 3
+
+// A Standing is what all totals of the household depend on.
+type Standing struct {
+	Proposed  int64    `json:"proposed" db:"proposed"`     // account links that wait for a decision
+	Pairs     int64    `json:"pairs" db:"pairs"`           // pairs of transactions that they would leave out
+	Stale     int64    `json:"stale" db:"stale"`           // connections that have not synced for days
+	FirstDate *pg.Date `json:"first_date" db:"first_date"` // of the first transaction
+	LastDate  *pg.Date `json:"last_date" db:"last_date"`   // of the newest transaction
+	Today     pg.Date  `json:"today" db:"today"`
+}
+
+// Stand reads what the household's totals depend on.
+func Stand(ctx context.Context, q pg.Querier) (Standing, error) {
+	return pg.One[Standing](ctx, q, `
+		select l.proposed, l.pairs, (select count(*) from connection where provider <> 'csv' and not paused
+				and status <> 'disconnected'
+				and coalesce(last_sync_at, created_at) < now() - make_interval(days => $1)) as stale,
+			(select t.date from transaction t where t.deleted_at is null order by t.date, t.id limit 1) as first_date,
+			(select t.date from transaction t where t.deleted_at is null order by t.date desc, t.id desc
+				limit 1) as last_date, (now() at time zone s.time_zone)::date as today
+		from setting s cross join (
+			select count(distinct a.id) as proposed,
+				count(m.id) filter (where m.verdict is null and not m.broken) as pairs
+			from account_link a left join link_match m on m.account_link_id = a.id
+			where a.confidence = 'auto' and a.deleted_at is null) l`, staleDays)
+}
+
+// Notes say what is missing from totals of those days; nil means from the first or to the last.
+func (s Standing) Notes(ctx context.Context, start, end *pg.Date) []op.Note {
+	notes := []op.Note{}
+	if s.Proposed > 0 {
+		notes = append(notes, op.Note{
+			Code: "links_proposed", Count: new(s.Pairs), See: op.See(ctx, "account-link.list"),
+			Message: fmt.Sprintf("%s for a decision; totals may count %s twice",
+				plural(s.Proposed, "proposed account link waits", "proposed account links wait"),
+				plural(s.Pairs, "pair", "pairs")),
+		})
+	}
+	if s.LastDate == nil {
+		return notes
+	}
+	until := s.Today
+	if end != nil && end.Time().Before(until.Time()) {
+		until = *end
+	}
+	if start != nil && start.Time().Before(s.FirstDate.Time()) {
+		notes = append(notes, op.Note{
+			Code:    "data_ends",
+			Message: fmt.Sprintf("the first transaction is of %s; earlier days are empty", s.FirstDate),
+		})
+	}
+	if daysBetween(s.LastDate.Time(), until.Time()) > staleDays {
+		notes = append(notes, op.Note{
+			Code:    "data_ends",
+			Message: fmt.Sprintf("the newest transaction is of %s; later days are empty", s.LastDate),
+		})
+	}
+	return append(notes, s.stale(ctx, until)...)
+}
+
+// stale says that connections have not synced, if the days end so late that it matters.
+func (s Standing) stale(ctx context.Context, until pg.Date) []op.Note {
+	if s.Stale == 0 || daysBetween(until.Time(), s.Today.Time()) > staleDays {
+		return nil
+	}
+	return []op.Note{{
+		Code: "stale", Count: new(s.Stale), See: op.See(ctx, "sync.health"),
+		Message: fmt.Sprintf("%s not synced for %d days", plural(s.Stale, "connection has", "connections have"),
+			staleDays),
+	}}
+}
+
+// plural is a number with the noun that fits it.
+func plural(n int64, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprint(n, " ", many)
+}

@@ -1,0 +1,203 @@
+package total
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"coffer/internal/id"
+	"coffer/internal/money"
+	"coffer/internal/op"
+	"coffer/internal/pg"
+)
+
+// A Target is an amount for one category, in one currency, for every month of a range.
+type Target struct {
+	ID         id.ID          `json:"id" db:"id"`
+	ShortID    string         `json:"short_id,omitempty" db:"short_id" required:"true"`
+	Category   string         `json:"category" db:"category" doc:"Slug; a primary includes its subcategories"`
+	Currency   money.Currency `json:"iso_currency_code" db:"iso_currency_code"`
+	Amount     money.Amount   `json:"amount" db:"amount" doc:"For each month"`
+	Rollover   bool           `json:"rollover" db:"rollover" doc:"What a month leaves, or overspends, counts in the next"`
+	StartMonth string         `json:"start_month" db:"start_month" doc:"The first month, as YYYY-MM" example:"2026-01"`
+	EndMonth   *string        `json:"end_month" db:"end_month" doc:"The last month; null: no end"`
+	CreatedAt  pg.Time        `json:"created_at" db:"created_at"`
+	UpdatedAt  pg.Time        `json:"updated_at" db:"updated_at"`
+}
+
+// TargetRows selects the targets that are not deleted, as t.
+const TargetRows = `select t.id, t.short_id, c.slug as category, t.currency as iso_currency_code, t.amount, t.rollover,
+	to_char(t.start_month, 'YYYY-MM') as start_month, to_char(t.end_month, 'YYYY-MM') as end_month,
+	t.created_at, t.updated_at
+	from target t join category c on c.id = t.category_id where t.deleted_at is null`
+
+// targetsMost is more than a household may have.
+const targetsMost = 1000
+
+// The states of a target in a month.
+const (
+	targetWithin     = "within"
+	targetAhead      = "ahead"
+	targetOver       = "over"
+	targetNotStarted = "not_started"
+	targetEnded      = "ended"
+)
+
+// A MeasuredTarget is a target beside what was spent in a month.
+type MeasuredTarget struct {
+	Target
+	Spent     money.Total  `json:"spent" doc:"In the month: money out less what came back, with subcategories"`
+	Carried   *money.Total `json:"carried,omitempty" doc:"With rollover: what the months since start_month left, negative if they overspent"`
+	Available *money.Total `json:"available" doc:"amount and carried less spent: negative if more was spent; null if the target is not of this month"`
+	Pace      int          `json:"pace" doc:"Share of the month that is gone, in percent"`
+	State     string       `json:"state" enum:"within,ahead,over,not_started,ended" doc:"within: less was spent than the share of the month that is gone; ahead: more; over: more than the month's whole amount"`
+}
+
+// ListTargets is the input of Targets.
+type ListTargets struct {
+	Month *string `json:"month,omitempty" pattern:"^(19|20)[0-9]{2}-(0[1-9]|1[0-2])$" hint:"be a month such as 2026-01" doc:"The month to measure; this month if omitted" example:"2026-01"`
+}
+
+// A TargetMonth is every target as it stands in one month.
+type TargetMonth struct {
+	Month   string           `json:"month"`
+	Notes   []op.Note        `json:"notes" doc:"What the sums do not say"`
+	Targets []MeasuredTarget `json:"targets" screen:"rows"`
+}
+
+// Targets measures all targets. A target of other months is listed too, without what is available.
+func (t *Totals) Targets(ctx context.Context, q pg.Querier, in ListTargets) (TargetMonth, error) {
+	type row struct {
+		Target
+		CategoryID id.ID `db:"category_id"`
+	}
+	// There are at most 500, so the list has no pages.
+	all, err := pg.All[row](ctx, q, `select x.*, o.category_id from (`+TargetRows+`) x join target o on o.id = x.id
+		order by x.category, x.iso_currency_code limit $1`, targetsMost)
+	if err != nil {
+		return TargetMonth{}, err
+	}
+	standing, err := Stand(ctx, q)
+	if err != nil {
+		return TargetMonth{}, err
+	}
+	out := TargetMonth{Month: standing.Today.Time().Format(monthLayout), Targets: []MeasuredTarget{}}
+	if in.Month != nil {
+		out.Month = *in.Month
+	}
+	first, err := time.Parse(monthLayout, out.Month)
+	if err != nil {
+		return TargetMonth{}, err
+	}
+	days := Days{Start: pg.Day(first), End: pg.Day(first.AddDate(0, 1, -1))}
+	out.Notes = standing.Notes(ctx, &days.Start, &days.End)
+	// Only what rolls over needs earlier months.
+	var now, since []id.ID
+	long := days
+	for _, r := range all {
+		if start, _ := time.Parse(monthLayout, r.StartMonth); r.Rollover && start.Before(first) {
+			since = append(since, r.CategoryID)
+			if start.Before(long.Start.Time()) {
+				long.Start = pg.Day(start)
+			}
+		} else {
+			now = append(now, r.CategoryID)
+		}
+	}
+	short, err := t.Spending(ctx, q, sortedDistinct(now), days)
+	if err != nil {
+		return TargetMonth{}, err
+	}
+	history, err := t.Spending(ctx, q, sortedDistinct(since), long)
+	if err != nil {
+		return TargetMonth{}, err
+	}
+	for _, r := range all {
+		spent := short
+		if slices.Contains(since, r.CategoryID) {
+			spent = history
+		}
+		m, err := r.measure(r.CategoryID, out.Month, standing.Today.Time(), spent)
+		if err != nil {
+			return TargetMonth{}, err
+		}
+		out.Targets = append(out.Targets, m)
+	}
+	return out, nil
+}
+
+// monthLayout is how months are written.
+const monthLayout = "2006-01"
+
+func sortedDistinct(ids []id.ID) []id.ID {
+	slices.SortFunc(ids, id.ID.Compare)
+	return slices.Compact(ids)
+}
+
+// measure says how a target stands in a month. It depends on its arguments alone.
+func (t Target) measure(category id.ID, at string, today time.Time, spent Spending) (MeasuredTarget, error) {
+	out := MeasuredTarget{
+		Target: t, Spent: spent[SpendingKey{Category: category, Currency: t.Currency, Month: at}],
+		Pace: monthGone(at, today),
+	}
+	switch {
+	case at < t.StartMonth:
+		out.State = targetNotStarted
+		return out, nil
+	case t.EndMonth != nil && at > *t.EndMonth:
+		out.State = targetEnded
+		return out, nil
+	}
+	var err error
+	add := func(a, b money.Total) money.Total {
+		sum, e := a.Add(b)
+		if e != nil && err == nil {
+			err = e
+		}
+		return sum
+	}
+	budget := t.Amount.Total()
+	if t.Rollover {
+		carried := money.Total{}
+		first, e := time.Parse(monthLayout, t.StartMonth)
+		if e != nil {
+			return out, e
+		}
+		for ; first.Format(monthLayout) < at; first = first.AddDate(0, 1, 0) {
+			was := spent[SpendingKey{Category: category, Currency: t.Currency, Month: first.Format(monthLayout)}]
+			carried = add(carried, add(t.Amount.Total(), was.Neg()))
+		}
+		out.Carried, budget = &carried, add(budget, carried)
+	}
+	available := add(budget, out.Spent.Neg())
+	out.Available = &available
+	if err != nil {
+		return out, err
+	}
+	used, err := out.Spent.Times(100)
+	if err != nil {
+		return out, err
+	}
+	gone, err := budget.Times(int64(out.Pace))
+	switch {
+	case available.IsNeg():
+		out.State = targetOver
+	case used.Cmp(gone) > 0:
+		out.State = targetAhead
+	default:
+		out.State = targetWithin
+	}
+	return out, err
+}
+
+// monthGone is the share of a month that is gone at the end of today, in percent.
+func monthGone(at string, today time.Time) int {
+	switch now := today.Format(monthLayout); {
+	case at < now:
+		return 100
+	case at > now:
+		return 0
+	}
+	last := time.Date(today.Year(), today.Month()+1, 0, 0, 0, 0, 0, time.UTC).Day()
+	return 100 * today.Day() / last
+}

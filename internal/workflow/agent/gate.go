@@ -1,0 +1,187 @@
+package agent
+
+import (
+	"slices"
+	"strings"
+
+	"coffer/internal/op"
+	"coffer/internal/workflow"
+)
+
+// A route is what becomes of a call.
+type route string
+
+// The routes.
+const (
+	done    route = "done"
+	planned route = "planned" // rehearsed, and stored for a person
+	refused route = "refused"
+)
+
+// A reach is how far the calls of a writing tool reach.
+type reach int
+
+const (
+	// beyond is everything that is not listed below: the call may concern more than the
+	// transactions that it names. A tool that nobody thought of belongs here.
+	beyond reach = iota
+	// never is what no run does.
+	never
+	// named is a call that concerns only the transactions that it names.
+	named
+	// makes is a call that creates a tag.
+	makes
+	// rules is a call that creates or changes rules.
+	rules
+	// reports is a call that stores the run's report.
+	reports
+)
+
+// A treatment is what the gate knows about a tool.
+type treatment struct {
+	reach reach
+	// plans are arguments that make the call reach beyond the transactions that it names.
+	plans []string
+	why   string // of never: what to do instead
+}
+
+// treatments are the tools that write and are not planned in any case.
+var treatments = map[string]treatment{
+	"trigger_sync": {
+		reach: never, why: "syncs are started by their schedule or by a person; work with what is stored",
+	},
+	"revert_change": {
+		reach: never, why: "a run does not undo changes; a person can revert the whole run, so end here and say what " +
+			"went wrong",
+	},
+	"split_transaction": {
+		reach: never, why: "a person splits transactions; comment on it how it should be split",
+	},
+	"add_transaction": {
+		reach: never, why: "a run does not enter transactions; say in the report which payments are missing",
+	},
+	"update_transactions":     {reach: named, plans: []string{"filter"}},
+	"add_transaction_tag":     {reach: named},
+	"remove_transaction_tag":  {reach: named},
+	"add_transaction_comment": {reach: named},
+	"assign_counterparty":     {reach: named},
+	"create_tag":              {reach: makes},
+	"create_transaction_rule": {reach: rules},
+	"update_transaction_rule": {reach: rules},
+	"submit_report":           {reach: reports},
+}
+
+// alwaysPlanned are arguments that make any call a person's decision, wherever they stand in it:
+// overruling a person, applying a rule to what is stored, and addresses that somebody's browser
+// would open.
+var alwaysPlanned = []string{"force", "overwrite_manual", "apply_retroactively", "website_url", "logo_url"}
+
+// A verdict is what the gate says about a call.
+type verdict struct {
+	route route
+	why   string
+	reach reach
+}
+
+// A posture is what the gate must know about a run.
+type posture struct {
+	planning   bool // it is a dry run, or has reached a limit of what it may write
+	makesRules bool
+	reported   bool // it has stored its report
+}
+
+func (r *run) posture() posture {
+	return posture{
+		planning: r.def.DryRun || r.live.Mode == workflow.Planning, makesRules: r.def.MakesRules,
+		reported: r.live.ReportID != nil,
+	}
+}
+
+// gate says what becomes of a call. It knows the tool and its arguments, and asks nothing of the
+// model. How much a run may write and create is asked of the database when the call is done.
+func gate(o *op.Op, args map[string]any, p posture) verdict {
+	if !o.Writes {
+		return verdict{route: done}
+	}
+	t := treatments[o.Tool]
+	v := verdict{route: planned, reach: t.reach}
+	switch {
+	case t.reach == never:
+		return verdict{refused, t.why, never}
+	case t.reach == reports && p.reported:
+		return verdict{refused, "this run has already stored its report; a run has one", reports}
+	case t.reach == reports:
+		v.route = done
+		return v
+	case rehearsesItself(o, args):
+		return verdict{route: done, reach: beyond}
+	case p.planning:
+		v.why = "this run plans what it would change"
+	case o.Destructive:
+		v.why = "it removes or merges something"
+	case t.reach == beyond:
+		v.why = "it may reach beyond the transactions that it names"
+	case t.reach == rules && !p.makesRules:
+		v.why = "it makes or changes a rule"
+	default:
+		if arg := planning(args, append(slices.Clone(alwaysPlanned), t.plans...)); arg != "" {
+			v.why = "it has the argument " + arg
+			return v
+		}
+		v.route = done
+	}
+	return v
+}
+
+// Route says what becomes of a call in a run of a definition, before the run has reached a limit:
+// done, planned or refused.
+func Route(o *op.Op, args map[string]any, d workflow.Definition) string {
+	return string(gate(o, args, posture{planning: d.DryRun, makesRules: d.MakesRules}).route)
+}
+
+// rehearsesItself reports whether a call asks for a dry run, which writes nothing.
+func rehearsesItself(o *op.Op, args map[string]any) bool {
+	return o.In.Prop("dry_run") != nil && args["dry_run"] == true
+}
+
+// planning returns the first of the arguments that the call gives, wherever it stands; "" if it
+// gives none. An explicit false is not given.
+func planning(v any, names []string) string {
+	switch v := v.(type) {
+	case []any:
+		for _, e := range v {
+			if found := planning(e, names); found != "" {
+				return found
+			}
+		}
+	case map[string]any:
+		for k, e := range v {
+			if slices.Contains(names, strings.ToLower(k)) && e != false {
+				return k
+			}
+			if found := planning(e, names); found != "" {
+				return found
+			}
+		}
+	}
+	return ""
+}
+
+// maxMade is how many tags and counterparties a run creates by itself, and how many rules.
+const maxMade = 20
+
+// fits reports whether what a call wrote is what its verdict lets it write, by the entries in the
+// journal. It holds whatever the tool is called and whatever its arguments said.
+func fits(v verdict, m workflow.Made, before workflow.Live) (why string) {
+	switch {
+	case v.reach != reports && m.Other > 0:
+		return "it changes or removes something that was there"
+	case m.Rules > 0 && v.reach != rules:
+		return "it changes a rule"
+	case m.Rules+before.MadeRules > maxMade && m.Rules > 0:
+		return "a run makes at most 20 rules by itself"
+	case m.Tags+m.Counterparties > 0 && m.Tags+m.Counterparties+before.Made > maxMade:
+		return "a run makes at most 20 tags and counterparties by itself"
+	}
+	return ""
+}

@@ -1,0 +1,113 @@
+package agents_test
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+
+	"coffer/internal/modelsim"
+	"coffer/internal/op"
+)
+
+// The whole way by the API: a model is configured, a workflow is made and run, its report is there,
+// and what it wrote is reverted with the run.
+func TestThroughTheAPI(t *testing.T) {
+	t.Parallel()
+	h := ownHouse(t)
+	ids := h.ids(3)
+	h.sim.Play(modelsim.Sequence(
+		modelsim.Use("update_transactions", update(ids, nil)),
+		modelsim.Say("Three are filed."),
+	))
+	h.must("model.set", map[string]any{
+		"provider": "openai_compatible", "base_url": h.sim.Base(modelsim.OpenAI),
+		"prices": []any{map[string]any{"model": "sim", "input_usd": "1", "output_usd": "5"}},
+	}, nil)
+	h.must("agent.update", map[string]any{"default_provider": "openai_compatible", "default_model": "sim"}, nil)
+	h.must("workflow.create", map[string]any{
+		"slug": "filer", "name": "Filer", "prompt": "File what waits.", "scope": "full_access", "dry_run": false,
+		"report": "message", "max_cost_usd": json.Number("0.50"),
+	}, nil)
+	before := h.hash()
+	var run struct {
+		ID       string      `json:"id"`
+		Status   string      `json:"status"`
+		Cost     json.Number `json:"cost_usd"`
+		Changes  []string    `json:"changes"`
+		ReportID *string     `json:"report_id"`
+		Error    any         `json:"error"`
+	}
+	h.must("workflow.run", map[string]any{"slug": "filer", "wait": "20s"}, &run)
+	if run.Status != "succeeded" || len(run.Changes) != 2 || run.ReportID == nil || run.Cost == "" {
+		t.Fatalf("%+v", run)
+	}
+	if h.filed(op.Agent) != 3 {
+		t.Errorf("%d are filed", h.filed(op.Agent))
+	}
+	var report json.RawMessage
+	h.must("report.get", map[string]any{"id": *run.ReportID}, &report)
+	if !strings.Contains(string(report), "Three are filed.") || !strings.Contains(string(report), `"kind":"filer"`) {
+		t.Errorf("report %s", report)
+	}
+	h.must("workflow-run.revert", map[string]any{"id": run.ID}, nil)
+	if h.hash() != before {
+		t.Error("reverting the run did not restore the books")
+	}
+	// All that a workflow did since a time is undone together.
+	for range 2 {
+		h.sim.Play(modelsim.Sequence(
+			modelsim.Use("update_transactions", update(ids, nil)),
+			modelsim.Say("Filed once more."),
+		))
+		h.must("workflow.run", map[string]any{"slug": "filer", "wait": "20s"}, nil)
+	}
+	if h.hash() == before {
+		t.Error("two more runs changed nothing")
+	}
+	h.must("change.undo", map[string]any{"workflow_slug": "filer", "since": "2020-01-01"}, nil)
+	if h.hash() != before {
+		t.Error("undoing what the workflow did did not restore the books")
+	}
+	if _, err := h.call("change.undo", map[string]any{"workflow_slug": "nobody", "since": "2020-01-01"}); err == nil {
+		t.Error("a workflow that never ran was undone")
+	}
+}
+
+// A change of the household's time zone moves the next start of its workflows with it.
+func TestTimeZoneMovesSchedules(t *testing.T) {
+	t.Parallel()
+	h := ownHouse(t)
+	next := func(name string, args map[string]any) time.Time {
+		t.Helper()
+		answer, err := h.call(name, args)
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		var w struct {
+			Next time.Time `json:"next_run_at"`
+		}
+		if err := json.Unmarshal(answer.Body, &w); err != nil {
+			t.Fatal(err)
+		}
+		return w.Next
+	}
+	next("model.set", map[string]any{"provider": "openai_compatible", "base_url": h.sim.Base(modelsim.OpenAI)})
+	next("setting.update", map[string]any{"time_zone": "Europe/Berlin"})
+	next("workflow.create", map[string]any{
+		"slug": "early", "name": "Early", "prompt": "Look.", "scope": "read_only", "trigger": "schedule",
+		"schedule": "15 6 * * *", "provider": "openai_compatible", "model": "sim",
+	})
+	next("workflow.enable", map[string]any{"slug": "early"})
+	for _, zone := range []string{"Europe/Berlin", "America/New_York", "Asia/Kathmandu"} {
+		next("setting.update", map[string]any{"time_zone": zone})
+		in, err := time.LoadLocation(zone)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if at := next("workflow.get", map[string]any{"slug": "early"}); at.In(in).Format("15:04") != "06:15" ||
+			time.Until(at) > 25*time.Hour {
+			t.Errorf("in %s it starts at %s", zone, at.In(in))
+		}
+	}
+}

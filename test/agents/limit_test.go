@@ -1,0 +1,325 @@
+package agents_test
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"coffer/internal/errs"
+	"coffer/internal/modelsim"
+	"coffer/internal/workflow"
+)
+
+// A run ends at each of its limits, with the limit's name and without another call of the model.
+func TestLimits(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, nil)
+	different := func() modelsim.Script {
+		n := 0
+		return func(modelsim.Request) modelsim.Answer {
+			n++
+			return modelsim.Use("query_transactions", map[string]any{"limit": n%50 + 1})
+		}
+	}
+	large := func() modelsim.Script {
+		n := 0
+		return func(modelsim.Request) modelsim.Answer {
+			n++
+			return modelsim.Use("query_transactions", map[string]any{"limit": 100 + n, "fields": "all"})
+		}
+	}
+	for _, c := range []struct {
+		name   string
+		script modelsim.Script
+		change func(*workflow.Definition)
+		limit  string
+		most   int // calls of the model
+	}{
+		{"turns", different(), func(d *workflow.Definition) { d.MaxTurns = 3 }, workflow.LimitTurns, 3},
+		{
+			"repeats", modelsim.Sequence(modelsim.Use("get_overview", map[string]any{})),
+			func(*workflow.Definition) {}, workflow.LimitRepeated, 6,
+		},
+		{"context", large(), func(d *workflow.Definition) { d.MaxTurns = 30 }, workflow.LimitContext, 30},
+		{
+			"cost", different(), func(d *workflow.Definition) { d.MaxTurns, d.MaxCostMicros = 100, new(int64(60_000)) },
+			workflow.LimitCost, 90,
+		},
+		{"minutes", different(), func(d *workflow.Definition) { d.MaxMinutes = 0 }, workflow.LimitMinutes, 0},
+		{"no money", different(), func(d *workflow.Definition) { d.MaxCostMicros = new(int64(1000)) }, workflow.LimitCost, 0},
+	} {
+		h.sim.Play(c.script)
+		before := h.sim.Count()
+		d := reader()
+		c.change(&d)
+		got, lines := h.run(d)
+		asked := h.sim.Count() - before
+		if got.Status != workflow.LimitReached || deref(got.Limit) != c.limit || asked > c.most || asked != got.Turns {
+			t.Errorf("%s: %+v, limit %s, %d calls, error %s", c.name, got, deref(got.Limit), asked, deref(got.Error))
+		}
+		if got.Report != nil {
+			t.Errorf("%s: a run that was broken off left a report", c.name)
+		}
+		if d.MaxCostMicros != nil && *got.Cost > *d.MaxCostMicros {
+			t.Errorf("%s: cost %d", c.name, *got.Cost)
+		}
+		last := lines[len(lines)-2]
+		if last.Kind != "limit" || !strings.Contains(string(last.Body), c.limit) {
+			t.Errorf("%s: %s %s", c.name, last.Kind, last.Body)
+		}
+	}
+}
+
+// A run with a limit of costs does not start without a price, and one without a limit has a cost
+// that is unknown, not zero.
+func TestUnknownPrice(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, modelsim.Sequence(modelsim.Say("Nothing happened.")))
+	h.models.price = nil
+	d := reader()
+	if got, _ := h.run(d); got.Status != workflow.Succeeded || got.Cost != nil {
+		t.Errorf("without a limit: %+v", got)
+	}
+	d.MaxCostMicros = new(int64(1_000_000))
+	before := h.sim.Count()
+	got, _ := h.run(d)
+	if !strings.Contains(deref(got.Error), "price") || h.sim.Count() != before {
+		t.Errorf("with a limit: %+v %s", got, deref(got.Error))
+	}
+}
+
+// A server that reports more than a call can have cost ends the run at once.
+func TestLiar(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, modelsim.Sequence(modelsim.Use("get_overview", map[string]any{}).
+		Counted(modelsim.Usage{Input: 1000, Output: 1_000_000_000})))
+	got, lines := h.run(reader())
+	if !strings.Contains(deref(got.Error), "reported $5000.001 for a call") || *got.Cost != 5_000_001_000 ||
+		h.sim.Count() != 1 {
+		t.Errorf("%+v %s", got, deref(got.Error))
+	}
+	for _, l := range lines {
+		if l.Kind == workflow.LineCall {
+			t.Errorf("a call of the liar was run: %s", l.Body)
+		}
+	}
+}
+
+// A tool call that was cut at any of its bytes is not run.
+func TestCutCalls(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, nil)
+	ids := h.ids(1)
+	args := update(ids, nil)
+	printed, err := json.Marshal(args)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// In one run: 4 cut answers in a row are borne, then a whole one follows.
+	cuts := len(printed)
+	var at int
+	h.sim.Play(func(r modelsim.Request) modelsim.Answer {
+		if r.Turn()%5 == 4 {
+			return modelsim.Use("query_transactions", map[string]any{"limit": r.Turn() + 1})
+		}
+		if at >= 2*cuts {
+			return modelsim.Say("done")
+		}
+		stop := "length"
+		if at%2 == 1 {
+			stop = "tool_calls" // as Ollama says it
+		}
+		at++
+		return modelsim.Use("update_transactions", args).Cut((at-1)/2, stop)
+	})
+	d := writer()
+	d.MaxTurns = 100
+	d.Tools = []string{"update_transactions", "query_transactions"}
+	runs := 0
+	for at < 2*cuts {
+		got, _ := h.run(d)
+		runs++
+		if got.Changes != 0 || h.filed("agent") != 0 {
+			t.Fatalf("a cut call was run at byte %d: %+v", at/2, got)
+		}
+		if got.Status != workflow.LimitReached && got.Status != workflow.Succeeded {
+			t.Fatalf("%+v %s", got, deref(got.Error))
+		}
+	}
+	t.Logf("%d cuts in %d runs, 0 run", 2*cuts, runs)
+	// The control: the same call, whole, is run.
+	h.sim.Play(modelsim.Sequence(modelsim.Use("update_transactions", args), modelsim.Say("done")))
+	if got, _ := h.run(d); got.Changes != 1 || h.filed("agent") != 1 {
+		t.Errorf("control: %+v", got)
+	}
+}
+
+// Answers that are none, refusals and servers that fail for good end a run as failed, and say what to
+// do.
+func TestFailures(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, nil)
+	for _, c := range []struct {
+		name   string
+		script modelsim.Script
+		want   string
+		calls  int
+	}{
+		{"empty", modelsim.Sequence(modelsim.Say("")), "5 answers in a row", 5},
+		{"cut", modelsim.Sequence(modelsim.Use("get_overview", map[string]any{}).Cut(1, "length")), "5 answers in a row", 5},
+		{"refusal", modelsim.Sequence(modelsim.Answer{Text: "I would rather not", Stop: "content_filter"}), "declined", 1},
+		{
+			"the key", modelsim.Sequence(modelsim.Say("x").With(modelsim.Fault{Status: 401})), "does not accept the key", 1,
+		},
+	} {
+		h.sim.Play(c.script)
+		before := h.sim.Count()
+		got, lines := h.run(reader())
+		if asked := h.sim.Count() - before; got.Status != workflow.Failed ||
+			!strings.Contains(deref(got.Error), c.want) || asked != c.calls {
+			t.Errorf("%s: %d calls, %s; %v", c.name, asked, deref(got.Error), kinds(lines))
+		}
+	}
+}
+
+// A server that fails for a while is asked again; the run goes on where it was.
+func TestServerRecovers(t *testing.T) {
+	t.Parallel()
+	n := 0
+	h := newHouse(t, func(modelsim.Request) modelsim.Answer {
+		n++
+		switch n {
+		case 1:
+			return modelsim.Use("get_overview", map[string]any{})
+		case 2:
+			return modelsim.Say("half an ans").With(modelsim.Fault{After: 40, End: modelsim.Reset})
+		}
+		return modelsim.Say(fmt.Sprint("All is well after ", n))
+	})
+	got, lines := h.run(reader())
+	if got.Status != workflow.Succeeded || got.Turns != 2 {
+		t.Errorf("%+v %s %v", got, deref(got.Error), kinds(lines))
+	}
+}
+
+// A model that writes without end fills the transcript, not the disk: the run ends at the limit. What
+// it filed before stays.
+func TestTranscriptLimit(t *testing.T) {
+	t.Parallel()
+	const chatter = 3_000_000
+	h := newHouse(t, nil)
+	// in large pieces, or what encloses them would be the larger part
+	h.replace(modelsim.Options{Piece: 64 << 10, Script: func(r modelsim.Request) modelsim.Answer {
+		s, _ := r.Sheet()
+		rows := modelsim.ByDictionary(s)
+		for i := range rows {
+			rows[i].Category, rows[i].Sure = "food_and_drink_groceries", true
+		}
+		a := s.Decide(rows...)
+		a.Text = strings.Repeat("x", chatter)
+		return a.Counted(modelsim.Usage{Input: r.PromptTokens, Output: 4000})
+	}})
+	h.tag(200)
+	got, lines, _ := h.sheets(queue())
+	if got.Status != workflow.LimitReached || deref(got.Limit) != workflow.LimitLines || got.Turns != h.sim.Count() {
+		t.Fatalf("%+v, limit %s, %d calls, error %s", got, deref(got.Limit), h.sim.Count(), deref(got.Error))
+	}
+	size := 0
+	for _, l := range lines {
+		size += len(l.Body)
+	}
+	// A text is stored once as it came and once as it is shown.
+	if size < 16_000_000 || size > 16_000_000+2*chatter+100_000 {
+		t.Errorf("the transcript has %d bytes", size)
+	}
+	filed := 25 * got.Turns
+	if n := h.value(waiting); n != 200-filed || got.Turns < 2 || got.Turns > 6 {
+		t.Errorf("%d wait after %d sheets", n, got.Turns)
+	}
+	t.Logf("%d sheets of %d bytes each, %d bytes of transcript", got.Turns, chatter, size)
+}
+
+// The month's ceiling ends a run, exactly; a report warns at 80 % and at its end, and no run starts
+// until it is raised.
+func TestMonthlyCeiling(t *testing.T) {
+	t.Parallel()
+	h := ownHouse(t)
+	n := 0
+	h.sim.Play(func(r modelsim.Request) modelsim.Answer {
+		n++
+		// every call costs as much as it may; with one token more it would have been cut off
+		return modelsim.Use("query_transactions", map[string]any{"limit": n%50 + 1}).
+			Counted(modelsim.Usage{Input: r.PromptTokens, Output: int64(r.MaxTokens) - 1})
+	})
+	h.must("model.set", map[string]any{
+		"provider": "openai_compatible", "base_url": h.sim.Base(modelsim.OpenAI),
+		"prices": []any{map[string]any{"model": "sim", "input_usd": "1", "output_usd": "5"}},
+	}, nil)
+	h.must("agent.update", map[string]any{
+		"default_provider": "openai_compatible", "default_model": "sim", "monthly_ceiling_usd": json.Number("0.40"),
+	}, nil)
+	h.must("workflow.create", map[string]any{
+		"slug": "reader", "name": "Reader", "prompt": "Read.", "scope": "read_only", "tools": []any{"query_transactions"},
+		"max_turns": json.Number("6"),
+	}, nil)
+	type ran struct {
+		Status string      `json:"status"`
+		Limit  string      `json:"limit"`
+		Turns  int         `json:"turns"`
+		Cost   json.Number `json:"cost_usd"`
+		Error  any         `json:"error"`
+	}
+	run := func() (out ran) {
+		t.Helper()
+		h.must("workflow.run", map[string]any{"slug": "reader", "wait": "20s"}, &out)
+		return out
+	}
+	alerts := func() (titles []string) {
+		t.Helper()
+		var list []struct{ Title, Kind string }
+		h.must("report.list", map[string]any{}, &list)
+		for _, r := range list {
+			if r.Kind == "alert" {
+				titles = append([]string{r.Title}, titles...) // newest first
+			}
+		}
+		return titles
+	}
+	spent := func() int {
+		t.Helper()
+		return h.value(`select spent_micros from model_month`)
+	}
+	// 6 calls of 8,192 tokens and their prompts are below four fifths of the ceiling.
+	if got := run(); got.Limit != workflow.LimitTurns || spent() < 240_000 || spent() > 310_000 || len(alerts()) != 0 {
+		t.Fatalf("%+v, %d spent, %q", got, spent(), alerts())
+	}
+	// The next call passes 80 %. The run goes on to the ceiling and ends there.
+	got := run()
+	if got.Status != workflow.LimitReached || got.Limit != workflow.LimitCeiling {
+		t.Errorf("%+v", got)
+	}
+	used := spent()
+	if used < 370_000 || used > 400_000 {
+		t.Errorf("%d of 400,000 were spent", used)
+	}
+	want := []string{"Agents have used 80 % of this month's ceiling", "Agents have reached this month's ceiling"}
+	if !slices.Equal(alerts(), want) {
+		t.Errorf("%q", alerts())
+	}
+	// A ceiling that is used up refuses runs, and says when that ends; a higher one opens them again.
+	h.must("agent.update", map[string]any{"monthly_ceiling_usd": json.Number("0.37")}, nil)
+	_, err := h.call("workflow.run", map[string]any{"slug": "reader"})
+	if fault, ok := errors.AsType[*errs.Error](err); !ok || fault.Code != errs.RunLimit {
+		t.Errorf("above the ceiling: %v", err)
+	}
+	if !slices.Equal(alerts(), want) || spent() != used {
+		t.Errorf("%d spent, %q", spent(), alerts())
+	}
+	h.must("agent.update", map[string]any{"monthly_ceiling_usd": json.Number("10")}, nil)
+	if got := run(); got.Limit != workflow.LimitTurns {
+		t.Errorf("with a higher ceiling: %+v", got)
+	}
+}

@@ -1,0 +1,255 @@
+package browser_test
+
+import (
+	"fmt"
+	"maps"
+	"regexp"
+	"testing"
+	"time"
+
+	"coffer/internal/modelsim"
+)
+
+// TestAgentsStory sets up a model, has it plan, applies a part of the plan, reads what was said, undoes
+// the run, and stops another one while it spends.
+func TestAgentsStory(t *testing.T) { //nolint:tparallel // one house, and one browser at a time
+	t.Parallel()
+	axe := built(t)
+	h := newHouse(t)
+	h.furnish(t)
+	sim, err := modelsim.New(modelsim.Options{Key: "sim-key"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(sim.Close)
+	if !t.Run("a model is set up", func(t *testing.T) { modelSetUp(t, h, axe, sim) }) {
+		return // nothing runs without it
+	}
+	t.Run("a plan is applied in part", func(t *testing.T) { planInPart(t, h, axe, sim) }) //nolint:paralleltest // as above
+	t.Run("a run is stopped", func(t *testing.T) { runStopped(t, h, axe, sim) })          //nolint:paralleltest // as above
+	t.Run("a workflow is measured", func(t *testing.T) { measured(t, h, axe, sim) })      //nolint:paralleltest // as above
+}
+
+// modelSetUp chooses a model with its prices, those of its cache included, and tests it: first one that
+// cannot call tools, then one that can.
+func modelSetUp(t *testing.T, h *house, axe string, sim *modelsim.Server) {
+	t.Helper()
+	b := newBrowser(t, "desktop")
+	b.enterAt(t, h, "/settings", "Until a model is set")
+	b.do(t, step{Do: "press", Name: "Set a key: OpenAI or compatible"})
+	b.fill(t, "Key", "sim-key")
+	b.fill(t, "Address", sim.Base(modelsim.OpenAI))
+	b.do(t, step{Do: "click", Name: "Save"})
+	b.do(t, step{Do: "see", Text: "Key ****"})
+	b.do(t, step{Do: "click", Name: "Choose a model"})
+	b.do(t, step{Do: "choose", Name: "Model of", Value: "OpenAI or compatible"})
+	b.do(t, step{Do: "write", Name: "Model", Value: "sim"})
+	for name, price := range map[string]string{
+		"Price of what it reads": "3", "Price of what it writes": "15",
+		"Price of what it reads from its cache": "0.3", "Price of what it writes to its cache": "3.75",
+	} {
+		b.do(t, step{Do: "write", Name: name, Value: price})
+	}
+	b.whole(t, axe)
+	b.do(t, step{Do: "click", Name: "Save model"})
+	b.do(t, step{Do: "see", Text: "sim · OpenAI or compatible"})
+	models := get[map[string]struct {
+		Prices []map[string]string `json:"prices"`
+	}](t, h, "/api/v1/settings/models")
+	want := map[string]string{
+		"model": "sim", "input_usd": "3", "output_usd": "15", "cache_read_usd": "0.3", "cache_write_usd": "3.75",
+	}
+	if got := models["openai_compatible"].Prices; len(got) != 1 || !maps.Equal(got[0], want) {
+		t.Errorf("the prices are %v, not %v", got, want)
+	}
+
+	sim.Play(func(modelsim.Request) modelsim.Answer { return modelsim.Say("Hello!") })
+	b.do(t, step{Do: "press", Name: "Test: OpenAI or compatible"})
+	b.do(t, step{Do: "click", Name: "Test model"})
+	b.do(t, step{Do: "see", Text: "Workflows cannot use it yet"})
+	b.do(t, step{Do: "see", Text: "did not call the tool"})
+	sim.Play(modelsim.Dictionary)
+	b.do(t, step{Do: "click", Name: "Test again"})
+	b.do(t, step{Do: "see", Text: "Workflows can use it"})
+	b.whole(t, axe)
+}
+
+// A planned is an item of a plan.
+type planned struct {
+	Field         string  `json:"field"`
+	TransactionID string  `json:"transaction_id"`
+	After         *string `json:"after"`
+	Transaction   *struct {
+		Name string `json:"name"`
+	} `json:"transaction"`
+}
+
+// planInPart runs a workflow that plans, leaves two categories of the plan out, applies the rest, reads
+// in the transcript what became of the rows, and undoes it all.
+func planInPart(t *testing.T, h *house, axe string, sim *modelsim.Server) {
+	t.Helper()
+	sim.Play(fileFirst(4, "health_pharmacy"))
+	h.leaveInbox(t, 10)
+	before := h.filed(t)
+	b := newBrowser(t, "phone")
+	b.enterAt(t, h, "/workflows/review-queue", "What it may")
+	b.do(t, step{Do: "click", Name: "Run now"})
+	b.do(t, step{Do: "see", Text: "What it would change, if you apply it"})
+	b.whole(t, axe)
+	if now := h.filed(t); !maps.Equal(before, now) {
+		t.Fatal("a plan changes categories before it is applied")
+	}
+	run := h.last(t, "review-queue")
+	want, out := maps.Clone(before), 0
+	for _, p := range h.plan(t, run.ID) {
+		switch {
+		case p.Field != "category":
+		case out < 2:
+			b.do(t, step{Do: "click", Name: "Apply Category of " + regexp.QuoteMeta(p.Transaction.Name)})
+			out++
+		default:
+			want[p.TransactionID] = *p.After
+		}
+	}
+	if out != 2 || maps.Equal(before, want) {
+		t.Fatalf("the plan leaves nothing to choose: %d left out", out)
+	}
+	b.do(t, step{Do: "click", Name: fmt.Sprintf(`Apply %d of %d`, run.Plan.Entries-2, run.Plan.Entries)})
+	b.do(t, step{Do: "see", Text: "Its plan, which was applied"})
+	b.do(t, step{Do: "see", Text: fmt.Sprintf("%d fields changed", run.Plan.Entries-2)})
+	if now := h.filed(t); !maps.Equal(want, now) {
+		t.Error("what was applied is not what was chosen")
+	}
+
+	b.do(t, step{Do: "see", Text: "payments to decide about"})
+	b.do(t, step{Do: "click", Name: `Sheet 1: 4 planned, \d+ left for you`})
+	b.do(t, step{Do: "see", Text: "Planned: Pharmacy"})
+	b.do(t, step{Do: "see", Text: "Not sure, left for you"})
+	b.whole(t, axe)
+
+	b.do(t, step{Do: "click", Name: "Undo this run"})
+	b.do(t, step{Do: "click", Name: `Undo \d+ fields?`})
+	b.do(t, step{Do: "see", Text: "as before"})
+	if now := h.filed(t); !maps.Equal(before, now) {
+		t.Error("undoing the run leaves other categories behind")
+	}
+}
+
+// runStopped stops a run that asks for more and more, from its page, and sees that it asks no more.
+func runStopped(t *testing.T, h *house, axe string, sim *modelsim.Server) {
+	t.Helper()
+	sim.Play(func(r modelsim.Request) modelsim.Answer {
+		time.Sleep(1500 * time.Millisecond)
+		return modelsim.Use("query_transactions", map[string]any{"limit": r.Turn() + 1})
+	})
+	b := newBrowser(t, "desktop")
+	b.enterAt(t, h, "/workflows/large-charge-sentinel", "What it may")
+	b.do(t, step{Do: "click", Name: "Run now"})
+	b.do(t, step{Do: "see", Text: "It asks for query transactions"})
+	b.do(t, step{Do: "see", Text: "Cost so far"})
+	b.whole(t, axe)
+	b.do(t, step{Do: "click", Name: "Stop this run"})
+	b.do(t, step{Do: "see", Text: "What it did stays"})
+	b.do(t, step{Do: "see", Text: "Ended: Stopped"})
+	run := h.last(t, "large-charge-sentinel")
+	if run.Status != "cancelled" || run.Cost <= 0 {
+		t.Errorf("the run is %s and cost %v", run.Status, run.Cost)
+	}
+	asked := sim.Count()
+	time.Sleep(2 * time.Second)
+	if now := sim.Count(); now != asked {
+		t.Errorf("a run that was stopped asked %d times more", now-asked)
+	}
+}
+
+// measured has a workflow measured on what people filed, and reads its figures beside those that are
+// reached without a model.
+func measured(t *testing.T, h *house, axe string, sim *modelsim.Server) {
+	t.Helper()
+	const n = 40
+	h.bulk(t, map[string]any{"transaction_ids": h.newest(t, n)}, map[string]any{"category": "home_rent"})
+	sim.Play(func(r modelsim.Request) modelsim.Answer {
+		s, _ := r.Sheet()
+		var rows []modelsim.Decision
+		for i, row := range s.Rows {
+			d := modelsim.Decision{Row: row.Row, Category: "home_rent", Note: "rent", Sure: i%4 != 0}
+			if i%4 == 1 {
+				d.Category = "health_pharmacy"
+			}
+			rows = append(rows, d)
+		}
+		return s.Decide(rows...)
+	})
+	before := h.filed(t)
+	b := newBrowser(t, "phone light")
+	b.enterAt(t, h, "/workflows/review-queue", "What it may")
+	b.do(t, step{Do: "click", Name: "Measure it"})
+	b.fill(t, "Decisions to compare with", fmt.Sprint(n))
+	b.fill(t, "Moments", "1")
+	b.fill(t, "Most it may cost, US dollars", "1")
+	b.whole(t, axe)
+	b.do(t, step{Do: "click", Name: "Start measuring"})
+	b.do(t, step{Do: "see", Text: "How well it did"})
+	b.do(t, step{Do: "see", Text: "of a hundred rightly"})
+	b.do(t, step{Do: "see", Text: "This workflow"})
+	b.do(t, step{Do: "see", Text: "The same payee before"})
+	b.do(t, step{Do: "click", Name: "Show as table"})
+	b.do(t, step{Do: "see", Text: "Harm, %"})
+	b.do(t, step{Do: "see", Text: "Pharmacy"}) // what it took for rent
+	b.whole(t, axe)
+	if now := h.filed(t); !maps.Equal(before, now) {
+		t.Error("measuring changes categories")
+	}
+}
+
+// fileFirst is a model that files the first rows of the first sheet under a category and is not sure
+// about any other.
+func fileFirst(n int, category string) modelsim.Script {
+	sure := true
+	return func(r modelsim.Request) modelsim.Answer {
+		s, ok := r.Sheet()
+		if !ok {
+			return modelsim.Say("There is no sheet.")
+		}
+		var rows []modelsim.Decision
+		for i, row := range s.Rows {
+			d := modelsim.Decision{Row: row.Row, Category: category, Note: "could be something else"}
+			if sure && i < n {
+				d.Sure, d.Note = true, "<b>sure</b> of it"
+			}
+			rows = append(rows, d)
+		}
+		sure = false
+		return s.Decide(rows...)
+	}
+}
+
+// leaveInbox leaves that many payments to review.
+func (h *house) leaveInbox(t *testing.T, n int) {
+	t.Helper()
+	var ids []string
+	for _, tx := range h.list(t, "limit=500&tags=needs-review")[n:] {
+		ids = append(ids, tx.ID)
+	}
+	h.bulk(t, map[string]any{"transaction_ids": ids}, map[string]any{"tags_to_remove": []string{"needs-review"}})
+}
+
+// A lastRun is the newest run of a workflow.
+type lastRun struct {
+	ID     string  `json:"id"`
+	Status string  `json:"status"`
+	Cost   float64 `json:"cost_usd"`
+	Plan   struct {
+		Entries int `json:"entries"`
+	} `json:"plan"`
+}
+
+func (h *house) last(t *testing.T, slug string) lastRun {
+	t.Helper()
+	return get[struct{ Runs []lastRun }](t, h, "/api/v1/workflows/"+slug+"/runs?limit=1").Runs[0]
+}
+
+func (h *house) plan(t *testing.T, run string) []planned {
+	t.Helper()
+	return get[struct{ Items []planned }](t, h, "/api/v1/workflow-runs/"+run+"/plan?limit=500").Items
+}

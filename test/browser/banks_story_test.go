@@ -1,0 +1,165 @@
+package browser_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"coffer/internal/banksim"
+	"coffer/internal/pg"
+)
+
+// TestBanks is a household's first minutes and its first troubles: empty books, a bank that fills
+// them, a ribbon that leads to its payments, a bank that wants a new sign-in, and a server that does
+// not answer.
+func TestBanks(t *testing.T) { //nolint:tparallel // one house, and one browser at a time
+	t.Parallel()
+	axe := built(t)
+	h := newHouse(t)
+	h.admin(t)
+	t.Run("empty on a phone", func(t *testing.T) { //nolint:paralleltest // as above
+		for _, size := range []string{"phone", "phone light"} {
+			b := newBrowser(t, size)
+			b.enterAt(t, h, "/", "Your books are empty")
+			b.whole(t, axe)
+		}
+	})
+	b := newBrowser(t, "desktop")
+	t.Run("first minute", func(t *testing.T) { firstMinute(t, b, h, axe) }) //nolint:paralleltest // as above
+	t.Run("a ribbon", func(t *testing.T) { ribbon(t, b, axe) })             //nolint:paralleltest // as above
+	t.Run("signs in again", func(t *testing.T) { signsIn(t, b, h, axe) })   //nolint:paralleltest // as above
+	t.Run("trouble", func(t *testing.T) { noAnswer(t, b, axe) })            //nolint:paralleltest // as above
+	t.Run("looks only", func(t *testing.T) { viewer(t, h, axe) })           //nolint:paralleltest // as above
+}
+
+// firstMinute begins with empty books and ends in a filled overview.
+func firstMinute(t *testing.T, b *browser, h *house, axe string) {
+	t.Helper()
+	b.enterAt(t, h, "/", "Your books are empty", h.plaid.URL())
+	b.do(t, step{Do: "see", Text: "Before you begin"})
+	b.whole(t, axe)
+	b.do(t, step{Do: "click", Name: "Save"})
+	b.do(t, step{Do: "see", Text: "Saved"})
+	h.plaid.Script(banksim.Fault{Path: "/transactions/sync", Delay: 4 * time.Second})
+	b.do(t, step{Do: "click", Name: "Link a bank"})
+	b.click(t, "Continue to Plaid", "coffer asks to see your accounts")
+	b.do(t, step{Do: "click", Name: "Share my accounts"})
+	b.do(t, step{Do: "see", Text: "Your payments are on their way"})
+	b.do(t, step{Do: "see", Text: "Where it went"})
+	b.whole(t, axe)
+	h.settle(t)
+}
+
+// ribbon goes from the overview to the payments behind a number of its picture.
+func ribbon(t *testing.T, b *browser, axe string) {
+	t.Helper()
+	b.screen(t, "/", "Where it went")
+	b.do(t, step{Do: "idle"})
+	b.do(t, step{Do: "click", Name: "Food and Drink.*"})
+	b.do(t, step{Do: "see", Text: "payments"})
+	v := b.do(t, step{Do: "look", Look: true})
+	if !strings.Contains(v.URL, "/transactions") || !strings.Contains(v.URL, "category=food_and_drink") {
+		t.Errorf("a ribbon led to %s", v.URL)
+	}
+	b.screen(t, "/cash-flow?by=account", "Through which accounts")
+	b.whole(t, axe)
+	b.screen(t, "/cash-flow?span=year&compare=year", "What it was spent on")
+	b.whole(t, axe)
+	b.screen(t, "/accounts?by=kind", "Everyday")
+	b.whole(t, axe)
+	if _, err := pg.Exec(t.Context(), b.house.DB, `insert into account_balance (account_id, day, current)
+		select a.id, current_date - n, 3000 + 200 * (n % 9) from account a, generate_series(1, 300) n
+		where n < 90 or n > 160 on conflict do nothing`); err != nil {
+		t.Fatal(err)
+	}
+	b.screen(t, "/accounts/{id}", "Show as table")
+	b.whole(t, axe)
+}
+
+// signsIn mends a bank that wants a person: from the overview to its page, to the bank, and back to
+// where the sync is seen.
+func signsIn(t *testing.T, b *browser, h *house, axe string) {
+	t.Helper()
+	for _, sql := range []string{
+		`update connection set status = 'pending_reauth', status_reason = 'ITEM_LOGIN_REQUIRED',
+			last_sync_at = now() - interval '13 days'`,
+		`update sync_log set started_at = started_at - interval '13 days',
+			finished_at = finished_at - interval '13 days'`,
+	} {
+		if _, err := pg.Exec(t.Context(), h.DB, sql); err != nil {
+			t.Fatal(err)
+		}
+	}
+	b.screen(t, "/", "wants you to sign in again")
+	b.whole(t, axe)
+	b.do(t, step{Do: "click", Name: ".*wants you to sign in again.*"})
+	b.do(t, step{Do: "see", Text: "How it is linked"})
+	b.whole(t, axe)
+	b.screen(t, "/accounts", "Sign in again")
+	b.whole(t, axe)
+	h.plaid.Script(banksim.Fault{Path: "/transactions/sync", Delay: 8 * time.Second})
+	b.do(t, step{Do: "click", Name: "Sign in again"})
+	b.click(t, "Continue to Plaid", "coffer asks to see your accounts")
+	b.do(t, step{Do: "click", Name: "Share my accounts"})
+	b.do(t, step{Do: "see", Text: "Owned in all"})
+	b.do(t, step{Do: "see", Text: "Fetching now"})
+	b.whole(t, axe)
+	b.do(t, step{Do: "see", Text: "Sync now"})
+	h.settle(t)
+	if n := h.count(t, `select count(*) from transaction where deleted_at is not null`); n > 0 {
+		t.Errorf("%d payments are gone after signing in again", n)
+	}
+	b.screen(t, "/banks/{id}", "Fetched by")
+	b.do(t, step{Do: "click", Name: "Pause fetching"})
+	b.do(t, step{Do: "see", Text: "Resume fetching"})
+	b.do(t, step{Do: "click", Name: "Remove the bank…"})
+	b.do(t, step{Do: "see", Text: "Ends for good"})
+	b.whole(t, axe)
+	b.do(t, step{Do: "click", Name: "Cancel"})
+	b.do(t, step{Do: "click", Name: "Resume fetching"})
+	b.do(t, step{Do: "see", Text: "Pause fetching"})
+}
+
+// noAnswer looks at what is said if the server is gone, fails, or is asked too often, and that
+// trying again is enough once it is back.
+func noAnswer(t *testing.T, b *browser, axe string) {
+	t.Helper()
+	for _, fault := range []struct{ kind, message, words string }{
+		{"offline", "", "The server did not answer"},
+		{"500", "something went wrong", "request req-for-the-log"},
+		{"429", "too many requests; try again in 20 seconds", "try again in 20 seconds"},
+	} {
+		b.screen(t, "/activity", "Today")
+		b.do(t, step{Do: "network", Name: fault.kind, Text: fault.message})
+		b.do(t, step{Do: "click", Name: "Accounts"})
+		b.do(t, step{Do: "see", Text: "could not be loaded"})
+		b.do(t, step{Do: "see", Text: fault.words})
+		b.do(t, step{Do: "network"})
+		b.do(t, step{Do: "forgive"})
+		b.whole(t, axe)
+		b.do(t, step{Do: "click", Name: "Try again"})
+		b.do(t, step{Do: "see", Text: "Owned in all"})
+	}
+}
+
+// viewer sees every screen of the banks, and nothing that changes them.
+func viewer(t *testing.T, h *house, axe string) {
+	t.Helper()
+	user := post[struct {
+		ID string `json:"id"`
+	}](t, h, "/api/v1/users", "application/json", `{"name":"A viewer","email":"looks@example.com","role":"viewer"}`)
+	post[map[string]any](t, h, "/api/v1/users/"+user.ID+"/login", "application/json",
+		`{"kind":"password","password":"`+password+`"}`)
+	b := newBrowser(t, "phone")
+	b.enterAs(t, h, "looks@example.com", "/accounts", "your role is viewer")
+	for _, path := range []string{"/accounts", "/accounts/{id}", "/banks/{id}"} {
+		b.screen(t, path, "your role is viewer")
+		b.whole(t, axe)
+		v := b.do(t, step{Do: "look", Look: true})
+		for _, word := range []string{"Sync now", "Link a bank", "Remove", "Pause", "Save", "Set the balance"} {
+			if strings.Contains(v.Text, word) {
+				t.Errorf("%s offers a viewer %q", path, word)
+			}
+		}
+	}
+}

@@ -1,0 +1,106 @@
+package browser_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// importStory brings a statement in whose columns were misunderstood: it is mapped, imported, imported
+// again to no effect, and undone.
+func importStory(t *testing.T, h *house, axe, size string) {
+	t.Helper()
+	file := statement(t, 60)
+	before := len(h.list(t, "limit=500&search=Harbour+Tea"))
+	b := newBrowser(t, size)
+	b.enterAt(t, h, "/import", "Drop a statement")
+	b.do(t, step{Do: "upload", Name: "Choose a file", File: file})
+	b.do(t, step{Do: "see", Text: "Would come in"})
+	b.do(t, step{Do: "see", Text: "1 row cannot be read"})
+	b.do(t, step{Do: "choose", Name: "What is in Shop", Value: "Leave out"})
+	b.do(t, step{Do: "choose", Name: "What is in Reference", Value: "Payee"})
+	b.do(t, step{Do: "see", Text: "REF 9003"})
+	b.do(t, step{Do: "choose", Name: "What is in Reference", Value: "Leave out"})
+	b.do(t, step{Do: "choose", Name: "What is in Shop", Value: "Payee"})
+	b.do(t, step{Do: "see", Text: "Harbour Tea 3"})
+	b.do(t, step{Do: "choose", Name: "Into the account", Value: "A new account"})
+	b.fill(t, "Name of the account", "Tea money")
+	b.fill(t, "Bank", "Harbour Bank")
+	b.do(t, step{Do: "see", Text: "Import 60 payments"})
+	b.whole(t, axe)
+	b.do(t, step{Do: "click", Name: "Import 60 payments"})
+	b.do(t, step{Do: "see", Text: "60 payments came in"})
+	b.whole(t, axe)
+	if now := len(h.list(t, "limit=500&search=Harbour+Tea")); now != before+60 {
+		t.Errorf("%d payments before, %d after an import of 60", before, now)
+	}
+
+	b.do(t, step{Do: "click", Name: "Import another file"})
+	b.do(t, step{Do: "upload", Name: "Choose a file", File: file})
+	b.do(t, step{Do: "see", Text: "Tea money"})
+	b.do(t, step{Do: "choose", Name: "Into the account", Value: "Tea money · Harbour Bank"})
+	b.do(t, step{Do: "choose", Name: "What is in Reference", Value: "Leave out"})
+	b.do(t, step{Do: "choose", Name: "What is in Shop", Value: "Payee"})
+	b.do(t, step{Do: "see", Text: "60, left out"})
+	b.do(t, step{Do: "see", Text: "There is nothing new in this file"})
+	b.whole(t, axe)
+
+	b.screen(t, "/import", "Past imports")
+	b.do(t, step{Do: "see", Text: "Imported 60 transactions from Tea money.csv into Tea money"})
+	b.do(t, step{Do: "click", Name: "Undo"})
+	h.becomes(t, before, "limit=500&search=Harbour+Tea")
+	b.do(t, step{Do: "see", Text: "Harbour Bank has no account"})
+	b.whole(t, axe)
+	b.do(t, step{Do: "click", Name: "Remove the empty bank"})
+	b.do(t, step{Do: "see", Text: "Harbour Bank was removed"})
+	b.whole(t, axe)
+}
+
+// becomes waits until a list has that many transactions.
+func (h *house) becomes(t *testing.T, want int, query string) {
+	t.Helper()
+	for deadline := time.Now().Add(30 * time.Second); ; time.Sleep(100 * time.Millisecond) {
+		now := len(h.list(t, query))
+		if now == want {
+			return
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("%s: %d transactions, not %d", query, now, want)
+		}
+	}
+}
+
+// statement writes a file of that many rows and two that cannot be read, with two columns of text.
+func statement(t *testing.T, rows int) string {
+	t.Helper()
+	var s strings.Builder
+	s.WriteString("Date,Reference,Shop,Amount,Currency\n")
+	for i := range rows {
+		fmt.Fprintf(&s, "2026-0%d-%02d,REF %d,Harbour Tea %d,-%d.50,EUR\n", 1+i/28, 1+i%28, 9000+i, i, 2+i%7)
+	}
+	s.WriteString("2026-02-3O,REF 1,Harbour Tea,-4.00,EUR\n2026-02-28,REF 2,Harbour Tea,,EUR\n")
+	at := filepath.Join(t.TempDir(), "Tea money.csv")
+	if err := os.WriteFile(at, []byte(s.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return at
+}
+
+// TestRulesAndFiles tells the stories of files and rules in one house.
+func TestRulesAndFiles(t *testing.T) { //nolint:tparallel // one house, and one browser at a time
+	t.Parallel()
+	axe := built(t)
+	h := newHouse(t)
+	h.furnish(t)
+	t.Run("rule", func(t *testing.T) { ruleStory(t, h, axe, "desktop") })         //nolint:paralleltest // as above
+	t.Run("rule phone", func(t *testing.T) { ruleStory(t, h, axe, "phone") })     //nolint:paralleltest // as above
+	t.Run("viewer", func(t *testing.T) { viewerLooks(t, h, axe) })                //nolint:paralleltest // as above
+	t.Run("links", func(t *testing.T) { linkStory(t, h, axe, "desktop") })        //nolint:paralleltest // as above
+	t.Run("links phone", func(t *testing.T) { linkStory(t, h, axe, "phone") })    //nolint:paralleltest // as above
+	t.Run("import", func(t *testing.T) { importStory(t, h, axe, "desktop") })     //nolint:paralleltest // as above
+	t.Run("import phone", func(t *testing.T) { importStory(t, h, axe, "phone") }) //nolint:paralleltest // as above
+	t.Run("restart", func(t *testing.T) { restartStory(t, h, axe) })              //nolint:paralleltest // as above
+}

@@ -1,0 +1,57 @@
+package browser_test
+
+import (
+	"testing"
+
+	"coffer/internal/pg"
+)
+
+// paymentsByHand writes a payment down, undoes it, writes another and corrects it, on a phone.
+func paymentsByHand(t *testing.T, h *house, axe string) {
+	t.Helper()
+	live := func(want int) {
+		t.Helper()
+		if n := h.count(t, `select count(*) from transaction where origin = 'manual' and deleted_at is null`); n != want {
+			t.Errorf("%d payments are written down, not %d", n, want)
+		}
+	}
+	b := newBrowser(t, "phone")
+	b.enterAt(t, h, "/transactions", "Transactions")
+	write := func(amount, name string) {
+		t.Helper()
+		b.do(t, step{Do: "click", Name: "Add…"})
+		b.do(t, step{Do: "see", Text: "counts once"})
+		b.fill(t, "Amount", amount)
+		b.fill(t, "To or from whom", name)
+		b.do(t, step{Do: "enter"})
+	}
+	write("a lot", "Market stall")
+	b.do(t, step{Do: "see", Text: "Write an amount such as"})
+	b.whole(t, axe)
+	b.fill(t, "Amount", "12.50")
+	b.do(t, step{Do: "enter"})
+	b.do(t, step{Do: "see", Text: "Market stall is added"})
+	live(1)
+	b.do(t, step{Do: "click", Name: "Undo"})
+	b.do(t, step{Do: "see", Text: "Undone"})
+	live(0)
+	write("7.30", "Kiosk at the corner")
+	b.do(t, step{Do: "see", Text: "Kiosk at the corner is added"})
+	live(1)
+	b.do(t, step{Do: "idle"})
+	short, err := pg.Value[string](t.Context(), h.DB, `select short_id from transaction
+		where origin = 'manual' and deleted_at is null`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.screen(t, "/transactions?open="+short, "Written down by hand")
+	b.whole(t, axe)
+	b.do(t, step{Do: "click", Name: "Correct it…"})
+	b.do(t, step{Do: "see", Text: "Correct this payment"})
+	b.fill(t, "Amount", "8.10")
+	b.do(t, step{Do: "enter"})
+	b.do(t, step{Do: "see", Text: "Corrected"})
+	if n := h.count(t, `select count(*) from transaction where origin = 'manual' and amount = 8.10`); n != 1 {
+		t.Error("the payment was not corrected")
+	}
+}

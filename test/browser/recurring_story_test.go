@@ -1,0 +1,44 @@
+package browser_test
+
+import (
+	"testing"
+
+	"coffer/internal/pg"
+)
+
+// recurringPayments confirms a recurring payment and undoes it, names it, opens its payments, and
+// dismisses it.
+func recurringPayments(t *testing.T, h *house, axe string) {
+	t.Helper()
+	said := func(want int, sql string) {
+		t.Helper()
+		if n := h.count(t, `select count(*) from recurring where `+sql); n != want {
+			t.Errorf("%d are %s, not %d", n, sql, want)
+		}
+	}
+	name, err := pg.Value[string](t.Context(), h.DB, `select coalesce(nullif(d.merchant_name, ''), d.name)
+		from recurring r join transaction t on t.id = r.last_id join descriptor d on d.id = t.descriptor_id
+		where r.direction = 'out' group by 1 having count(*) = 1 order by max(r.next_date) desc, 1 limit 1`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := newBrowser(t, "desktop")
+	b.enterAt(t, h, "/recurring", "Goes out")
+	b.do(t, step{Do: "press", Name: "Confirm " + name})
+	b.do(t, step{Do: "see", Text: "is a recurring payment"})
+	said(1, `state = 'confirmed'`)
+	b.do(t, step{Do: "click", Name: "Undo"})
+	b.do(t, step{Do: "see", Text: "Undone"})
+	said(0, `state = 'confirmed'`)
+	b.do(t, step{Do: "press", Name: "Rename " + name})
+	b.do(t, step{Do: "see", Text: "The bank calls it"})
+	b.whole(t, axe)
+	b.fill(t, "Name", "Our own name")
+	b.do(t, step{Do: "enter"})
+	b.do(t, step{Do: "see", Text: "Name changed"})
+	said(1, `name = 'Our own name'`)
+	b.do(t, step{Do: "press", Name: "Dismiss Our own name"})
+	b.do(t, step{Do: "see", Text: "1 dismissed"})
+	said(1, `state = 'dismissed'`)
+	b.whole(t, axe)
+}

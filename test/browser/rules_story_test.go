@@ -1,0 +1,176 @@
+package browser_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/url"
+	"strings"
+	"testing"
+
+	"coffer/internal/pg"
+)
+
+// ruleStory makes a rule from a payment, sees what it will change and what is held or overruled,
+// applies it, finds exactly that changed, and takes it back.
+func ruleStory(t *testing.T, h *house, axe, size string) {
+	t.Helper()
+	payee, from := h.commonPayee(t)
+	target := map[string]string{"desktop": "gifts_and_donations", "phone": "health"}[size]
+	h.hold(t, from) // a person's decision, which no rule changes
+	overrule := h.rule(t, "Large ones "+size, payee, "shopping", `, "priority": 100`, 30)
+	post[json.RawMessage](t, h, "/api/v1/rules/"+overrule+"/apply?wait=20s", "application/json", `{}`)
+	before := h.filed(t)
+	will := h.rehearse(t, payee, target)
+	b := newBrowser(t, size)
+	b.enterAt(t, h, "/rules/new?from="+from+"&category="+target, "Before and after")
+	save := fmt.Sprintf("Save and change %d", len(will))
+	b.do(t, step{Do: "see", Text: save})
+	b.whole(t, axe)
+	b.do(t, step{Do: "click", Name: ".*Held.*"})
+	b.do(t, step{Do: "click", Name: ".*Overruled.*"})
+	b.do(t, step{Do: "see", Text: "by “Large ones " + size})
+	b.whole(t, axe)
+
+	b.do(t, step{Do: "click", Name: save})
+	b.do(t, step{Do: "see", Text: fmt.Sprintf("Changed %d payment", len(will))})
+	b.whole(t, axe)
+	now := h.filed(t)
+	for id, was := range before {
+		want := was
+		if after, ok := will[id]; ok {
+			want = after
+		}
+		if now[id] != want {
+			t.Errorf("%s: filed under %s, not %s as shown before", id, now[id], want)
+		}
+	}
+	b.do(t, step{Do: "click", Name: "Undo what it changed"})
+	b.do(t, step{Do: "see", Text: "its payments are as they were before"})
+	if now := h.filed(t); !maps.Equal(now, before) {
+		t.Errorf("the undo leaves other categories behind")
+	}
+
+	// A second rule goes together with what it changed.
+	again := h.rehearse(t, payee, target)
+	b.screen(t, "/rules/new?from="+from+"&category="+target, "Before and after")
+	b.do(t, step{Do: "click", Name: fmt.Sprintf("Save and change %d", len(again))})
+	b.do(t, step{Do: "see", Text: fmt.Sprintf("Changed %d payment", len(again))})
+	b.do(t, step{Do: "click", Name: "Undo it all"})
+	b.do(t, step{Do: "see", Text: "Undone, together with the rule"})
+	if now := h.filed(t); !maps.Equal(now, before) {
+		t.Errorf("undoing a rule and its application leaves other categories behind")
+	}
+
+	b.screen(t, "/rules", "Turn off")
+	b.whole(t, axe)
+	name := "Large ones " + size
+	b.do(t, step{Do: "press", Name: "Delete: " + name})
+	b.do(t, step{Do: "see", Text: "is deleted"})
+	b.do(t, step{Do: "click", Name: "Undo"})
+	b.do(t, step{Do: "see", Text: "Undone"})
+	b.do(t, step{Do: "press", Name: "Turn off: " + name})
+	b.do(t, step{Do: "see", Text: "is off"})
+	b.do(t, step{Do: "press", Name: "Earlier: " + name})
+	b.do(t, step{Do: "see", Text: "moved"})
+	b.do(t, step{Do: "visit", URL: h.url + "/rules/" + overrule})
+	b.do(t, step{Do: "see", Text: "Overlaps"})
+	b.whole(t, axe)
+}
+
+// viewerLooks opens the screens as someone who may only look: all is there, and nothing can be changed.
+func viewerLooks(t *testing.T, h *house, axe string) {
+	t.Helper()
+	user := post[struct{ ID string }](t, h, "/api/v1/users", "application/json",
+		`{"name": "Vera", "email": "vera@example.com", "role": "viewer"}`)
+	post[json.RawMessage](t, h, "/api/v1/users/"+user.ID+"/login", "application/json",
+		fmt.Sprintf(`{"kind": "password", "password": %q}`, password))
+	b := newBrowser(t, "desktop dark")
+	b.enterAs(t, h, "vera@example.com", "/rules", "your role is viewer")
+	for _, path := range []string{"/rules", "/rules/new", "/rules/{id}", "/import", "/links"} {
+		b.screen(t, path, "your role is viewer")
+		b.whole(t, axe)
+		v := b.do(t, step{Do: "look", Look: true})
+		for _, word := range []string{"Turn off", "Save", "Choose a file", "Undo"} {
+			if strings.Contains(v.Text, word) {
+				t.Errorf("%s offers %q to a viewer", path, word)
+			}
+		}
+	}
+}
+
+// filed is the category of every transaction.
+func (h *house) filed(t *testing.T) map[string]string {
+	t.Helper()
+	type row struct{ ID, Slug string }
+	rows, err := pg.All[row](t.Context(), h.DB, `select t.id::text as id, coalesce(c.slug, '') as slug
+		from transaction t left join category c on c.id = t.category_id where t.deleted_at is null`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := make(map[string]string, len(rows))
+	for _, r := range rows {
+		out[r.ID] = r.Slug
+	}
+	return out
+}
+
+// commonPayee is the payee of many payments, and one of them.
+func (h *house) commonPayee(t *testing.T) (payee, transaction string) {
+	t.Helper()
+	payee, err := pg.Value[string](t.Context(), h.DB, `select d.merchant_name from transaction t
+		join descriptor d on d.id = t.descriptor_id where d.merchant_name <> '' and t.deleted_at is null
+		group by 1 having count(*) between 8 and 80 order by count(*) desc, 1 limit 1`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tx := range h.list(t, "limit=1&search="+url.QueryEscape(payee)) {
+		transaction = tx.ID
+	}
+	return payee, transaction
+}
+
+// hold files one transaction as a person.
+func (h *house) hold(t *testing.T, id string) {
+	t.Helper()
+	post[json.RawMessage](t, h, "/api/v1/transactions/update", "application/json",
+		fmt.Sprintf(`{"operations": [{"transaction_id": %q, "category": "travel"}]}`, id))
+}
+
+func conditions(payee string) string {
+	return fmt.Sprintf(`{"field": "merchant_name", "op": "contains", "value": %q}`, payee)
+}
+
+// rule makes a rule for the payee's payments above an amount, and returns its short id.
+func (h *house) rule(t *testing.T, name, payee, category, more string, above int) string {
+	t.Helper()
+	made := post[struct {
+		Rules []struct {
+			ShortID string `json:"short_id"`
+		} `json:"rules"`
+	}](t, h, "/api/v1/rules", "application/json", fmt.Sprintf(
+		`{"rules": [{"name": %q, "category_slug": %q, "conditions": {"and": [%s,
+			{"field": "amount", "op": "gt", "value": %d}]}%s}]}`, name, category, conditions(payee), above, more))
+	return made.Rules[0].ShortID
+}
+
+// rehearse is what a rule would change: the new category of each transaction.
+func (h *house) rehearse(t *testing.T, payee, category string) map[string]string {
+	t.Helper()
+	r := post[struct {
+		Changes []struct {
+			ID    string `json:"transaction_id"`
+			After string `json:"after"`
+		} `json:"changes"`
+		Counts struct{ Changes, Held, Overridden int } `json:"counts"`
+	}](t, h, "/api/v1/rules/rehearse", "application/json", fmt.Sprintf(
+		`{"rules": [{"name": "Tried", "category_slug": %q, "conditions": %s}]}`, category, conditions(payee)))
+	if len(r.Changes) != r.Counts.Changes || r.Counts.Changes == 0 || r.Counts.Held == 0 || r.Counts.Overridden == 0 {
+		t.Fatalf("%q has no payments of each kind: %+v", payee, r.Counts)
+	}
+	out := make(map[string]string)
+	for _, c := range r.Changes {
+		out[c.ID] = c.After
+	}
+	return out
+}

@@ -1,0 +1,21 @@
+import { queryOptions } from "@tanstack/react-query";
+import { answer, api, fresh } from "./client";
+
+/** What a key or assistant did since a day, counted; `more` if there were too many changes to count. */
+export const didSince = (actor_id: string, since: string) =>
+  queryOptions({
+    queryKey: ["changes", "did", actor_id, since],
+    queryFn: async ({ signal }) => {
+      const page = await answer(
+        api.GET("/api/v1/changes", { params: { query: { actor_id, since, limit: 200 } }, signal }),
+      );
+      const deeds = page.changes.filter((c) => c.cause !== "revert");
+      return {
+        changes: deeds.length,
+        payments: deeds.reduce((n, c) => n + c.transactions, 0),
+        undone: deeds.filter((c) => c.reverted_by !== null).length,
+        more: page.has_more,
+      };
+    },
+    staleTime: fresh.short,
+  });

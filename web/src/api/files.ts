@@ -1,0 +1,61 @@
+import { queryOptions } from "@tanstack/react-query";
+import { answer, api, once, type Schemas } from "./client";
+
+export type FilePreview = Schemas["FilePreview"];
+export type FileOptions = Schemas["FileOptions"];
+export type FileAccount = Schemas["FileAccount"];
+
+/** Which column holds which field, by its index from 0. */
+export type Mapping = Record<string, number>;
+
+/** What an import did, as its job tells it. */
+export type Imported = Schemas["FileImported"];
+
+// The file goes as it is, because only the server knows in which encoding it is written. What is known about it stands
+// in the query, objects as JSON.
+const asFile = {
+  headers: { "Content-Type": "text/csv" },
+  bodySerializer: (f: unknown) => f as Blob,
+  querySerializer: (q: Record<string, unknown>) =>
+    new URLSearchParams(
+      Object.entries(q)
+        .filter(([, v]) => v !== undefined && v !== "")
+        .map(([k, v]) => [k, typeof v === "object" ? JSON.stringify(v) : String(v)]),
+    ).toString(),
+};
+
+/** How a file would be read. It is known by its name and its time, so that each is read once. */
+export const preview = (file: File, options: FileOptions, account_id: string | undefined) =>
+  queryOptions({
+    queryKey: ["files", file.name, file.size, file.lastModified, options, account_id],
+    queryFn: ({ signal }) =>
+      answer(
+        api.POST("/api/v1/connections/csv/preview", {
+          params: { query: { ...options, account_id } },
+          body: file as unknown as string,
+          signal,
+          ...asFile,
+        }),
+      ),
+    gcTime: 60_000,
+    staleTime: 60_000,
+    retry: false,
+  });
+
+export const importFile = (
+  connection: string,
+  file: File,
+  options: FileOptions,
+  into: { account_id?: string; account?: FileAccount },
+) =>
+  answer(
+    api.POST("/api/v1/connections/{id}/csv/import", {
+      params: { path: { id: connection }, query: { ...options, ...into, file_name: file.name }, header: once() },
+      body: file as unknown as string,
+      ...asFile,
+    }),
+  );
+
+/** A place for the files of one bank. */
+export const createFileConnection = (institution_name: string) =>
+  answer(api.POST("/api/v1/connections", { params: { header: once() }, body: { provider: "csv", institution_name } }));

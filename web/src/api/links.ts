@@ -1,0 +1,51 @@
+import { infiniteQueryOptions, queryOptions } from "@tanstack/react-query";
+import { answer, api, fresh, type Schemas } from "./client";
+
+export type AccountLink = Schemas["AccountLink"];
+export type Pair = Schemas["AccountLinkMatch"];
+export type PairSide = Schemas["AccountLinkMatchTransaction"];
+
+/** All account links, newest first. */
+export const accountLinks = queryOptions({
+  queryKey: ["account-links", "list"],
+  queryFn: async ({ signal }) => {
+    const out: AccountLink[] = [];
+    for (let cursor: string | undefined, more = true; more; ) {
+      const page = await answer(
+        api.GET("/api/v1/account-links", { params: { query: { limit: 500, cursor } }, signal }),
+      );
+      out.push(...page.account_links);
+      cursor = page.next_cursor;
+      more = page.has_more;
+    }
+    return out;
+  },
+  staleTime: fresh.short,
+});
+
+/** The pairs of payments that a link was found by, newest first. */
+export const pairs = (id: string, limit: number) =>
+  infiniteQueryOptions({
+    queryKey: ["account-links", "pairs", id, limit],
+    queryFn: ({ pageParam, signal }) =>
+      answer(
+        api.GET("/api/v1/account-links/{id}/matches", {
+          params: { path: { id }, query: { limit, ...(pageParam ? { cursor: pageParam } : {}) } },
+          signal,
+        }),
+      ),
+    initialPageParam: "",
+    getNextPageParam: (last) => last.next_cursor || undefined,
+    staleTime: fresh.short,
+  });
+
+type Verdict = "confirmed" | "rejected";
+
+export const decideLink = (id: string, confidence: Verdict) =>
+  api.PUT("/api/v1/account-links/{id}", { params: { path: { id } }, body: { confidence } });
+
+export const decidePair = (id: string, match_id: string, confidence: Verdict) =>
+  api.PUT("/api/v1/account-links/{id}/matches/{match_id}", {
+    params: { path: { id, match_id } },
+    body: { confidence },
+  });

@@ -1,0 +1,32 @@
+import { queryOptions } from "@tanstack/react-query";
+import { answer, api, fresh } from "./client";
+
+const page = { params: { query: { limit: 100 } } };
+
+/** How one signs in oneself. */
+export const myLogins = queryOptions({
+  queryKey: ["me", "login"],
+  queryFn: ({ signal }) => answer(api.GET("/api/v1/users/me/login", { ...page, signal })),
+  staleTime: fresh.short,
+});
+
+export const mySessions = queryOptions({
+  queryKey: ["me", "sessions"],
+  queryFn: ({ signal }) => answer(api.GET("/api/v1/users/me/sessions", { ...page, signal })),
+  staleTime: fresh.short,
+});
+
+export const myAssistants = queryOptions({
+  queryKey: ["me", "assistants"],
+  queryFn: ({ signal }) => answer(api.GET("/api/v1/users/me/assistants", { ...page, signal })),
+  staleTime: fresh.short,
+});
+
+export const removeMyLogin = (login_id: string) =>
+  answer(api.DELETE("/api/v1/users/me/login/{login_id}", { params: { path: { login_id } } }));
+
+export const endMySession = (session_id: string) =>
+  answer(api.DELETE("/api/v1/users/me/sessions/{session_id}", { params: { path: { session_id } } }));
+
+export const endMyAssistant = (assistant_id: string) =>
+  answer(api.DELETE("/api/v1/users/me/assistants/{assistant_id}", { params: { path: { assistant_id } } }));

@@ -1,0 +1,33 @@
+import { keepPreviousData, queryOptions } from "@tanstack/react-query";
+import { answer, api, fresh, type Schemas } from "./client";
+
+export type NetWorth = Schemas["NetWorth"];
+export type Rate = Schemas["Rate"];
+
+type Asked = { start_date: string; interval: "week" | "month"; by: "type" | "account" | "user"; in?: string };
+
+/** What the household owned and owed over time. What was shown stays until the next is known. */
+export const netWorth = (query: Asked) =>
+  queryOptions({
+    queryKey: ["accounts", "net-worth", query],
+    queryFn: ({ signal }) => answer(api.GET("/api/v1/net-worth", { params: { query }, signal })),
+    staleTime: fresh.minute,
+    placeholderData: keepPreviousData,
+  });
+
+/** Whether the payments of each account explain its balances. */
+export const proofs = queryOptions({
+  queryKey: ["accounts", "proofs"],
+  queryFn: ({ signal }) => answer(api.GET("/api/v1/proof", { signal })),
+  staleTime: fresh.minute,
+});
+
+export const rates = queryOptions({
+  queryKey: ["settings", "rates"],
+  queryFn: ({ signal }) => answer(api.GET("/api/v1/rates", { signal })),
+  staleTime: fresh.minute,
+});
+
+export const setRate = (body: Schemas["SetRate"]) => answer(api.PUT("/api/v1/rates", { body }));
+
+export const deleteRate = (id: string) => answer(api.DELETE("/api/v1/rates/{id}", { params: { path: { id } } }));

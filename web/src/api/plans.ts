@@ -1,0 +1,32 @@
+import { infiniteQueryOptions } from "@tanstack/react-query";
+import { answer, api, fresh, once } from "./client";
+import type { operations } from "./schema";
+
+export type PlanPage = operations["workflow-run.plan"]["responses"][200]["content"]["application/json"];
+export type PlanItem = PlanPage["items"][number];
+export type AppliedPlan = operations["workflow-run.apply"]["responses"][200]["content"]["application/json"];
+
+const byId = (id: string) => ({ path: { id } });
+
+/** What a run planned: each field from what it is to what it would be, then the calls that come after. */
+export const plan = (id: string) =>
+  infiniteQueryOptions({
+    queryKey: ["workflows", "plan", id],
+    queryFn: ({ pageParam, signal }) =>
+      answer(
+        api.GET("/api/v1/workflow-runs/{id}/plan", {
+          params: { ...byId(id), query: { limit: 100, ...(pageParam ? { cursor: pageParam } : {}) } },
+          signal,
+        }),
+      ),
+    initialPageParam: "",
+    getNextPageParam: (last) => last.next_cursor || undefined,
+    staleTime: fresh.short,
+  });
+
+/** Applies a plan without the items that are named, as one change. */
+export const applyPlan = (id: string, except: number[]): Promise<AppliedPlan> =>
+  answer(api.POST("/api/v1/workflow-runs/{id}/apply", { params: { ...byId(id), header: once() }, body: { except } }));
+
+export const dropPlan = (id: string) =>
+  answer(api.POST("/api/v1/workflow-runs/{id}/drop", { params: { ...byId(id), header: once() } }));

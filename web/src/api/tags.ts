@@ -1,0 +1,8 @@
+import { queryOptions } from "@tanstack/react-query";
+import { answer, api, fresh } from "./client";
+
+export const tags = queryOptions({
+  queryKey: ["tags"],
+  queryFn: ({ signal }) => answer(api.GET("/api/v1/tags", { signal })),
+  staleTime: fresh.minute,
+});

@@ -1,0 +1,43 @@
+import { firstDay, lastDay, localDay, monthOf, shift } from "#/lib/dates";
+import { askEarly } from "#/lib/early";
+import { pages } from "./pages";
+
+const everywhere = ["/auth/session", "/api/v1/pulse", "/api/v1/overview"];
+const categories = "/api/v1/categories";
+const rowFields = [
+  "date,amount,iso_currency_code,name,merchant_name,detail,category,category_display_name,category_source,account_name",
+  "tags,pending,counterparty_name,comment_count,excluded,linked_transaction_id,parent_id",
+].join(",");
+
+/** What a screen asks for first. A test holds these addresses against what the screens ask for. */
+export function firstOf(path: string, today: string): string[] {
+  const month = monthOf(today);
+  const days = (from: string, to: string) => `start_date=${firstDay(from)}&end_date=${lastDay(to)}`;
+  switch (path) {
+    case "/":
+      return [
+        ...everywhere,
+        `/api/v1/transactions/summary?group_by=day&${days(shift(month, -12), month)}`,
+        `/api/v1/cashflow?${days(month, month)}&compare=previous_period`,
+      ];
+    case "/review":
+      return [...everywhere, "/api/v1/review/groups?limit=100", categories];
+    case "/transactions":
+      return [
+        ...everywhere,
+        "/api/v1/transactions/timeline",
+        `/api/v1/transactions?fields=${encodeURIComponent(rowFields)}&limit=80`,
+        categories,
+        "/api/v1/accounts",
+        "/api/v1/views",
+      ];
+    default:
+      return everywhere;
+  }
+}
+
+/** Starts what the screen of an address needs, while the app itself is loaded. */
+export function begin({ pathname, search }: { pathname: string; search: string }) {
+  askEarly(search ? everywhere : firstOf(pathname, localDay(new Date())));
+  if (Object.hasOwn(pages, pathname)) void pages[pathname as keyof typeof pages]();
+}

@@ -1,0 +1,101 @@
+import { scaleBand, scaleLinear } from "d3-scale";
+import { monthAbbr, monthName } from "#/lib/dates";
+import { type Cents, length } from "#/lib/money";
+import type { Tone } from "#/lib/tones";
+import css from "./Chart.module.css";
+import { Frame } from "./Frame";
+
+const height = 200;
+const box = { top: 12, bottom: 24, left: 48 };
+const narrow = 460; // below this half of the months are drawn
+
+type Bar = { month: string; value: Cents };
+
+/** One thing month by month. A month in which more came back than went out stands below the line. */
+export function Bars(p: {
+  name: string;
+  bars: Bar[];
+  tone: Tone;
+  say: (c: Cents) => string;
+  axis: (c: Cents) => string;
+  way: (month: string) => { href: string; go: () => void };
+}) {
+  const began = p.bars.findIndex((b) => b.value !== 0n);
+  const whole = began < 0 ? [] : p.bars.slice(began, -1);
+  const mean = whole.length > 1 ? whole.reduce((n, b) => n + b.value, 0n) / BigInt(whole.length) : 0n;
+  return (
+    <Frame
+      words={`${p.name} by month: ${p.bars.map((b) => `${monthName(b.month)} ${p.say(b.value)}`).join(", ")}.`}
+      table={{ heads: ["Month", p.name], rows: p.bars.map((b) => [monthName(b.month), p.say(b.value)]) }}
+    >
+      {(width) => {
+        const shown = width < narrow ? p.bars.slice(-7) : p.bars;
+        const values = shown.map((b) => length(b.value));
+        const [low, top] = [values.reduce((a, b) => Math.min(a, b), 0), values.reduce((a, b) => Math.max(a, b), 1)];
+        const x = scaleBand(
+          shown.map((b) => b.month),
+          [box.left, width],
+        );
+        const y = scaleLinear([low, top], [height - box.bottom, box.top]).nice(4);
+        const wide = Math.min(28, x.bandwidth() * 0.6);
+        return (
+          <svg width={width} height={height} role="group" aria-label={`${p.name} by month`} className={`c${p.tone}`}>
+            {y.ticks(4).map((t) => (
+              <g key={t} aria-hidden="true">
+                <line className={t ? css.grid : css.zero} x1={box.left} x2={width} y1={y(t)} y2={y(t)} />
+                <text x={box.left - 8} y={y(t)} dy=".35em" textAnchor="end">
+                  {p.axis(BigInt(Math.round(t)) * 100n)}
+                </text>
+              </g>
+            ))}
+            {mean > 0n && (
+              <line className={css.before} x1={box.left} x2={width} y1={y(length(mean))} y2={y(length(mean))} />
+            )}
+            {shown.map((b) => {
+              const way = p.way(b.month);
+              const at = y(length(b.value));
+              return (
+                <a
+                  key={b.month}
+                  className={css.mark}
+                  href={way.href}
+                  aria-label={`${monthName(b.month)}, ${p.say(b.value)}: its transactions`}
+                  onClick={(e) => {
+                    if (e.metaKey || e.ctrlKey || e.shiftKey) return;
+                    e.preventDefault();
+                    way.go();
+                  }}
+                >
+                  <rect
+                    className={css.wide}
+                    x={x(b.month)}
+                    y={0}
+                    width={x.bandwidth()}
+                    height={height}
+                    rx="6"
+                    opacity={0.5}
+                  />
+                  <rect
+                    className={css.node}
+                    x={(x(b.month) ?? 0) + (x.bandwidth() - wide) / 2}
+                    width={wide}
+                    y={Math.min(at, y(0))}
+                    height={Math.abs(y(0) - at)}
+                    rx="2"
+                  />
+                </a>
+              );
+            })}
+            <g aria-hidden="true" pointerEvents="none">
+              {shown.map((b) => (
+                <text key={b.month} x={(x(b.month) ?? 0) + x.bandwidth() / 2} y={height - 6} textAnchor="middle">
+                  {monthAbbr(b.month)}
+                </text>
+              ))}
+            </g>
+          </svg>
+        );
+      }}
+    </Frame>
+  );
+}

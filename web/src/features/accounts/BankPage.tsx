@@ -1,0 +1,104 @@
+import { useQuery } from "@tanstack/react-query";
+import { Link, useParams } from "@tanstack/react-router";
+import { accounts } from "#/api/accounts";
+import { connections, runningSyncs, syncHealth } from "#/api/connections";
+import { overview } from "#/api/overview";
+import { moment, since } from "#/lib/dates";
+import { Fault } from "#/parts/Fault";
+import { LookOnly, useCan } from "#/parts/rights";
+import { Top } from "#/parts/Top";
+import { Bones, Card, Empty } from "#/ui/Card";
+import { Facts, Page } from "#/ui/Page";
+import { Bank } from "./Bank";
+import { BankForm } from "./BankForm";
+import { SetAside } from "./SetAside";
+import { SyncLog } from "./SyncLog";
+
+const by = { plaid: "Through Plaid", teller: "Through Teller", csv: "By files" } as const;
+
+/** One bank: its state, what was set aside, what each sync did, and how it is kept. */
+export function BankPage() {
+  const { id } = useParams({ from: "/banks/$id" });
+  const all = useQuery(accounts);
+  const banks = useQuery(connections);
+  const health = useQuery(syncHealth);
+  const running = useQuery(runningSyncs);
+  const members = useQuery(overview).data?.members;
+  const may = useCan().write;
+  const b = banks.data?.find((x) => x.short_id === id || x.id === id);
+  const h = health.data?.connections.find((x) => x.id === b?.id);
+  const error = banks.error ?? health.error ?? all.error;
+  const again = () => void Promise.all([all.refetch(), banks.refetch(), health.refetch()]);
+  return (
+    <>
+      <Top
+        title={b?.institution_name ?? "Bank"}
+        sub={
+          <Link className="link" to="/accounts" search={{}}>
+            All accounts
+          </Link>
+        }
+      />
+      {banks.data && !b && (
+        <Empty
+          title="There is no such bank"
+          action={
+            <Link className="link" to="/accounts" search={{}}>
+              All accounts
+            </Link>
+          }
+        />
+      )}
+      <Page
+        aside={
+          b && (
+            <>
+              <Card title="How it is linked">
+                <Facts
+                  facts={[
+                    ["Linked", `${by[b.provider]}, ${moment(b.created_at)}`],
+                    ["By", members?.find((m) => m.id === b.user_id)?.name ?? "Someone"],
+                    ["Last fetched", b.last_sync_at ? since(b.last_sync_at) : "Never"],
+                    ...(b.provider === "csv"
+                      ? []
+                      : ([
+                          ["Last try", b.last_attempt_at ? since(b.last_attempt_at) : "Never"],
+                          ["Next", b.next_sync_at ? `At about ${since(b.next_sync_at)}` : "Not planned"],
+                          ["Permission", b.consent_expires_at ? `Until ${since(b.consent_expires_at)}` : "Without end"],
+                        ] as const)),
+                    ...(h && h.consecutive_failures > 0
+                      ? ([["Failed", `${h.consecutive_failures} times in a row`]] as const)
+                      : []),
+                  ]}
+                />
+              </Card>
+              {may && b.status !== "disconnected" && <BankForm bank={b} accounts={b.accounts_count} />}
+              <LookOnly />
+            </>
+          )
+        }
+      >
+        {error && <Fault error={error} what="The bank" retry={again} />}
+        {!banks.data && !error && (
+          <Card>
+            <Bones rows={5} />
+          </Card>
+        )}
+        {b && (
+          <>
+            <Bank
+              bank={b}
+              health={h}
+              accounts={(all.data ?? []).filter((a) => a.connection_id === b.id)}
+              running={running.data?.sync_logs.find((l) => l.connection_id === b.id)?.job_id}
+              may={may}
+              filled
+            />
+            {(h?.quarantined ?? 0) > 0 && <SetAside bank={b.id} may={may} />}
+            <SyncLog bank={b.id} />
+          </>
+        )}
+      </Page>
+    </>
+  );
+}

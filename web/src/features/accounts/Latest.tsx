@@ -1,0 +1,56 @@
+import { useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import type { Account } from "#/api/accounts";
+import { newest, payee } from "#/api/transactions";
+import { dayShort, localDay } from "#/lib/dates";
+import { cents } from "#/lib/money";
+import { useCategories } from "#/parts/categories";
+import { Amount } from "#/ui/Amount";
+import { Bones, Card } from "#/ui/Card";
+import { Badge, Tile } from "#/ui/Chip";
+import { Item, Lines } from "#/ui/Lines";
+
+const few = 8;
+
+/** The newest payments of an account, and the way to all of them. */
+export function Latest({ account: a }: { account: Account }) {
+  const { data } = useQuery(newest({ account_id: [a.id] }, few));
+  const { look } = useCategories();
+  const today = localDay(new Date());
+  return (
+    <Card
+      title="Newest payments"
+      flush
+      aside={
+        <Link className="link" to="/transactions" search={{ account: a.short_id }}>
+          All of this account
+        </Link>
+      }
+    >
+      {!data && <Bones rows={4} />}
+      {data && data.transactions.length === 0 && <Lines>{<Item name="No payment yet" />}</Lines>}
+      <Lines>
+        {data?.transactions.map((r) => (
+          <Item
+            key={r.id}
+            mark={<Tile {...look(r.category)} />}
+            name={<bdi>{payee(r)}</bdi>}
+            hint={`${dayShort(r.date, today)} · ${r.category_display_name ?? "No category"}`}
+            open={(name) => (
+              <Link to="/transactions" search={{ account: a.short_id, open: r.short_id }}>
+                {name}
+              </Link>
+            )}
+            end={
+              <>
+                {r.excluded && <Badge>not counted</Badge>}
+                {r.linked_transaction_id && !r.excluded && <Badge>linked</Badge>}
+                <Amount value={cents(r.amount)} currency={r.iso_currency_code} quiet={r.pending} />
+              </>
+            }
+          />
+        ))}
+      </Lines>
+    </Card>
+  );
+}

@@ -1,0 +1,35 @@
+import { useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import type { Account } from "#/api/accounts";
+import { accountLinks } from "#/api/links";
+import { Card } from "#/ui/Card";
+import { Badge } from "#/ui/Chip";
+import { Item, Lines } from "#/ui/Lines";
+
+/** The accounts that this one mirrors or moves money to and from, so that nothing counts twice. */
+export function Linked({ account: a }: { account: Account }) {
+  const { data } = useQuery(accountLinks);
+  const mine = (data ?? []).filter(
+    (l) => l.confidence !== "rejected" && [l.primary_account_id, l.mirror_account_id].includes(a.id),
+  );
+  if (mine.length === 0) return null;
+  return (
+    <Card title="Linked accounts" flush>
+      <Lines>
+        {mine.map((l) => (
+          <Item
+            key={l.id}
+            name={<bdi>{l.primary_account_id === a.id ? l.mirror_account_name : l.primary_account_name}</bdi>}
+            hint={`${l.kind === "mirror" ? "The same payments, which count once" : "Transfers, which are not spent"} · ${l.matches} pairs`}
+            open={(name) => (
+              <Link to="/links" search={{}}>
+                {name}
+              </Link>
+            )}
+            end={l.confidence === "auto" && <Badge mood="warn">to decide</Badge>}
+          />
+        ))}
+      </Lines>
+    </Card>
+  );
+}

@@ -1,0 +1,173 @@
+import { useQuery } from "@tanstack/react-query";
+import { useNavigate, useSearch } from "@tanstack/react-router";
+import { cashflow } from "#/api/cashflow";
+import { overview } from "#/api/overview";
+import { fold } from "#/charts/flow";
+import { Sankey } from "#/charts/Sankey";
+import type { FlowSearch } from "#/lib/address";
+import { localDay, monthOf } from "#/lib/dates";
+import { amounts } from "#/lib/kept";
+import { useKeys } from "#/lib/keys";
+import { cents, rounded } from "#/lib/money";
+import { useCategories } from "#/parts/categories";
+import { Fault } from "#/parts/Fault";
+import { flowOf, useWay } from "#/parts/flow";
+import { Notes } from "#/parts/Notes";
+import { Stepper } from "#/parts/Stepper";
+import { Top } from "#/parts/Top";
+import { useMoney } from "#/ui/Amount";
+import { Segments } from "#/ui/Button";
+import { Bones, Card, Empty } from "#/ui/Card";
+import { Page } from "#/ui/Page";
+import { daysWord, period } from "./period";
+import { Sides } from "./Sides";
+import { Sums } from "./Sums";
+import { Trend } from "./Trend";
+
+const spans = [
+  ["month", "Month"],
+  ["quarter", "Quarter"],
+  ["year", "Year"],
+] as const;
+const compares = [
+  ["period", "the time before"],
+  ["year", "a year ago"],
+  ["none", "nothing"],
+] as const;
+const asked = { period: "previous_period", year: "previous_year", none: undefined } as const;
+
+/** Where money came from and where it went, in a month, a quarter or a year, beside the time before. */
+export function CashflowPage() {
+  const search = useSearch({ from: "/cash-flow" });
+  const go = useNavigate({ from: "/cash-flow" });
+  const home = useQuery(overview);
+  const today = home.data?.today ?? localDay(new Date());
+  const span = search.span ?? "month";
+  const compare = search.compare ?? "period";
+  const at = period(span, search.at ?? monthOf(today));
+  const last = at.to >= today;
+  const set = (s: Partial<FlowSearch>) => void go({ search: (o) => ({ ...o, ...s }), resetScroll: false });
+  useKeys({ "[": () => set({ at: at.before }), "]": () => !last && set({ at: at.after }) });
+  const flow = useQuery(cashflow({ start_date: at.from, end_date: at.to, by: search.by, compare: asked[compare] }));
+  const money = useMoney();
+  const hidden = amounts.use() === "hidden";
+  const { look } = useCategories();
+  const all = flow.data?.currencies ?? [];
+  const shown =
+    all.find((c) => c.iso_currency_code === search.currency) ?? all.toSorted((a, b) => b.count - a.count)[0];
+  const currency = shown?.iso_currency_code ?? "";
+  const accounts = new Map((shown?.nodes ?? []).flatMap((n) => (n.account_id ? [[n.id, n.account_id] as const] : [])));
+  const days = { from: at.from, to: at.to };
+  const way = useWay(days, accounts);
+  const drawn =
+    shown &&
+    fold(
+      flowOf(shown, (s) => look(s).tone),
+      { in: 5, out: 8 },
+    );
+  const brief = (c: bigint) => (hidden ? "••••" : rounded(c, currency));
+  const before = flow.data?.period.previous;
+  const said = before && daysWord(before.start_date, before.end_date, today);
+  const trend = shown && (
+    <Trend
+      currency={currency}
+      today={today}
+      category={search.category}
+      flow={shown}
+      onChoose={(category) => set({ category })}
+    />
+  );
+  return (
+    <>
+      <Top title="Cash flow">
+        <Stepper
+          name={at.name}
+          short={at.short}
+          what={span}
+          last={last}
+          onBack={() => set({ at: at.before })}
+          onOn={() => set({ at: at.after })}
+        />
+      </Top>
+      <Page
+        aside={
+          shown && (
+            <>
+              <Sides flow={shown} days={days} accounts={accounts} compared={compare !== "none"} today={today} />
+              <div className="phone">{trend}</div>
+            </>
+          )
+        }
+      >
+        <div className="row wrap">
+          <Segments
+            label="How long"
+            value={span}
+            options={spans}
+            onChange={(v) => set({ span: v === "month" ? undefined : v })}
+          />
+          <span className="row">
+            <span className="small dim desk">beside</span>
+            <Segments
+              label="Compared with"
+              value={compare}
+              options={compares}
+              onChange={(v) => set({ compare: v === "period" ? undefined : v })}
+            />
+          </span>
+          {all.length > 1 && (
+            <Segments
+              label="Currency"
+              value={currency}
+              options={all.map((c) => [c.iso_currency_code, c.iso_currency_code] as const)}
+              onChange={(v) => set({ currency: v })}
+            />
+          )}
+        </div>
+        {flow.error && <Fault error={flow.error} what="The cash flow" retry={() => void flow.refetch()} />}
+        <Notes notes={flow.data?.notes} />
+        {!flow.data && !flow.error && (
+          <Card>
+            <Bones tall />
+            <Bones tall />
+          </Card>
+        )}
+        {flow.data && !shown && (
+          <Card>
+            <Empty title="No money moved">There is no payment in {at.name}.</Empty>
+          </Card>
+        )}
+        {shown && drawn && (
+          <>
+            <Sums sums={shown} days={days} before={said} running={at.from <= today && today < at.to} />
+            <div className="desk">
+              <Card
+                title="Where it went"
+                aside={
+                  <Segments
+                    label="Through"
+                    value={search.by ?? "category"}
+                    options={[
+                      ["category", "By category"],
+                      ["account", "By account"],
+                    ]}
+                    onChange={(v) => set({ by: v === "account" ? v : undefined })}
+                  />
+                }
+              >
+                <Sankey
+                  flow={drawn}
+                  hub={`In ${brief(cents(shown.money_in))}`}
+                  say={(c) => money(c, currency)}
+                  brief={brief}
+                  way={way}
+                />
+              </Card>
+            </div>
+            <div className="desk">{trend}</div>
+          </>
+        )}
+      </Page>
+    </>
+  );
+}

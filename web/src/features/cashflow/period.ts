@@ -1,0 +1,42 @@
+import { dayShort, firstDay, lastDay, monthAbbr, monthName, monthOf, monthWord, shift } from "#/lib/dates";
+
+export type Span = "month" | "quarter" | "year";
+const months = { month: 1, quarter: 3, year: 12 } as const;
+
+/** The first month of the span that a month is in. */
+export function begin(span: Span, month: string): string {
+  const m = Number(month.slice(5)) - 1;
+  return shift(month, -(m % months[span]));
+}
+
+/** The days of a span, its name, and its neighbours. */
+export function period(span: Span, month: string) {
+  const first = begin(span, month);
+  const last = shift(first, months[span] - 1);
+  const year = first.slice(0, 4);
+  const name =
+    span === "month" ? monthName(first) : span === "year" ? year : `${monthWord(first)} – ${monthName(last)}`;
+  return {
+    name,
+    short:
+      span === "month"
+        ? `${monthAbbr(first)} ${year}`
+        : span === "year"
+          ? year
+          : `Q${Math.floor(Number(first.slice(5)) / 3) + 1} ${year}`,
+    from: firstDay(first),
+    to: lastDay(last),
+    before: shift(first, -months[span]),
+    after: shift(first, months[span]),
+  };
+}
+
+/** Names days as people do: a month or a year if they are one, else from when to when. */
+export function daysWord(from: string, to: string, today: string): string {
+  const whole = from.endsWith("-01") && to === lastDay(monthOf(to));
+  if (whole && monthOf(from) === monthOf(to)) return monthName(monthOf(from));
+  if (whole && from.slice(5) === "01-01" && to.slice(5) === "12-31" && from.slice(0, 4) === to.slice(0, 4))
+    return from.slice(0, 4);
+  if (whole) return `${monthWord(monthOf(from))} to ${monthName(monthOf(to))}`;
+  return `${dayShort(from, today)} to ${dayShort(to, today)}`;
+}

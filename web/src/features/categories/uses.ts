@@ -1,0 +1,83 @@
+import type { Leaf, Node, Payee } from "#/api/filing";
+import type { Group } from "#/api/transactions";
+import { add, type Cents, cents, type Purse } from "#/lib/money";
+
+/** How often something was used in a while, and what it came to; money out is positive. */
+export type Use = { count: number; sums: Purse };
+
+export const none: Use = { count: 0, sums: new Map() };
+
+const plus = (a: Use, b: Use): Use => {
+  let sums = a.sums;
+  for (const [currency, n] of b.sums) sums = add(sums, currency, n);
+  return { count: a.count + b.count, sums };
+};
+
+/** Uses by what `key` says of a group. */
+export function usesBy(groups: readonly Group[], key: (g: Group) => string | null | undefined): Map<string, Use> {
+  const out = new Map<string, Use>();
+  for (const g of groups) {
+    const k = key(g);
+    if (!k) continue;
+    const spent = cents(g.money_out) - cents(g.money_in);
+    out.set(k, plus(out.get(k) ?? none, { count: g.count, sums: new Map([[g.iso_currency_code, spent]]) }));
+  }
+  return out;
+}
+
+/** What a category and those below it were used for. */
+export const total = (n: Node, uses: ReadonlyMap<string, Use>): Use =>
+  [n, ...n.children].reduce((sum, c) => plus(sum, uses.get(c.slug) ?? none), none);
+
+/** The sums of a use, the largest first. */
+export const sums = (u: Use): [string, Cents][] => {
+  const size = (n: Cents) => (n < 0n ? -n : n);
+  return [...u.sums].sort((a, b) => (size(b[1]) > size(a[1]) ? 1 : -1));
+};
+
+export const times = (n: number) =>
+  n === 0 ? "not used" : n === 1 ? "1 payment" : `${n.toLocaleString("en")} payments`;
+
+/** The parts of the tree in which a word occurs; a category above brings all of its own. */
+export function find(tree: readonly Node[], typed: string): Node[] {
+  const word = typed.trim().toLowerCase();
+  if (!word) return [...tree];
+  const fits = (c: Leaf) => c.display_name.toLowerCase().includes(word) || c.slug.includes(word);
+  return tree.flatMap((n) => {
+    if (fits(n)) return [n];
+    const children = n.children.filter(fits);
+    return children.length ? [{ ...n, children }] : [];
+  });
+}
+
+const longest = 64;
+
+/**
+ * The slug that a name would have. A name without letters gets a numbered one, and so does one that had to be cut and
+ * is then taken already.
+ */
+export function slugOf(name: string, parent?: string, taken: ReadonlySet<string> = new Set()): string {
+  const own = name
+    .normalize("NFKD")
+    .toLowerCase()
+    .replace(/\p{M}/gu, "")
+    .replace(/[^a-z0-9]+/g, "_")
+    .replace(/^_+|_+$/g, "");
+  const whole = [parent, own].filter(Boolean).join("_");
+  if (own && whole.length <= longest) return whole;
+  const room = own ? whole : [parent, "category"].filter(Boolean).join("_");
+  const stem = room.slice(0, longest - 5).replace(/[-_]+$/, "");
+  for (let n = 1; ; n++) if (!taken.has(`${stem}-${n}`)) return `${stem}-${n}`;
+}
+
+/** Payees that stand for themselves, each with the names that were merged into it. */
+export function byName(all: readonly Payee[]): { payee: Payee; aliases: Payee[] }[] {
+  const aliases = new Map<string, Payee[]>();
+  for (const p of all)
+    if (p.canonical_counterparty_id)
+      aliases.set(p.canonical_counterparty_id, [...(aliases.get(p.canonical_counterparty_id) ?? []), p]);
+  return all
+    .filter((p) => !p.canonical_counterparty_id)
+    .map((payee) => ({ payee, aliases: aliases.get(payee.id) ?? [] }))
+    .sort((a, b) => a.payee.name.localeCompare(b.payee.name));
+}

@@ -1,0 +1,54 @@
+import { Fragment } from "react";
+import type { FilePreview } from "#/api/files";
+import { dayShort, localDay } from "#/lib/dates";
+import { cents } from "#/lib/money";
+import { sentence } from "#/parts/edit";
+import { Amount } from "#/ui/Amount";
+import { Badge } from "#/ui/Chip";
+import { Table } from "#/ui/Lines";
+
+/** The first rows as coffer understands them, so that a wrong sign or day is seen before anything is stored. */
+export function FirstRows({ preview: p }: { preview: FilePreview }) {
+  const today = localDay(new Date());
+  const currency = p.default_currency ?? "";
+  return (
+    <Table
+      label="The first rows"
+      heads={["Row", "Day", "Payee", "Amount"]}
+      num={[3]}
+      rows={p.sample.map((r) => ({
+        key: String(r.row),
+        cells: [
+          <span key="row" className="dim">
+            {r.row}
+          </span>,
+          r.errors.length ? (
+            <Badge key="day" mood="bad">
+              cannot be read
+            </Badge>
+          ) : (
+            dayShort(r.date, today)
+          ),
+          r.errors.length ? (
+            r.errors.map((e) => sentence(e)).join(" ")
+          ) : (
+            <Fragment key="payee">
+              <bdi>{r.merchant_name || r.name}</bdi>
+              {r.detail && (
+                <span className="small dim">
+                  {" "}
+                  <bdi>{r.detail}</bdi>
+                </span>
+              )}
+            </Fragment>
+          ),
+          r.errors.length ? (
+            ""
+          ) : (
+            <Amount key="amount" value={cents(r.amount)} currency={r.iso_currency_code ?? currency} />
+          ),
+        ],
+      }))}
+    />
+  );
+}

@@ -1,0 +1,19 @@
+import type { FilePreview } from "#/api/files";
+
+/** Files of one bank have the same columns, so this browser keeps into which account such a file went. */
+const kept = (columns: string) => `file ${columns}`;
+const begun = (job: string) => `file of ${job}`;
+
+/** The heads of the columns in one line; empty if the file has none, because then any other looks the same. */
+export const columnsOf = (p: Pick<FilePreview, "columns" | "header_row"> | undefined) =>
+  p && p.header_row !== null ? p.columns.map((c) => c.name).join(" ") : "";
+
+export const wentInto = (columns: string) => (columns ? localStorage.getItem(kept(columns)) : null);
+
+/** A new account gets its id while the import runs, so the columns wait with its job. */
+export const began = (job: string, columns: string) => columns && sessionStorage.setItem(begun(job), columns);
+
+export function went(job: string, account: string) {
+  const columns = sessionStorage.getItem(begun(job));
+  if (columns) localStorage.setItem(kept(columns), account);
+}

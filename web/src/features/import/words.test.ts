@@ -1,0 +1,37 @@
+import { expect, it } from "vitest";
+import { ApiError } from "#/api/client";
+import { importedAs, refusalOf, sureness, warningOf } from "./words";
+
+const read = { amount_sign: "negative_out", date_format: "DD/MM/YYYY", decimal_separator: "." };
+const warn = (code: string) => ({ code, message: "x; set amount_sign if it is not" });
+
+it("names what is on the screen, and no field of the API", () => {
+  for (const code of ["sign_inferred", "sign_ambiguous", "decimal_ambiguous", "date_order_ambiguous"])
+    expect(warningOf(warn(code), read)).not.toMatch(/_|mapping/);
+  expect(warningOf(warn("date_order_ambiguous"), read)).toContain("31/12/2025");
+  expect(warningOf({ code: "app_export", message: "the file is an export" }, read)).toBe("The file is an export.");
+});
+
+it("names the file and the account of an import, as far as they are known", () => {
+  expect(importedAs("Imported 214 transactions, changed 2", "statement.csv", "Girokonto")).toBe(
+    "Imported 214 transactions from statement.csv into Girokonto, changed 2",
+  );
+  expect(importedAs("Imported categories", null, undefined)).toBe("Imported categories");
+});
+
+it("is not sure of what it asks to check", () => {
+  expect(sureness({ confidence: "medium", known_format: null, warnings: [] }).words).toBe("fairly sure");
+  expect(sureness({ confidence: "medium", known_format: null, warnings: [warn("sign_inferred")] })).toEqual({
+    level: "low",
+    words: "please check",
+  });
+  expect(sureness({ confidence: "high", known_format: "Nordbank", warnings: [] }).words).toBe("Nordbank");
+  expect(sureness({ confidence: "low", known_format: "Nordbank", warnings: [] }).words).toBe("Nordbank, please check");
+});
+
+it("says why a file is refused", () => {
+  const e = (field: string) => new ApiError(400, "INVALID", `${field}: no`, "", [{ field, message: "no" }]);
+  expect(refusalOf(e("csv"))).toBe("There is no text in this file.");
+  expect(refusalOf(e("mapping.date"))).toContain("days");
+  expect(refusalOf(new ApiError(413, "TOO_LARGE", "the file is too large"))).toBe("The file is too large.");
+});

@@ -1,0 +1,92 @@
+import { useInfiniteQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import { useState } from "react";
+import { recorded } from "#/api/changes";
+import { type AccountLink, decidePair, type Pair, type PairSide, pairs } from "#/api/links";
+import { dayShort, localDay } from "#/lib/dates";
+import { cents } from "#/lib/money";
+import { useDeed } from "#/parts/deed";
+import { Fault } from "#/parts/Fault";
+import { Amount } from "#/ui/Amount";
+import { Button } from "#/ui/Button";
+import { Bones } from "#/ui/Card";
+import { Badge } from "#/ui/Chip";
+import { Icon } from "#/ui/Icon";
+import css from "./LinksPage.module.css";
+
+/** The nouns that a decision about links touches. */
+export const touches = ["account-links", "overview", "transactions", "changes", "cashflow"];
+
+const few = 4;
+
+/** The pairs of a link, both sides of each. */
+export function Pairs({ link, writes }: { link: AccountLink; writes: boolean }) {
+  const list = useInfiniteQuery(pairs(link.id, few * 5));
+  const [all, setAll] = useState(false);
+  if (list.error) return <Fault error={list.error} what="The pairs" retry={() => void list.refetch()} />;
+  if (!list.data) return <Bones rows={few} />;
+  const found = list.data.pages.flatMap((p) => p.matches);
+  const shown = all ? found : found.slice(0, few);
+  const left = found.length - shown.length;
+  return (
+    <>
+      <ul>
+        {shown.map((p) => (
+          <PairLine key={p.id} pair={p} writes={writes && link.confidence !== "rejected"} />
+        ))}
+      </ul>
+      {(left > 0 || list.hasNextPage) && (
+        <div className={css.words}>
+          <Button kind="quiet" onClick={() => (left > 0 ? setAll(true) : void list.fetchNextPage())}>
+            Show more pairs
+          </Button>
+        </div>
+      )}
+    </>
+  );
+}
+
+function PairLine({ pair: p, writes }: { pair: Pair; writes: boolean }) {
+  const decide = useDeed({
+    act: (v: "confirmed" | "rejected") => recorded(decidePair(p.account_link_id, p.id, v)),
+    touches,
+    said: (_, v) => (v === "confirmed" ? "The two belong together" : "The two are parted, for good"),
+    change: (r) => r.change,
+  });
+  const apart = p.confidence === "rejected";
+  const verdict = apart ? "These two do belong together" : "These two do not belong together";
+  return (
+    <li className={css.pair}>
+      <Side of={p.primary_transaction} />
+      <Icon name="swap" small />
+      <Side of={p.mirror_transaction} />
+      <span className="row">
+        {apart && <Badge>parted</Badge>}
+        {writes && (
+          <Button
+            kind="quiet"
+            icon={apart ? "link" : "x"}
+            aria-label={verdict}
+            title={verdict}
+            disabled={decide.isPending}
+            onClick={() => decide.mutate(apart ? "confirmed" : "rejected")}
+          />
+        )}
+      </span>
+    </li>
+  );
+}
+
+function Side({ of: t }: { of: PairSide }) {
+  return (
+    <span className={css.side}>
+      <Link className="cut" to="/transactions" search={{ open: t.short_id }}>
+        <bdi>{t.merchant_name ?? t.name}</bdi>
+      </Link>
+      <Amount value={cents(t.amount)} currency={t.iso_currency_code} />
+      <span className="cut small dim">
+        {dayShort(t.date, localDay(new Date()))} · <bdi>{t.account_name}</bdi>
+      </span>
+    </span>
+  );
+}

@@ -1,0 +1,25 @@
+import { useBlocker } from "@tanstack/react-router";
+import { FormDialog } from "#/parts/FormDialog";
+
+/** Asks before a rule that was edited is left for another screen. */
+export function Leaving({ edited }: { edited: boolean }) {
+  const { status, proceed, reset } = useBlocker({
+    shouldBlockFn: ({ current, next }) => current.pathname !== next.pathname,
+    // A session that ends leaves the page by itself, and must not wait for an answer.
+    enableBeforeUnload: false,
+    disabled: !edited,
+    withResolver: true,
+  });
+  if (status !== "blocked") return null;
+  return (
+    <FormDialog
+      open
+      onClose={reset}
+      title="Leave this rule?"
+      hint="What you changed is not saved."
+      act="Leave without saving"
+      fault
+      onSubmit={proceed}
+    />
+  );
+}

@@ -1,0 +1,102 @@
+import { useQuery } from "@tanstack/react-query";
+import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router";
+import { ApiError } from "#/api/client";
+import { rule, suggestions } from "#/api/rules";
+import { transaction } from "#/api/transactions";
+import { Fault } from "#/parts/Fault";
+import { LookOnly, useCan } from "#/parts/rights";
+import { Top } from "#/parts/Top";
+import { Bones, Card, Empty } from "#/ui/Card";
+import { Page } from "#/ui/Page";
+import { Applied } from "./Applied";
+import { Editor } from "./Editor";
+import { blank, formFrom, formOf } from "./form";
+
+/** A rule that is being made, from nothing or from a payment. */
+export function NewRulePage() {
+  const can = useCan();
+  const { from, category } = useSearch({ from: "/rules/new" });
+  const origin = useQuery({ ...transaction(from ?? ""), enabled: from !== undefined });
+  const offers = useQuery({ ...suggestions(from ?? "", category), enabled: from !== undefined });
+  const t = offers.isPending ? undefined : origin.data; // a payment can be filed without a suggestion
+  return (
+    <>
+      <Top title="New rule" sub={t && <bdi>from a payment to {t.merchant_name ?? t.name}</bdi>} />
+      {can.known && !can.write && (
+        <Page>
+          <LookOnly />
+        </Page>
+      )}
+      {origin.error && <Fault error={origin.error} what="The payment" retry={() => void origin.refetch()} />}
+      {(!from || t) && (
+        <Editor
+          key={t?.id}
+          start={t ? formFrom(t, category, offers.data?.candidates[0]) : blank}
+          offers={offers.data}
+          writes={can.write}
+        />
+      )}
+      {from && !t && !origin.error && <Waiting />}
+    </>
+  );
+}
+
+/** A saved rule. */
+export function RulePage() {
+  const can = useCan();
+  const go = useNavigate({ from: "/rules/$id" });
+  const { id } = useParams({ from: "/rules/$id" });
+  const { job, saved } = useSearch({ from: "/rules/$id" });
+  const { data, error, refetch } = useQuery(rule(id));
+  if (error instanceof ApiError && error.status === 404) return <Gone />;
+  return (
+    <>
+      <Top title={data?.name ?? "Rule"} />
+      {(job || (can.known && !can.write)) && (
+        <Page>
+          <LookOnly />
+          {job && <Applied id={job} saved={saved} writes={can.write} onClose={() => void go({ search: {} })} />}
+        </Page>
+      )}
+      {error && <Fault error={error} what="The rule" retry={() => void refetch()} />}
+      {!data && !error && <Waiting />}
+      {data && (
+        <Editor
+          key={`${data.id} ${data.updated_at}`}
+          start={formOf(data)}
+          saved={data}
+          writes={can.write && !data.is_system}
+        />
+      )}
+    </>
+  );
+}
+
+/** A rule that somebody deleted, or whose making was undone. */
+const Gone = () => (
+  <>
+    <Top title="Rule" />
+    <Page>
+      <Card>
+        <Empty
+          title="This rule was deleted"
+          action={
+            <Link className="link" to="/rules">
+              See all rules
+            </Link>
+          }
+        >
+          What it changed stays until you undo it in Activity.
+        </Empty>
+      </Card>
+    </Page>
+  </>
+);
+
+const Waiting = () => (
+  <Page>
+    <Card>
+      <Bones rows={8} />
+    </Card>
+  </Page>
+);

@@ -1,0 +1,99 @@
+import type { Action, Candidate, Rehearsal, Rule, RulePatch, RuleSpec } from "#/api/rules";
+import type { Transaction } from "#/api/transactions";
+import { complete, type Group, isGroup, parse, print, valuesOf } from "./tree";
+import { actionWords, type Names } from "./words";
+
+/** A rule as it stands in the editor. */
+export type Form = { name: string; when: Group; actions: Action[]; trigger: Rule["trigger"]; priority: number };
+
+export const blank: Form = {
+  name: "",
+  when: { mode: "all", lines: [{ field: "merchant_name", op: "contains", value: "" }] },
+  actions: [{ type: "set_category", category_slug: "" }],
+  trigger: "on_create",
+  priority: 10,
+};
+
+export const formOf = (r: Rule): Form => ({
+  name: r.name,
+  when: parse(r.conditions),
+  actions: r.actions,
+  trigger: r.trigger,
+  priority: r.priority,
+});
+
+/** A rule for the payee of a payment: the best that was suggested, else for this wording alone. */
+export function formFrom(
+  t: Pick<Transaction, "name" | "category">,
+  category: string | undefined,
+  best: Pick<Candidate, "rule"> | undefined,
+): Form {
+  const when = parse(best?.rule.conditions ?? { field: "name", op: "eq", value: t.name });
+  const slug = category ?? best?.rule.category_slug ?? t.category ?? "";
+  return { ...blank, when, actions: [{ type: "set_category", category_slug: slug }] };
+}
+
+function done(a: Action): boolean {
+  switch (a.type) {
+    case "set_category":
+      return a.category_slug !== "";
+    case "add_comment":
+      return a.content.trim() !== "";
+    case "assign_counterparty":
+      return Boolean(a.counterparty_id ?? a.counterparty_name?.trim());
+    default:
+      return a.tag_slug !== "";
+  }
+}
+
+/** What the rule still lacks; empty if it can be tried. */
+export function lacks(f: Form): string {
+  if (!complete(f.when)) return "Finish the conditions to see what would change.";
+  if (f.actions.length === 0) return "Add what is to be done.";
+  return f.actions.every(done) ? "" : "Choose what is to be done to see what would change.";
+}
+
+const firstWord = (g: Group): string => {
+  const line = g.lines[0];
+  if (!line) return "Every payment";
+  if (isGroup(line)) return firstWord(line);
+  return line.op === "in" ? valuesOf(line.value).join(", ") : line.value;
+};
+
+/** What a rule is called if nobody names it: what it looks for, and what it does. */
+export function nameOf(f: Form, names: Names): string {
+  if (f.name.trim()) return f.name.trim();
+  const a = f.actions[0];
+  const does = a && actionWords(a, names).replace(/^file under /, "");
+  return `${firstWord(f.when) || "Payments"} → ${does ?? "nothing"}`.slice(0, 200);
+}
+
+export const specOf = (f: Form, names: Names): RuleSpec => ({
+  name: nameOf(f, names),
+  conditions: print(f.when),
+  actions: f.actions,
+  trigger: f.trigger,
+  priority: f.priority,
+});
+
+const same = (a: unknown, b: unknown) => JSON.stringify(a) === JSON.stringify(b);
+
+/** What is different from the saved rule. What was not touched is not sent, so that it stays to the letter. */
+export function patchOf(f: Form, saved: Rule): RulePatch {
+  const was = formOf(saved);
+  const patch: RulePatch = {};
+  if (f.name.trim() && f.name.trim() !== was.name) patch.name = f.name.trim();
+  if (!same(f.when, was.when)) patch.conditions = print(f.when);
+  if (!same(f.actions, was.actions)) patch.actions = f.actions;
+  if (f.trigger !== was.trigger) patch.trigger = f.trigger;
+  if (f.priority !== was.priority) patch.priority = f.priority;
+  return patch;
+}
+
+/** The saved rules that overrule this one. They run with it, so that what they decided stays. */
+export const overrulers = (r: Rehearsal): { id: string; name: string }[] => {
+  const out = new Map<string, string>();
+  for (const e of r.by_rule[0]?.effects ?? [])
+    if (e.overridden_by?.rule_id) out.set(e.overridden_by.rule_id, e.overridden_by.name);
+  return [...out].map(([id, name]) => ({ id, name }));
+};

@@ -1,0 +1,99 @@
+import type { Condition } from "#/api/rules";
+
+/** How the lines of a group belong together. */
+export type Mode = "all" | "any" | "none" | "some";
+
+/** One comparison; what is compared with is kept as it is typed. */
+export type Test = { field: string; op: string; value: string };
+export type Group = { mode: Mode; lines: Line[] };
+export type Line = Test | Group;
+
+export const isGroup = (l: Line): l is Group => "lines" in l;
+
+type Leaf = { field: string; op: string; value: unknown };
+/** Conditions as any server may send them: what is unknown here is read as a line. */
+type Tree = Record<string, unknown>;
+
+/** The operators that take several values. */
+export const takesMany = (op: string) => op === "in";
+
+/** Reads "Rewe, Edeka, "Smith, Jones"": commas part values, unless they are between quotation marks. */
+export function valuesOf(typed: string): string[] {
+  return [...typed.matchAll(/\s*(?:"([^"]*)"|([^,]+))\s*(?:,|$)/g)]
+    .map((m) => (m[1] ?? m[2] ?? "").trim())
+    .filter((v) => v !== "");
+}
+
+const typedOf = (values: unknown[]) =>
+  values
+    .map(String)
+    .map((v) => (v.includes(",") ? `"${v}"` : v))
+    .join(", ");
+
+/** Reads the conditions of a rule; whatever is not and, or, not is one line. */
+export function parse(tree: Condition | Tree): Group {
+  const line = read(tree as Tree);
+  if (line === null) return { mode: "all", lines: [] };
+  return isGroup(line) ? line : { mode: "all", lines: [line] };
+}
+
+function read(tree: Tree): Line | null {
+  if (Array.isArray(tree.and)) return { mode: "all", lines: lines(tree.and) };
+  if (Array.isArray(tree.or)) return { mode: "any", lines: lines(tree.or) };
+  if (tree.not && typeof tree.not === "object") {
+    const inner = read(tree.not as Tree);
+    if (inner === null) return { mode: "none", lines: [] };
+    if (!isGroup(inner)) return { mode: "none", lines: [inner] };
+    if (inner.mode === "any") return { mode: "none", lines: inner.lines };
+    if (inner.mode === "all") return { mode: "some", lines: inner.lines };
+    return { mode: "none", lines: [inner] };
+  }
+  if (typeof tree.field !== "string") return null;
+  const { field, op, value } = tree as Leaf;
+  return { field, op, value: Array.isArray(value) ? typedOf(value) : String(value ?? "") };
+}
+
+const lines = (trees: unknown[]) =>
+  trees.flatMap((t) => {
+    const line = read(t as Tree);
+    return line === null ? [{ mode: "all", lines: [] } satisfies Group] : [line];
+  });
+
+/** Writes a group as the conditions of a rule. */
+export const print = (g: Group) => written(g) as Condition;
+
+function written(g: Group): Tree {
+  const inner = g.lines.map((l) => (isGroup(l) ? written(l) : leaf(l)));
+  const one = inner.length === 1 ? inner[0] : undefined;
+  switch (g.mode) {
+    case "all":
+      return inner.length === 0 ? {} : (one ?? { and: inner });
+    case "any":
+      return inner.length === 0 ? {} : (one ?? { or: inner });
+    case "none":
+      return { not: inner.length === 0 ? {} : (one ?? { or: inner }) };
+    case "some":
+      return { not: inner.length === 0 ? {} : (one ?? { and: inner }) };
+  }
+}
+
+function leaf({ field, op, value }: Test): Tree {
+  if (takesMany(op)) return { field, op, value: valuesOf(value) };
+  if (field === "pending") return { field, op, value: value === "true" };
+  return { field, op, value: field === "amount" ? value.replace(",", ".").trim() : value };
+}
+
+/** Whether every line says what it compares with. */
+export const complete = (g: Group): boolean =>
+  g.lines.every((l) => {
+    if (isGroup(l)) return l.lines.length > 0 && complete(l);
+    if (l.field === "amount") return /^\s*-?\d+([.,]\d{1,2})?\s*$/.test(l.value);
+    if (takesMany(l.op)) return valuesOf(l.value).length > 0;
+    return l.value.trim() !== "" || (l.field === "category" && (l.op === "eq" || l.op === "neq"));
+  });
+
+/** A group with one of its lines changed, or without it. */
+export const withLine = (g: Group, at: number, line: Line | null): Group => ({
+  ...g,
+  lines: line === null ? g.lines.filter((_, i) => i !== at) : g.lines.map((l, i) => (i === at ? line : l)),
+});

@@ -1,0 +1,63 @@
+import { expect, it } from "vitest";
+import type { Pivot } from "#/api/transactions";
+import { money } from "#/lib/money";
+import { budget, earlier, filled, proposals, rounding, standing } from "./words";
+
+const say = (c: bigint) => money(c, "EUR");
+const target = {
+  amount: 400,
+  spent: 100,
+  available: 300,
+  carried: undefined,
+  state: "within" as const,
+  start_month: "2026-01",
+  end_month: null,
+};
+
+it("says how a target stands", () => {
+  expect(standing(target, say)).toEqual({ text: "€300.00 left", mood: "" });
+  expect(standing({ ...target, spent: 412.4, available: -12.4, state: "over" }, say).text).toBe("€12.40 over");
+  expect(standing({ ...target, state: "ahead" }, say).text).toBe("€300.00 left, spent faster than the month goes");
+  expect(standing({ ...target, available: null, state: "not_started" }, say).text).toBe("Begins in January 2026");
+  expect(standing({ ...target, available: null, state: "ended", end_month: "2026-06" }, say).text).toBe(
+    "Ended with June 2026",
+  );
+});
+
+it("says what earlier months left", () => {
+  expect(earlier(target, say)).toBe("");
+  expect(earlier({ ...target, carried: 20 }, say)).toBe(" and €20.00 left from before");
+  expect(earlier({ ...target, carried: -20 }, say)).toBe(", less €20.00 overspent before");
+});
+
+it("draws what was spent of what the month has", () => {
+  expect(filled(target)).toBe(25);
+  expect(budget({ ...target, carried: -300 })).toBe(10_000n);
+  expect(filled({ ...target, carried: -300 })).toBe(100);
+  expect(filled({ ...target, carried: -400 })).toBe(100);
+  expect(filled({ ...target, spent: 500 })).toBe(100);
+  expect(filled({ ...target, spent: -5 })).toBe(0);
+});
+
+it("proposes round figures for what costs most and has no target", () => {
+  expect([1n, 500n, 501n, 9_999n, 10_000n, 10_001n].map(rounding)).toEqual([
+    500n,
+    500n,
+    1000n,
+    10_000n,
+    10_000n,
+    11_000n,
+  ]);
+  const row = (category: string | null, average?: number) => ({
+    keys: { primary_category: category },
+    iso_currency_code: "EUR",
+    average,
+  });
+  const pivot = {
+    rows: [row("food", 312.2), row("income", 900), row("home", 90), row("fun"), row(null, 50), row("gone", -3)],
+  } as unknown as Pivot;
+  const kind = (slug: string) => (slug === "income" ? "income" : "expense");
+  expect(proposals(pivot, kind, [{ category: "home", iso_currency_code: "EUR" }])).toEqual([
+    { category: "food", currency: "EUR", amount: 32_000n },
+  ]);
+});

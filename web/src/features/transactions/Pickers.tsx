@@ -1,0 +1,97 @@
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { memo, type SubmitEvent, useState } from "react";
+import { counterparties, createCounterparty } from "#/api/counterparties";
+import { tags } from "#/api/tags";
+import { useCategories } from "#/parts/categories";
+import { sorry } from "#/parts/edit";
+import { Button } from "#/ui/Button";
+import { Dialog, DialogBody, DialogFoot } from "#/ui/Dialog";
+import { Area } from "#/ui/Form";
+import { PickerAt } from "#/ui/Picker";
+import { comment, type Deed, fileUnder, payTo, slugOf, tagWith } from "./deed";
+
+export type What = "category" | "tag" | "payee" | "comment";
+/** What is asked for, where the picker opens, and how the payment was filed then. */
+export type Asking = { what: What; at: Element; seen?: ReadonlyMap<string, string | null> };
+
+/** Asks for the category, tag, payee or comment that the current or the chosen payments get. */
+export const Pickers = memo(function Pickers({
+  asking,
+  onClose,
+  onDeed,
+}: {
+  asking: Asking | null;
+  onClose: () => void;
+  onDeed: (d: Deed, seen: Asking["seen"]) => void;
+}) {
+  const client = useQueryClient();
+  const { choices } = useCategories();
+  const labels = useQuery({ ...tags, enabled: asking?.what === "tag" });
+  const payees = useQuery({ ...counterparties, enabled: asking?.what === "payee" });
+  const [words, setWords] = useState("");
+  const anchor = (what: What) => (asking?.what === what ? asking.at : null);
+  const does = (d: Deed) => {
+    onClose();
+    onDeed(d, asking?.seen);
+  };
+  const made = async (name: string) => {
+    onClose();
+    try {
+      const c = await createCounterparty(name);
+      void client.invalidateQueries({ queryKey: counterparties.queryKey });
+      onDeed(payTo(c.id, c.name), undefined);
+    } catch (e) {
+      sorry(e);
+    }
+  };
+  const submit = (e: SubmitEvent<HTMLFormElement>) => {
+    e.preventDefault();
+    if (!words.trim()) return;
+    setWords("");
+    does(comment(words.trim()));
+  };
+  return (
+    <>
+      <PickerAt
+        label="File under"
+        choices={choices}
+        anchor={anchor("category")}
+        onClose={onClose}
+        onPick={(c) => does(fileUnder(c.value, c.label))}
+      />
+      <PickerAt
+        label="Tag with"
+        choices={(labels.data ?? [])
+          .filter((t) => t.slug !== "needs-review")
+          .map((t) => ({ value: t.slug, label: t.slug, hint: t.name === t.slug ? undefined : t.name }))}
+        anchor={anchor("tag")}
+        onClose={onClose}
+        onPick={(c) => does(tagWith(c.value))}
+        onMake={(typed) => does(tagWith(slugOf(typed)))}
+      />
+      <PickerAt
+        label="Name the payee"
+        choices={(payees.data ?? []).map((c) => ({ value: c.id, label: c.name }))}
+        anchor={anchor("payee")}
+        onClose={onClose}
+        onPick={(c) => does(payTo(c.value, c.label))}
+        onMake={(typed) => void made(typed)}
+      />
+      <Dialog open={asking?.what === "comment"} onClose={onClose} title="Write a comment">
+        <form onSubmit={submit}>
+          <DialogBody>
+            <Area label="Comment" value={words} onChange={(e) => setWords(e.target.value)} />
+          </DialogBody>
+          <DialogFoot>
+            <Button kind="filled" type="submit" disabled={!words.trim()}>
+              Add the comment
+            </Button>
+            <Button kind="quiet" onClick={onClose}>
+              Cancel
+            </Button>
+          </DialogFoot>
+        </form>
+      </Dialog>
+    </>
+  );
+});

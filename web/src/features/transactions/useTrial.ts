@@ -1,0 +1,64 @@
+import { useState } from "react";
+import { ApiError } from "#/api/client";
+import { type BulkBody, type BulkResult, bulk, type Filters, someOf } from "#/api/transactions";
+import { sorry, useBulk } from "#/parts/edit";
+import type { Deed } from "./deed";
+
+/** A change of many payments that was tried and waits for a yes. */
+export type Trial = {
+  deed: Deed;
+  of: BulkBody;
+  would: BulkResult;
+  again: boolean;
+  /** Those that a person filed, and that would be filed again. */
+  byHand: { count: number; names: string[] };
+};
+
+const few = 3;
+const nobody = { count: 0, names: [] };
+
+/** Those of a change that a person has filed by hand. */
+function filedByHand(of: BulkBody, deed: Deed) {
+  if (deed.set.category === undefined || of.filter?.held === false) return nobody;
+  const ids = of.transaction_ids;
+  if (ids && ids.length > 100) return nobody;
+  return someOf({ ...(of.filter as Filters), ...(ids && { ids }), category_source: "user" }, few);
+}
+
+/** Tries a change of many payments, and does it if the same number still matches. */
+export function useTrial(onDone: () => void) {
+  const [trial, setTrial] = useState<Trial | null>(null);
+  const write = useBulk();
+  const start = async (of: BulkBody, deed: Deed, again = false) => {
+    try {
+      const [would, byHand] = await Promise.all([bulk({ ...of, dry_run: true }), filedByHand(of, deed)]);
+      setTrial({ of, deed, again, would, byHand });
+    } catch (e) {
+      sorry(e);
+    }
+  };
+  return {
+    trial,
+    busy: write.isPending,
+    start,
+    stop: () => setTrial(null),
+    /** Leaves out what a person has set. */
+    async spare() {
+      if (!trial) return;
+      const { filter, transaction_ids: ids, set } = trial.of;
+      await start({ filter: { ...filter, ...(ids && { ids }), held: false }, set }, trial.deed);
+    },
+    async confirm() {
+      if (!trial) return;
+      const { of, deed, would } = trial;
+      const body = of.filter ? { ...of, expect: would.matched } : of;
+      try {
+        await write.mutateAsync({ body, said: deed.said(would.changed) });
+        setTrial(null);
+        onDone();
+      } catch (e) {
+        if (e instanceof ApiError && e.code === "CONFLICT") await start(of, deed, true);
+      }
+    },
+  };
+}

@@ -1,0 +1,85 @@
+import { Link } from "@tanstack/react-router";
+import type { AppliedPlan, PlanItem } from "#/api/plans";
+import { cents } from "#/lib/money";
+import { useCategories } from "#/parts/categories";
+import { fieldOf, reasons } from "#/parts/fields";
+import { Amount } from "#/ui/Amount";
+import { Badge, Chip } from "#/ui/Chip";
+import { Icon } from "#/ui/Icon";
+import { Fold, Item } from "#/ui/Lines";
+import { pretty } from "./lines";
+import { aboutOf } from "./planned";
+import css from "./Workflows.module.css";
+
+type Props = {
+  item: PlanItem;
+  out: boolean;
+  skipped?: AppliedPlan["skipped"][number]["reason"];
+  onToggle?: () => void;
+};
+
+/** One field of a plan, before → after, with a box to leave it out. */
+export function PlanLine({ item: i, out, skipped, onToggle }: Props) {
+  const t = i.transaction;
+  const name = t ? t.name : aboutOf(i);
+  const more = i.record ?? i.arguments;
+  return (
+    <Item
+      below
+      mark={
+        onToggle && (
+          <label className={css.pick}>
+            <span className="sr">{`Apply ${fieldOf(i.field)} of ${name}`}</span>
+            <input type="checkbox" checked={!out} onChange={onToggle} />
+          </label>
+        )
+      }
+      name={
+        t && i.transaction_id ? (
+          <Link className={css.payee} to="/transactions" search={{ open: i.transaction_id }}>
+            <bdi>{name}</bdi>
+          </Link>
+        ) : (
+          <bdi>{name}</bdi>
+        )
+      }
+      hint={
+        <>
+          {!more && <Becomes item={i} />}
+          {i.note && <bdi>{i.note}</bdi>}
+        </>
+      }
+      end={
+        <>
+          {skipped && <Badge mood="held">{reasons[skipped]}</Badge>}
+          {t && <Amount value={cents(t.amount)} currency={t.iso_currency_code} />}
+        </>
+      }
+    >
+      {more !== null && more !== undefined && (
+        <Fold name={i.subject === "call" ? "Show what it asks for" : "Show all of it"}>
+          <pre className={css.json}>{pretty(more)}</pre>
+        </Fold>
+      )}
+    </Item>
+  );
+}
+
+function Becomes({ item: i }: { item: PlanItem }) {
+  const { look, name } = useCategories();
+  const filed = i.field === "category";
+  const chip = (v: string | null, old: boolean) => {
+    if (filed) return <Chip name={v ? name(v) : null} tone={look(v).tone} old={old && v !== null} />;
+    if (v !== null && i.field.startsWith("comment")) return <bdi className={css.said}>{v}</bdi>;
+    return v === null ? <span className="faint">none</span> : <Chip name={v} old={old} />;
+  };
+  return (
+    <span className={css.become}>
+      {fieldOf(i.field)}
+      {chip(i.before, true)}
+      <Icon name="arrow" small />
+      <span className="sr">becomes</span>
+      {chip(i.after, false)}
+    </span>
+  );
+}

@@ -1,0 +1,112 @@
+import { useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import { type ReactNode, useEffect, useMemo, useState } from "react";
+import { live, type Run, transcript } from "#/api/workflows";
+import { amounts } from "#/lib/kept";
+import { useCategories } from "#/parts/categories";
+import { Fault } from "#/parts/Fault";
+import { Button } from "#/ui/Button";
+import { Bones, Card } from "#/ui/Card";
+import { Badge } from "#/ui/Chip";
+import { Item, Lines } from "#/ui/Lines";
+import { Seal } from "#/ui/Seal";
+import { allSaid, type Said } from "./lines";
+import type { Decided } from "./sheets";
+import css from "./Workflows.module.css";
+
+const few = 200;
+
+/** What was said in a run, line by line. All of it is plain text, because strangers wrote parts of it. */
+export function Transcript({ run: r }: { run: Run }) {
+  const going = live(r);
+  const { data, error, refetch } = useQuery(transcript(r.id, going));
+  const hidden = amounts.use() === "hidden";
+  const { name } = useCategories();
+  const [all, showAll] = useState(false);
+  // Its last lines may have come between the last look and its end.
+  useEffect(() => {
+    if (!going) void refetch();
+  }, [going, refetch]);
+  const said = useMemo(() => allSaid(data ?? [], { hidden, category: name }), [data, hidden, name]);
+  const shown = all ? said : said.slice(-few);
+  return (
+    <Card title="What was said" aside={said.length ? `${said.length.toLocaleString("en")} lines` : undefined} flush>
+      {error && <Fault error={error} what="The transcript" retry={() => void refetch()} />}
+      {!data && !error && <Bones rows={6} />}
+      {shown.length < said.length && (
+        <Button kind="quiet" onClick={() => showAll(true)}>
+          Show the first {(said.length - shown.length).toLocaleString("en")} lines too
+        </Button>
+      )}
+      <Lines label="Transcript">
+        {data && said.length === 0 && (
+          <Item
+            name="Nothing is here"
+            hint={going ? "It has not begun." : "Nothing was said, or it was long ago and is no longer kept."}
+          />
+        )}
+        {shown.map((s) => (
+          <Line key={s.seq} said={s} />
+        ))}
+      </Lines>
+      {going && (
+        <p className={`${css.words} dim`} aria-live="polite">
+          It goes on.
+        </p>
+      )}
+    </Card>
+  );
+}
+
+function Line({ said: s }: { said: Said }) {
+  const head = (
+    <span className={css.head}>
+      {s.who === "model" && <Seal maker={{ kind: "agent", name: "the model" }} />}
+      <span className="grow">{s.title}</span>
+      {s.badge && <Badge mood={s.badge[1]}>{s.badge[0]}</Badge>}
+    </span>
+  );
+  return (
+    <li className={css.line}>
+      {s.more || s.rows?.length ? (
+        <details>
+          <summary>{head}</summary>
+          {s.rows ? <Rows rows={s.rows} /> : <pre className={css.json}>{s.more}</pre>}
+        </details>
+      ) : (
+        <div className={css.plain}>{head}</div>
+      )}
+      {s.text && <bdi className={css.text}>{s.text}</bdi>}
+    </li>
+  );
+}
+
+/** What became of each row of a sheet; each leads to its payment. */
+const Rows = ({ rows }: { rows: Decided[] }) => (
+  <Lines label="What became of each row">
+    {rows.map((r) => (
+      <Item
+        key={r.row}
+        name={<bdi>{r.name}</bdi>}
+        open={(n) => (r.id ? <OpenPayment id={r.id}>{n}</OpenPayment> : n)}
+        hint={
+          <>
+            {r.what}
+            {r.why && (
+              <>
+                {" · "}
+                <bdi>{r.why}</bdi>
+              </>
+            )}
+          </>
+        }
+      />
+    ))}
+  </Lines>
+);
+
+const OpenPayment = ({ id, children }: { id: string; children: ReactNode }) => (
+  <Link to="/transactions" search={{ open: id }}>
+    {children}
+  </Link>
+);

@@ -1,0 +1,76 @@
+import { Link } from "@tanstack/react-router";
+import { live, turnWorkflow, type Workflow } from "#/api/workflows";
+import { moment } from "#/lib/dates";
+import { useDeed } from "#/parts/deed";
+import { recordHint } from "#/parts/record";
+import { Cost } from "#/ui/Amount";
+import { Button } from "#/ui/Button";
+import { Badge } from "#/ui/Chip";
+import { Item } from "#/ui/Lines";
+import { Seal } from "#/ui/Seal";
+import { moodOf, nextOf, planOf, recordOf, statusOf } from "./words";
+
+/** Lets a workflow start by itself, or not. */
+export function useTurn(w: Workflow) {
+  return useDeed({
+    act: (on: boolean) => turnWorkflow(w.slug, on),
+    touches: ["workflows"],
+    said: (_, on) => (on ? `“${w.name}” starts by itself` : `“${w.name}” starts only when you start it`),
+  });
+}
+
+/** One workflow: what it does, when it starts, what its last run came to, and its switch. */
+export function WorkflowLine({ workflow: w, writes }: { workflow: Workflow; writes: boolean }) {
+  const turn = useTurn(w);
+  const last = w.last_run;
+  const plan = last && planOf(last.plan_state);
+  return (
+    <Item
+      below
+      mark={<Seal maker={{ kind: "agent", name: w.name }} large />}
+      name={<bdi className={w.enabled || w.trigger === "manual" ? undefined : "dim"}>{w.name}</bdi>}
+      open={(name) => (
+        <Link to="/workflows/$id" params={{ id: w.slug }}>
+          {name}
+        </Link>
+      )}
+      hint={
+        <>
+          <bdi>{w.description}</bdi>
+          <br />
+          {nextOf(w)}
+          {w.record.decisions > 0 && <span title={recordHint}> · {recordOf(w.record)}</span>}
+          <br />
+          {last ? (
+            <>
+              Last run: <Cost usd={last.cost_usd} />, {statusOf(last.status).toLowerCase()},{" "}
+              {moment(last.finished_at ?? last.created_at)}
+              {plan && `, ${plan}`}
+            </>
+          ) : (
+            "Never run"
+          )}
+        </>
+      }
+      end={
+        <>
+          {last && (live(last) || last.status === "failed" || last.status === "limit_reached") && (
+            <Badge mood={moodOf(last.status)}>{statusOf(last.status)}</Badge>
+          )}
+          {last?.plan_state === "waiting" && <Badge mood="warn">Plan waits</Badge>}
+          {w.trigger !== "manual" && <Badge mood={w.enabled ? "in" : "plain"}>{w.enabled ? "On" : "Off"}</Badge>}
+          {writes && w.trigger !== "manual" && (
+            <Button
+              kind="quiet"
+              disabled={turn.isPending}
+              aria-label={`${w.enabled ? "Turn off" : "Turn on"}: ${w.name}`}
+              onClick={() => turn.mutate(!w.enabled)}
+            >
+              {w.enabled ? "Turn off" : "Turn on"}
+            </Button>
+          )}
+        </>
+      }
+    />
+  );
+}

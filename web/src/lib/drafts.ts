@@ -1,0 +1,51 @@
+/**
+ * What was typed into a form stays with the tab when its session ends: whoever signs in again comes back to
+ * the same address and finds the words there. Passwords and files are never kept.
+ */
+type Draft = Record<string, string>;
+
+const key = (name: string) => `draft ${location.pathname}${location.search} ${name}`;
+
+type Input = HTMLInputElement | HTMLTextAreaElement | HTMLSelectElement;
+
+const secret = (e: Input) => e.type === "password" || e.type === "file" || e.hasAttribute("data-secret");
+const boxed = (e: Input): e is HTMLInputElement => e.type === "checkbox" || e.type === "radio";
+
+const inputs = (form: HTMLFormElement) =>
+  [...form.elements].filter((e): e is Input => "name" in e && e.name !== "" && !secret(e as Input));
+
+/** Keeps every form of the page that has a `data-draft`, before the page is left to sign in. */
+export function saveDrafts(root: ParentNode = document) {
+  for (const form of root.querySelectorAll<HTMLFormElement>("form[data-draft]")) {
+    const draft: Draft = {};
+    for (const e of inputs(form)) {
+      if (!boxed(e)) draft[e.name] = e.value;
+      else if (e.checked) draft[e.name] = e.value;
+    }
+    sessionStorage.setItem(key(form.dataset.draft ?? ""), JSON.stringify(draft));
+  }
+}
+
+/** Whether something that was typed into that form waits, so that its dialog opens by itself. */
+export const draftWaits = (name: string) => sessionStorage.getItem(key(name)) !== null;
+
+/** For the `ref` of a form with a `data-draft`: fills in what was kept, once. */
+export function restoreDraft(form: HTMLFormElement | null) {
+  const name = form?.dataset.draft;
+  const kept = name && sessionStorage.getItem(key(name));
+  if (!form || !name || !kept) return;
+  sessionStorage.removeItem(key(name));
+  const draft = JSON.parse(kept) as Draft;
+  for (const e of inputs(form)) write(e, draft[e.name]);
+}
+
+/** Writes as a person would, so that a field that React controls takes it too. */
+function write(e: Input, value: string | undefined) {
+  if (boxed(e)) {
+    if (e.checked !== (value === e.value)) e.click();
+    return;
+  }
+  if (value === undefined || value === e.value) return;
+  Object.getOwnPropertyDescriptor(Object.getPrototypeOf(e), "value")?.set?.call(e, value);
+  e.dispatchEvent(new Event(e instanceof HTMLSelectElement ? "change" : "input", { bubbles: true }));
+}

@@ -1,0 +1,17 @@
+import { lazy, Suspense, useState } from "react";
+import { Button } from "#/ui/Button";
+
+const PaymentForm = lazy(() => import("./PaymentForm").then((m) => ({ default: m.PaymentForm })));
+
+/** The button that writes a payment down, in one account if it is given. */
+export function AddPayment({ account }: { account?: string }) {
+  const [open, setOpen] = useState(false);
+  return (
+    <>
+      <Button icon="plus" onClick={() => setOpen(true)}>
+        Add…
+      </Button>
+      <Suspense>{open && <PaymentForm account={account} onClose={() => setOpen(false)} />}</Suspense>
+    </>
+  );
+}

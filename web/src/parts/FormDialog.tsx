@@ -1,0 +1,86 @@
+import type { ReactNode, SubmitEvent } from "react";
+import { ApiError } from "#/api/client";
+import { restoreDraft } from "#/lib/drafts";
+import { Button } from "#/ui/Button";
+import { Dialog, DialogBody, DialogFoot } from "#/ui/Dialog";
+import { Note } from "#/ui/Form";
+import { sentence } from "./edit";
+
+/** What a form holds, by the names of its fields. */
+export type Filled = {
+  text: (name: string) => string;
+  /** null for an empty field */
+  maybe: (name: string) => string | null;
+  count: (name: string) => number | null;
+  has: (name: string) => boolean;
+};
+
+export function filled(form: HTMLFormElement): Filled {
+  const data = new FormData(form);
+  const text = (name: string) => String(data.get(name) ?? "").trim();
+  return {
+    text,
+    maybe: (name) => text(name) || null,
+    count: (name) => (text(name) === "" ? null : Number(text(name))),
+    has: (name) => data.has(name),
+  };
+}
+
+/** What is wrong, in the server's words. */
+export function Refused({ error }: { error: unknown }) {
+  if (!error || (error instanceof ApiError && error.wantsProof)) return null;
+  const details = error instanceof ApiError ? error.details : [];
+  return (
+    <Note mood="bad">
+      <div>
+        {details.length
+          ? details.map((d) => (
+              <p key={`${d.field} ${d.message}`}>{sentence(`${d.field?.replaceAll("_", " ")} ${d.message}`)}</p>
+            ))
+          : sentence(error instanceof ApiError ? error.message : "The server did not answer. Nothing was changed")}
+      </div>
+    </Note>
+  );
+}
+
+/** A question with fields. What was typed outlives a sign-in under the name of its `draft`. */
+export function FormDialog(p: {
+  open: boolean;
+  onClose: () => void;
+  title: string;
+  hint?: ReactNode;
+  /** The words of the filled button: a verb with its object. */
+  act: string;
+  draft?: string;
+  wide?: boolean;
+  fault?: boolean;
+  busy?: boolean;
+  error?: unknown;
+  onSubmit: (f: Filled) => void;
+  foot?: ReactNode;
+  children?: ReactNode;
+}) {
+  const submit = (e: SubmitEvent<HTMLFormElement>) => {
+    e.preventDefault();
+    p.onSubmit(filled(e.currentTarget));
+  };
+  return (
+    <Dialog open={p.open} onClose={p.onClose} title={p.title} hint={p.hint} wide={p.wide}>
+      <form onSubmit={submit} data-draft={p.draft} ref={restoreDraft}>
+        <DialogBody>
+          {p.children}
+          <Refused error={p.error} />
+        </DialogBody>
+        <DialogFoot>
+          {p.foot}
+          <Button kind="quiet" onClick={p.onClose}>
+            Cancel
+          </Button>
+          <Button kind={p.fault ? "fault" : "filled"} type="submit" disabled={p.busy}>
+            {p.act}
+          </Button>
+        </DialogFoot>
+      </form>
+    </Dialog>
+  );
+}

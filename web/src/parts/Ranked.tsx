@@ -1,0 +1,54 @@
+import { Link } from "@tanstack/react-router";
+import type { ReactNode } from "react";
+import type { TransactionsSearch } from "#/lib/address";
+import { type Cents, length } from "#/lib/money";
+import type { Look } from "#/lib/tones";
+import { Sum } from "#/ui/Amount";
+import { Tile } from "#/ui/Chip";
+import css from "./Ranked.module.css";
+
+export type Rank = {
+  id: string;
+  name: string;
+  look: Look;
+  amount: Cents;
+  /** What it was before, if that is compared. */
+  before?: Cents;
+  hint?: ReactNode;
+  search?: TransactionsSearch;
+};
+
+/** What was most, with a bar for each, what it was before, and the way to its payments. */
+export function Ranked(p: { ranks: Rank[]; currency: string; change?: (now: Cents, before: Cents) => ReactNode }) {
+  const most = p.ranks.reduce((n, r) => (r.amount > n ? r.amount : n), 1n);
+  return (
+    <ul className={css.ranked}>
+      {p.ranks.map((r) => {
+        const inside = (
+          <>
+            <Tile {...r.look} />
+            <span className={css.name}>{r.name}</span>
+            <Sum value={r.amount} currency={p.currency} />
+            {p.change && <span className={css.change}>{r.before !== undefined && p.change(r.amount, r.before)}</span>}
+            <svg className={css.bar} aria-hidden="true">
+              <rect className={css.track} width="100%" height="4" rx="2" />
+              <rect className={css.value} width={`${(100 * length(r.amount)) / length(most)}%`} height="4" rx="2" />
+            </svg>
+            {r.hint && <span className={`${css.hint} small dim`}>{r.hint}</span>}
+          </>
+        );
+        return (
+          <li key={r.id} className={`c${r.look.tone}`}>
+            {r.search ? (
+              <Link className={css.line} to="/transactions" search={r.search}>
+                {inside}
+              </Link>
+            ) : (
+              <span className={css.line}>{inside}</span>
+            )}
+          </li>
+        );
+      })}
+    </ul>
+  );
+}

@@ -1,0 +1,52 @@
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { ApiError } from "#/api/client";
+import { sessionNow } from "#/api/session";
+import { toasts } from "#/ui/toasts";
+import { sorry, undo } from "./edit";
+import { askForProof, proven, unproven } from "./proof";
+
+type Deed<V, R> = {
+  act: (v: V) => Promise<R>;
+  /** The nouns whose answers may have changed. */
+  touches: readonly string[];
+  /** What the toast says. */
+  said?: string | ((r: R, v: V) => string);
+  /** The change that would undo it. */
+  change?: (r: R) => string | null | undefined;
+  /** Whether the server wants a fresh sign-in for it (x-proof in its document), so that one is asked for first. */
+  proof?: boolean;
+  /** The form says what is wrong, so that no toast needs to. */
+  quiet?: boolean;
+};
+
+/** Whether somebody was asked to sign in again and preferred not to. */
+const declined = (e: unknown) => e instanceof ApiError && e.wantsProof;
+
+/** How much of a proof must be left, so that it does not run out on the way. */
+const margin = 5000;
+
+/** Asks for a fresh sign-in now if the server would, because a refused call is an error in the browser's log. */
+async function ready() {
+  const until = (await sessionNow()).session?.proved_until;
+  if (!until || Date.parse(until) < Date.now() + margin) await askForProof(unproven());
+}
+
+/** Something that is done to the household and not to its payments; asks for a fresh sign-in where it must. */
+export function useDeed<V = void, R = unknown>({ act, touches, said, change, proof, quiet }: Deed<V, R>) {
+  const client = useQueryClient();
+  return useMutation<R, Error, V>({
+    mutationFn: async (v) => {
+      if (proof) await ready();
+      return proven(() => act(v));
+    },
+    onSuccess: (r, v) => {
+      const id = change?.(r);
+      const text = typeof said === "function" ? said(r, v) : said;
+      if (text) toasts.say({ text, undo: id ? () => void undo(client, [id]) : undefined });
+    },
+    onError: (e) => {
+      if (!quiet && !declined(e)) sorry(e);
+    },
+    onSettled: () => Promise.all(touches.map((noun) => client.invalidateQueries({ queryKey: [noun] }))),
+  });
+}

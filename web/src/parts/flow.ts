@@ -1,0 +1,81 @@
+import { useNavigate, useRouter } from "@tanstack/react-router";
+import type { CashflowCurrency, CashflowNode } from "#/api/cashflow";
+import { type Flow, folded, type Spot } from "#/charts/flow";
+import type { Way } from "#/charts/Sankey";
+import type { TransactionsSearch } from "#/lib/address";
+import { cents } from "#/lib/money";
+import type { Tone } from "#/lib/tones";
+
+const names: Record<string, string> = { saved: "Left over", drawn: "From savings" };
+const sideOf = { income: "in", drawn: "in", account: "mid", category: "out", saved: "out" } as const;
+
+/** What a place is called on screens. */
+export const nodeName = (n: CashflowNode) =>
+  names[n.kind] ?? (n.id.startsWith("uncategorized") ? "No category" : n.name);
+
+/**
+ * The flow of one currency as it is drawn. Income is shown by what it is, such as a salary, because
+ * all of it is one category; this needs parts that all flow the same way, and one place in the middle.
+ */
+export function flowOf(c: CashflowCurrency, tone: (slug: string) => Tone): Flow {
+  const spots: Spot[] = [];
+  const parts = new Map<string, { id: string; amount: bigint }[]>();
+  const hubs = c.nodes.filter((n) => n.kind === "account");
+  for (const n of c.nodes) {
+    const side = sideOf[n.kind];
+    const split = n.kind === "income" && hubs.length === 1 && (n.parts?.every((p) => p.amount > 0) ?? false);
+    if (split && n.parts && n.parts.length > 1) {
+      for (const p of n.parts) spots.push({ id: `${n.id}/${p.category}`, name: p.name, amount: cents(p.amount), side });
+      parts.set(
+        n.id,
+        n.parts.map((p) => ({ id: `${n.id}/${p.category}`, amount: cents(p.amount) })),
+      );
+      continue;
+    }
+    const only = split ? n.parts?.[0]?.name : undefined;
+    const colour = side === "out" && n.kind !== "saved" ? tone(n.category ?? "") : n.kind === "drawn" ? 0 : undefined;
+    spots.push({
+      id: n.id,
+      name: only ?? nodeName(n),
+      amount: cents(n.amount),
+      side,
+      ...(colour !== undefined && { tone: colour }),
+    });
+  }
+  const ribbons = c.links.flatMap((l) => {
+    const shares = parts.get(l.source);
+    if (!shares) return [{ source: l.source, target: l.target, amount: cents(l.amount) }];
+    return shares.map((s) => ({ source: s.id, target: l.target, amount: s.amount }));
+  });
+  return { spots, ribbons };
+}
+
+/** The filter that shows the payments of a node; none for what is only a difference. */
+export function searchOf(id: string, accounts: ReadonlyMap<string, string>): TransactionsSearch | undefined {
+  const [node, part] = id.split("/");
+  if (part) return { category: part };
+  const account = accounts.get(id);
+  if (account) return { account };
+  if (id === "all") return {};
+  if (id === folded("in")) return { direction: "in" };
+  if (id === folded("out")) return { direction: "out" };
+  const at = (node ?? "").split(":");
+  if (at[0] === "uncategorized") return { uncategorized: true, direction: at[1] === "income" ? "in" : "out" };
+  return at[1] ? { category: at[1] } : undefined;
+}
+
+/** How the payments of a place in some days are gone to. */
+export function useWay(days: { from: string; to: string }, accounts: ReadonlyMap<string, string> = new Map()) {
+  const go = useNavigate();
+  const router = useRouter();
+  return (s: { id: string }, through?: { id: string }): Way | undefined => {
+    const found = searchOf(s.id, accounts);
+    if (!found) return undefined;
+    const account = through && accounts.get(through.id);
+    const search = { ...days, ...found, ...(account && { account }) };
+    return {
+      href: router.buildLocation({ to: "/transactions", search }).href,
+      go: () => void go({ to: "/transactions", search }),
+    };
+  };
+}

@@ -1,0 +1,41 @@
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { useEffect, useRef } from "react";
+import { beat, pulse } from "#/api/pulse";
+import { deeds } from "./deeds";
+import { lost } from "./overtaken";
+
+const tired = 3_600_000; // milliseconds without a key or a touch, after which nobody seems to look
+
+/** Keeps every screen true: what others changed is asked for again, and whoever lost is told. */
+export function useNews() {
+  const client = useQueryClient();
+  const touched = useRef(Date.now());
+  const { data } = useQuery({
+    ...pulse,
+    // A tab that nobody uses must not keep its session alive for ever.
+    refetchInterval: () => (Date.now() - touched.current < tired ? beat : false),
+  });
+  const before = useRef<typeof data>(undefined);
+  useEffect(() => {
+    const touch = () => {
+      const slept = Date.now() - touched.current >= tired;
+      touched.current = Date.now();
+      if (slept) void client.refetchQueries({ queryKey: pulse.queryKey });
+    };
+    const events = ["pointerdown", "keydown", "wheel"] as const;
+    for (const e of events) addEventListener(e, touch, { passive: true });
+    return () => {
+      for (const e of events) removeEventListener(e, touch);
+    };
+  }, [client]);
+  useEffect(() => {
+    const was = before.current;
+    before.current = data;
+    if (!was || !data || was === data) return;
+    const ours = data.last_change_id && deeds.knows(data.last_change_id) && was.running_jobs === data.running_jobs;
+    const again = ours
+      ? Promise.resolve()
+      : client.invalidateQueries({ predicate: (q) => q.queryKey[0] !== "pulse" && q.queryKey[0] !== "session" });
+    void again.then(() => lost(client));
+  }, [client, data]);
+}

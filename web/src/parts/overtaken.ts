@@ -1,0 +1,51 @@
+import type { QueryClient } from "@tanstack/react-query";
+import { history, payee, type Row, transaction } from "#/api/transactions";
+import { toasts } from "#/ui/toasts";
+
+/** The categories that this screen set, by transaction, to say so if somebody else changes them. */
+export const ours = new Map<string, string | null>();
+
+type Filed = Pick<Row, "id" | "category" | "category_display_name">;
+
+/** Who filed a payment last. */
+async function whoFiled(client: QueryClient, id: string): Promise<string> {
+  const { annotations } = await client.fetchQuery({ ...history(id), staleTime: 0 });
+  const last = annotations.filter((a) => a.kind === "category").at(-1);
+  if (!last) return "Somebody";
+  return last.rule_name ? `Rule “${last.rule_name}”` : last.actor_name;
+}
+
+const choice = (t: Filed) => `Their choice: ${t.category_display_name ?? "no category"}.`;
+
+/** Whether somebody changed one of these since the screen showed them. If so it says who, and what they chose. */
+export async function overtaken(client: QueryClient, seen: ReadonlyMap<string, string | null>, again: () => void) {
+  for (const [id, category] of seen) {
+    const now = await client.fetchQuery({ ...transaction(id), staleTime: 0 });
+    if (now.category === category) continue;
+    ours.delete(now.id);
+    const who = await whoFiled(client, now.id);
+    toasts.say({
+      bad: true,
+      text: `${who} changed it first. ${choice(now)}`,
+      note: "Yours was not written.",
+      undo: again,
+      label: "Use mine",
+    });
+    return true;
+  }
+  return false;
+}
+
+/** Says so if somebody has changed what this screen had set. */
+export async function lost(client: QueryClient) {
+  const rows = client
+    .getQueriesData<Row[]>({ queryKey: ["transactions", "rows"] })
+    .flatMap(([, data]) => (Array.isArray(data) ? data : []));
+  for (const [id, mine] of [...ours].slice(-50)) {
+    const row = rows.find((r) => r.id === id);
+    if (!row || row.category === mine) continue;
+    ours.delete(id);
+    const who = await whoFiled(client, id);
+    toasts.say({ bad: true, text: `${who} changed ${payee(row)} after you. ${choice(row)}` });
+  }
+}

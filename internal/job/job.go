@@ -181,7 +181,7 @@ func (j *Jobs) EnqueueAll(ctx context.Context, tx pg.Tx, kind string, orders []O
 	if err := b.yield(ctx, tx); err != nil {
 		return nil, err
 	}
-	for range 5 {
+	for range 20 {
 		if err := b.insert(ctx, tx, j); err != nil {
 			return nil, err
 		}

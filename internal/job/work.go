@@ -21,12 +21,13 @@ func (j *Jobs) claim(ctx context.Context) error {
 		if free == 0 {
 			continue
 		}
+		// It starts when it is found: now() may lie before the end of the job that it follows.
 		taken, err := pg.All[claim](ctx, j.desk, `
 			with next as (
 				select id from job where state = 'queued' and run_at <= clock_timestamp() and kind = any(@kinds)
 				order by priority, run_at, id limit @free for update skip locked)
 			update job set
-				state = 'running', attempt = attempt + 1, started_at = coalesce(started_at, now()),
+				state = 'running', attempt = attempt + 1, started_at = coalesce(started_at, clock_timestamp()),
 				lease_owner = @owner, lease_number = lease_number + 1, renewed_at = clock_timestamp()
 			from next where job.id = next.id
 			returning job.id, short_id, kind, args, position, attempt, failures, priority, lease_number, actor_type,

@@ -1,4 +1,4 @@
-import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useIsMutating, useMutation, useQueryClient } from "@tanstack/react-query";
 import { ApiError } from "#/api/client";
 import { sessionNow } from "#/api/session";
 import { toasts } from "#/ui/toasts";
@@ -17,7 +17,14 @@ type Deed<V, R> = {
   proof?: boolean;
   /** The form says what is wrong, so that no toast needs to. */
   quiet?: boolean;
+  /** The id of what is gone afterwards; see useLeaving. */
+  leaves?: string;
 };
+
+const leaving = (id: string | undefined) => ["leaving", id];
+
+/** Whether something is on its way out. Its page then asks for nothing more about it: the answers would be errors. */
+export const useLeaving = (id: string | undefined) => useIsMutating({ mutationKey: leaving(id) }) > 0;
 
 /** Whether somebody was asked to sign in again and preferred not to. */
 const declined = (e: unknown) => e instanceof ApiError && e.wantsProof;
@@ -32,9 +39,10 @@ async function ready() {
 }
 
 /** Something that is done to the household and not to its payments; asks for a fresh sign-in where it must. */
-export function useDeed<V = void, R = unknown>({ act, touches, said, change, proof, quiet }: Deed<V, R>) {
+export function useDeed<V = void, R = unknown>({ act, touches, said, change, proof, quiet, leaves }: Deed<V, R>) {
   const client = useQueryClient();
   return useMutation<R, Error, V>({
+    ...(leaves ? { mutationKey: leaving(leaves) } : {}),
     mutationFn: async (v) => {
       if (proof) await ready();
       return proven(() => act(v));

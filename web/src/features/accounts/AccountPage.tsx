@@ -5,6 +5,7 @@ import { connections } from "#/api/connections";
 import { dayAt, dayShort, localDay, ordinal } from "#/lib/dates";
 import { cents } from "#/lib/money";
 import { AddPayment } from "#/parts/AddPayment";
+import { useLeaving } from "#/parts/deed";
 import { Fault } from "#/parts/Fault";
 import { LookOnly, useCan } from "#/parts/rights";
 import { Top } from "#/parts/Top";
@@ -40,7 +41,15 @@ export function AccountPage() {
   const a = all.data?.find((x) => x.short_id === id || x.id === id);
   const today = localDay(new Date());
   const start = days[span] ? dayAt(ordinal(today) - days[span]) : undefined;
-  const line = useQuery({ ...balances(a?.id ?? "", start), enabled: !!a });
+  const leaving = useLeaving(a?.id);
+  const line = useQuery({ ...balances(a?.id ?? "", start), enabled: !!a && !leaving });
+  if (leaving)
+    return (
+      <>
+        <Top title={a ? accountName(a) : "Account"} />
+        <Empty title="Taking it out of the books…">This takes a few seconds for thousands of payments.</Empty>
+      </>
+    );
   if (all.error) return <Fault error={all.error} what="The account" retry={() => void all.refetch()} />;
   if (all.data && !a)
     return (

@@ -17,13 +17,13 @@ export function DeleteAccount({ account: a }: { account: Account }) {
   const remove = useDeed({
     act: async () => {
       const r = await removeAccount(a.id, false);
-      await go({ to: "/accounts", search: {} }); // before its page asks for an account that is gone
+      await go({ to: "/accounts", search: {} });
       return r;
     },
     touches,
     said: `${accountName(a)} is deleted`,
     change: (r) => r.change_id,
-    quiet: true,
+    leaves: a.id,
   });
   return (
     <Card title="No longer needed">
@@ -53,8 +53,6 @@ export function DeleteAccount({ account: a }: { account: Account }) {
         }
         act="Delete it"
         fault
-        busy={remove.isPending}
-        error={remove.error}
         onSubmit={() => remove.mutate()}
       />
     </Card>

@@ -1,6 +1,6 @@
-// Package account keeps the household's accounts: what banks say about them, their display names
-// and owners, and their balances day by day. It must not know what a transaction means; it adds
-// amounts up only once, to compute old balances from today's.
+// Package account keeps the household's accounts, from banks and by hand: their names and owners,
+// their balances day by day, and the proof that the transactions between two stated balances add up
+// to the difference. It must not know what a transaction means: it only adds amounts up.
 package account
 
 import (

@@ -182,8 +182,8 @@ func (r *Register) DeleteAccount(ctx context.Context, tx pg.Tx, in DeleteAccount
 
 // Rows counts an account's transactions.
 func (r *Register) Rows(ctx context.Context, q pg.Querier, account id.ID) (int64, error) {
-	return pg.Value[int64](ctx, q, `select count(*) from transaction
-		where account_id = $1 and deleted_at is null and origin <> 'part'`, account)
+	return pg.Value[int64](ctx, q, `select count(*) from transaction t
+		where t.account_id = $1 and t.deleted_at is null and `+journal.BankRow, account)
 }
 
 // Removable refuses to remove an account whose connection syncs.

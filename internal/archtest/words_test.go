@@ -82,7 +82,7 @@ func floats(_ *testing.T, tr *tree) []finding {
 }
 
 // counted are the conditions that say which of a split transaction and its parts count.
-var counted = regexp.MustCompile(`not (\w+\.)?is_split\b|\w\.origin <> 'part'`)
+var counted = regexp.MustCompile(`not (\w+\.)?is_split\b|\borigin <> 'part'`)
 
 // words checks what must not be written at all: init functions, text templates, strangers' text
 // that nobody cleaned, and which rows count of split transactions, but in one place.

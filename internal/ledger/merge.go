@@ -474,9 +474,9 @@ func (b *Books) Remove(ctx context.Context, tx pg.Tx, account id.ID, providerIDs
 // RemoveRows takes the next live transactions of an account out of the books, for the caller. Parts
 // follow what they are parts of.
 func (b *Books) RemoveRows(ctx context.Context, tx pg.Tx, account id.ID, most int) ([]journal.Entry, error) {
-	ids, err := pg.Values[id.ID](ctx, tx, `select id from transaction
-		where account_id = $1 and deleted_at is null and origin <> 'part' order by date desc, id desc limit $2`, account,
-		most)
+	ids, err := pg.Values[id.ID](ctx, tx, `select t.id from transaction t
+		where t.account_id = $1 and t.deleted_at is null and `+journal.BankRow+`
+		order by t.date desc, t.id desc limit $2`, account, most)
 	if err != nil {
 		return nil, err
 	}

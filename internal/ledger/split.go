@@ -46,7 +46,8 @@ type SplitPart struct {
 	Comment        *string         `json:"comment,omitempty" minLength:"1" maxLength:"10000"`
 }
 
-// SplitTransaction divides a transaction into parts, or divides it anew.
+// SplitTransaction divides a transaction into parts. Parts that it had before and that are not
+// named again are deleted.
 func (b *Books) SplitTransaction(ctx context.Context, tx pg.Tx, in SplitTransaction) (TransactionDetail, error) {
 	t, err := b.lockTransaction(ctx, tx, in.TransactionID)
 	if err != nil {

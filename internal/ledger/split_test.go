@@ -357,18 +357,22 @@ func TestPartsDoNotAddUpWithoutTheRemainder(t *testing.T) {
 	}
 }
 
+// hash is the books as one text.
+func (w *splitWorld) hash(t *testing.T) string {
+	t.Helper()
+	s, err := ledgertest.Canonical(t.Context(), w.db, nil, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
 // In any order the splits are undone as well: what a later one stands on waits for it.
 func TestSplitsAreUndoneInAnyOrder(t *testing.T) {
 	t.Parallel()
 	w := newSplitWorld(t, 5)
 	ctx := as(t.Context(), op.User)
-	hash := func() string {
-		s, err := ledgertest.Canonical(ctx, w.db, nil, "")
-		if err != nil {
-			t.Fatal(err)
-		}
-		return s
-	}
+	hash := func() string { return w.hash(t) }
 	last, err := pg.Value[int64](ctx, w.db, `select max(seq) from change`)
 	if err != nil {
 		t.Fatal(err)
@@ -412,13 +416,7 @@ func TestSplitsAreUndone(t *testing.T) {
 	t.Parallel()
 	w := newSplitWorld(t, 4)
 	ctx := as(t.Context(), op.User)
-	hash := func() string {
-		s, err := ledgertest.Canonical(ctx, w.db, nil, "")
-		if err != nil {
-			t.Fatal(err)
-		}
-		return s
-	}
+	hash := func() string { return w.hash(t) }
 	last, err := pg.Value[int64](ctx, w.db, `select max(seq) from change`)
 	if err != nil {
 		t.Fatal(err)

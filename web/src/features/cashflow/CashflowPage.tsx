@@ -9,6 +9,7 @@ import { localDay, monthOf } from "#/lib/dates";
 import { amounts } from "#/lib/kept";
 import { useKeys } from "#/lib/keys";
 import { cents, rounded } from "#/lib/money";
+import { Currencies } from "#/parts/Currencies";
 import { useCategories } from "#/parts/categories";
 import { Fault } from "#/parts/Fault";
 import { flowOf, useWay } from "#/parts/flow";
@@ -115,14 +116,11 @@ export function CashflowPage() {
               onChange={(v) => set({ compare: v === "period" ? undefined : v })}
             />
           </span>
-          {all.length > 1 && (
-            <Segments
-              label="Currency"
-              value={currency}
-              options={all.map((c) => [c.iso_currency_code, c.iso_currency_code] as const)}
-              onChange={(v) => set({ currency: v })}
-            />
-          )}
+          <Currencies
+            value={currency}
+            all={all.map((c) => c.iso_currency_code)}
+            onChange={(v) => set({ currency: v })}
+          />
         </div>
         {flow.error && <Fault error={flow.error} what="The cash flow" retry={() => void flow.refetch()} />}
         <Notes notes={flow.data?.notes} />

@@ -6,6 +6,7 @@ import type { MonthsSearch } from "#/lib/address";
 import { firstDay, lastDay, localDay, monthAbbr, monthName, monthOf, shift } from "#/lib/dates";
 import { amounts } from "#/lib/kept";
 import { type Cents, rounded } from "#/lib/money";
+import { Currencies } from "#/parts/Currencies";
 import { useCategories } from "#/parts/categories";
 import { Fault } from "#/parts/Fault";
 import { Notes } from "#/parts/Notes";
@@ -97,14 +98,7 @@ export function MonthsPage() {
             options={kinds}
             onChange={(v) => set({ by: v === "category" ? undefined : v })}
           />
-          {currencies.length > 1 && (
-            <Segments
-              label="Currency"
-              value={currency}
-              options={currencies.map((c) => [c, c] as const)}
-              onChange={(v) => set({ currency: v })}
-            />
-          )}
+          <Currencies value={currency} all={currencies} onChange={(v) => set({ currency: v })} />
         </div>
         {query.error && <Fault error={query.error} what="The months" retry={() => void query.refetch()} />}
         <Notes notes={query.data?.notes} />

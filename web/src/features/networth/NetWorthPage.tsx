@@ -8,6 +8,7 @@ import type { WorthSearch } from "#/lib/address";
 import { dayShort, firstDay, localDay, monthOf, shift } from "#/lib/dates";
 import { amounts } from "#/lib/kept";
 import { cents, compact } from "#/lib/money";
+import { Currencies } from "#/parts/Currencies";
 import { Fault } from "#/parts/Fault";
 import { Notes } from "#/parts/Notes";
 import { Top } from "#/parts/Top";
@@ -61,14 +62,7 @@ export function NetWorthPage() {
             options={kinds}
             onChange={(v) => set({ by: v === "type" ? undefined : v })}
           />
-          {currencies.length > 1 && (
-            <Segments
-              label="Currency"
-              value={currency}
-              options={currencies.map((c) => [c, c] as const)}
-              onChange={(v) => set({ currency: v })}
-            />
-          )}
+          <Currencies value={currency} all={currencies} onChange={(v) => set({ currency: v })} />
         </div>
         {plain.error && <Fault error={plain.error} what="The net worth" retry={() => void plain.refetch()} />}
         <Notes notes={plain.data?.notes} />

@@ -180,7 +180,7 @@ func parts(w wires) *App {
 	a.Accounts = account.New(db)
 	a.Books = ledger.New(db, a.Filing)
 	a.Totals = total.New(a.Books, a.Accounts)
-	a.Patterns = pattern.New(a.DB, a.Books)
+	a.Patterns = pattern.New(a.DB, a.Books, a.Accounts)
 	a.Others = counterparty.New(a.Filing, a.Books)
 	a.Rules = rulebook.New(db, a.Filing, a.Books, a.Jobs)
 	a.Links = accountlink.New(db, a.Books, a.Jobs)
@@ -264,6 +264,7 @@ var Groups = map[string]string{
 	"counterparty": "The other party of transactions, across banks.",
 	"csv":          "CSV files downloaded from banks.",
 	"export":       "Exporting the household's data.",
+	"finding":      "What somebody should look at: double charges, refunds, unusual charges, gaps.",
 	"health":       "Whether the service is working.",
 	"job":          "Long work that continues after the call: its progress and its result.",
 	"key":          "API keys: who may call, and what they may do.",

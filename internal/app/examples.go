@@ -107,6 +107,8 @@ var examples = map[string][]string{
 	"connection.delete":   {"p9WnT4cE"},
 	"setting.update":      {"--time-zone Europe/Berlin --default-currency EUR"},
 	"sync.start":          {"", "--no-wait"},
+	"finding.dismiss":     {"k3xK9a2Q --state dismissed"},
+	"finding.list":        {"", "--kind duplicate --kind refund", "--state dismissed"},
 	"recurring.create":    {"--transaction-id m7Pz2LbR --cadence yearly --name \"Car insurance\""},
 	"recurring.get":       {"k3xK9a2Q"},
 	"recurring.list":      {"", "--direction out --status late", "--changed-since 2026-01-01"},

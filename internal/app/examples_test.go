@@ -144,6 +144,8 @@ const records = `
 		from category c where c.id = t.category_id;
 	update recurring r set short_id = f.name from (select id, (array['k3xK9a2Q','p9WnT4cE'])[row_number() over (order by id)] as name
 		from recurring order by id limit 2) f where f.id = r.id;
+	insert into finding (id, short_id, account_id, kind, state)
+		select gen_random_uuid(), 'k3xK9a2Q', id, 'duplicate', 'open' from account order by id limit 1;
 	update comment set short_id = 'm7Pz2LbR';
 	insert into rate (id, short_id, currency, quoted, day, rate)
 		values (gen_random_uuid(), 'k3xK9a2Q', 'CHF', 'EUR', '2026-01-01', 1.05);

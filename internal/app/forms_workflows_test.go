@@ -54,6 +54,11 @@ func (c *formCast) agent(t *testing.T, kind string, n int64,
 		exec(`insert into rate (id, short_id, currency, quoted, day, rate)
 			values ($1, $2, 'CHF', 'EUR', date '1900-01-01' + $3::int, 1)`, e.id, e.id.Short(), n)
 		return e
+	case "finding":
+		e := formEntity{id: id.New()}
+		exec(`insert into finding (id, short_id, account_id, kind, state)
+			select $1, $2, id, 'duplicate', 'open' from account order by id limit 1`, e.id, e.id.Short())
+		return e
 	case "recurring":
 		return made("recurring.create", map[string]any{
 			"transaction_id": c.get(t, formRef{kind: "transaction"}).id.String(), "cadence": "monthly",

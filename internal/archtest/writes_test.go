@@ -48,6 +48,7 @@ var owners = map[string]string{
 	"transaction_tag":   "ledger",
 	"touched":           "ledger",
 	"form_due":          "ledger",
+	"finding":           "pattern",
 	"recurring":         "pattern",
 	"recurring_row":     "pattern",
 	"account_link":      "accountlink",

@@ -25,7 +25,7 @@ type ListEntries struct {
 
 // A ChangeEntry is what a change did to one field, as a person reads it.
 type ChangeEntry struct {
-	Subject      string            `json:"subject" enum:"transaction,rule,tag,category,counterparty,account,account_link,report,target,pattern"`
+	Subject      string            `json:"subject" enum:"transaction,rule,tag,category,counterparty,account,account_link,report,target,pattern,finding"`
 	ID           id.ID             `json:"id" doc:"The subject's id"`
 	ShortID      string            `json:"short_id,omitempty" required:"true" doc:"The subject's short id"`
 	Transaction  *EntryTransaction `json:"transaction" doc:"null if the subject is not a transaction"`

@@ -36,6 +36,7 @@ const (
 	Report       = "report"
 	Target       = "target"
 	Pattern      = "pattern" // a recurring payment
+	Finding      = "finding"
 )
 
 // The fields that entries are about. Record is a whole definition, as JSON.
@@ -98,7 +99,7 @@ type FieldOwner interface {
 
 // A Skipped is a field that a revert left unchanged.
 type Skipped struct {
-	Subject   string `json:"subject" enum:"transaction,rule,tag,category,counterparty,account,account_link,report,target,pattern"`
+	Subject   string `json:"subject" enum:"transaction,rule,tag,category,counterparty,account,account_link,report,target,pattern,finding"`
 	SubjectID id.ID  `json:"subject_id"`
 	// TransactionID repeats the subject's id if it is a transaction, which it nearly always is.
 	TransactionID *id.ID `json:"transaction_id"`

@@ -34,7 +34,9 @@ func fits(ctx context.Context, tx pg.Tx, entries []journal.Entry) ([]journal.Ski
 }
 
 // Subjects returns the subjects that reverts restore.
-func (p *Patterns) Subjects() []journal.Subject { return []journal.Subject{subject{definition, p}} }
+func (p *Patterns) Subjects() []journal.Subject {
+	return []journal.Subject{subject{definition, p}, findingDefinition}
+}
 
 // subject is how series take part in reverts: what was said of one goes back, and the next sweep
 // looks at it again.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	"coffer/internal/errs"
 	"coffer/internal/money"
 	"coffer/internal/op"
 	"coffer/internal/pg"
@@ -12,10 +13,10 @@ import (
 
 // FindPatterns is the input of Find.
 type FindPatterns struct {
-	Kind      string   `json:"kind" enum:"recurring,price_change,missed"`
+	Kind      string   `json:"kind" enum:"recurring,price_change,missed,duplicate,refund,unusual"`
 	Direction *string  `json:"direction,omitempty" enum:"in,out" doc:"Only money in or only money out"`
 	AccountID *string  `json:"account_id,omitempty" minLength:"1"`
-	StartDate *pg.Date `json:"start_date,omitempty" doc:"price_change: from this day on; a year ago if omitted"`
+	StartDate *pg.Date `json:"start_date,omitempty" doc:"From this day on. price_change: a year ago if omitted; duplicate, refund, unusual: 90 days ago"`
 	Ended     bool     `json:"ended,omitempty" doc:"recurring: also those that have ended"`
 	Dismissed bool     `json:"dismissed,omitempty" doc:"Only those that were dismissed"`
 	Limit     int      `json:"limit,omitempty" minimum:"1" maximum:"200" default:"60"`
@@ -29,17 +30,20 @@ type Found struct {
 
 // A Pattern is something that the transactions show.
 type Pattern struct {
-	ID           string         `json:"id" doc:"Short id, for review_pattern and the filter recurring_id"`
+	ID           string         `json:"id" doc:"Short id, for review_pattern; of a recurring payment also for the filter recurring_id"`
 	Name         string         `json:"name,omitempty" doc:"What the household calls it"`
 	Payee        text.Untrusted `json:"payee" doc:"Untrusted: who is paid, or pays"`
 	Amount       money.Amount   `json:"amount" doc:"Positive is money out"`
 	Currency     money.Currency `json:"iso_currency_code"`
 	Varies       bool           `json:"varies,omitempty" doc:"The amount is the usual one"`
-	Cadence      string         `json:"cadence"`
+	Cadence      string         `json:"cadence,omitempty" doc:"Of a recurring payment"`
+	Reason       string         `json:"reason,omitempty" doc:"Why it is a duplicate, a refund or unusual"`
+	Transactions []string       `json:"transaction_ids,omitempty" doc:"Newest first; of a refund, the refund and its purchase"`
+	Usual        *money.Total   `json:"usual,omitempty" doc:"unusual: what most charges of the payee do not exceed; refund: what the purchase cost"`
 	YearlyAmount *money.Total   `json:"yearly_amount,omitempty"`
 	NextDate     *pg.Date       `json:"next_date,omitempty" doc:"When it is expected; of a missed one, when it was"`
 	LastDate     *pg.Date       `json:"last_date,omitempty"`
-	Date         *pg.Date       `json:"date,omitempty" doc:"Of the price change"`
+	Date         *pg.Date       `json:"date,omitempty" doc:"Of the price change, or of the newest transaction"`
 	Before       *money.Amount  `json:"before,omitempty"`
 	After        *money.Amount  `json:"after,omitempty"`
 	Percent      *int64         `json:"percent,omitempty"`
@@ -53,6 +57,9 @@ const patternBytes = 300
 
 // Find returns patterns of one kind in few words.
 func (p *Patterns) Find(ctx context.Context, q pg.Querier, in FindPatterns) (Found, error) {
+	if slices.Contains([]string{duplicate, refund, unusual}, in.Kind) {
+		return p.findIn(ctx, q, in)
+	}
 	list := ListRecurring{Direction: in.Direction, AccountID: in.AccountID}
 	if in.Dismissed {
 		list.State = []string{Dismissed}
@@ -137,4 +144,84 @@ func (r *Recurring) pattern(kind string) Pattern {
 		out.LastDate = &r.LastDate
 	}
 	return out
+}
+
+// findIn returns findings of one kind in few words.
+func (p *Patterns) findIn(ctx context.Context, q pg.Querier, in FindPatterns) (Found, error) {
+	out := Found{Patterns: []Pattern{}}
+	list := ListFindings{Kind: []string{in.Kind}, StartDate: in.StartDate, AccountID: in.AccountID, State: open}
+	if in.Dismissed {
+		list.State = Dismissed
+	}
+	all, err := p.found(ctx, q, list)
+	if err != nil {
+		return out, err
+	}
+	if in.Direction != nil {
+		all = slices.DeleteFunc(all, func(f Finding) bool { return f.Amount.IsNeg() != (*in.Direction == "in") })
+	}
+	out.Total = len(all)
+	all = all[:min(len(all), in.Limit, op.ToolBytes/patternBytes)]
+	if err := named(ctx, q, all); err != nil {
+		return out, err
+	}
+	for _, f := range all {
+		amount, err := f.Amount.Amount()
+		if err != nil {
+			return out, err
+		}
+		one := Pattern{
+			ID: f.ShortID, Payee: *f.PayeeName, Amount: amount, Currency: f.Currency, Date: &f.Date, Reason: f.Reason,
+			Usual: f.Usual,
+		}
+		for _, u := range f.TransactionIDs {
+			one.Transactions = append(one.Transactions, u.Short())
+		}
+		if f.State == Dismissed {
+			one.State = Dismissed
+		}
+		out.Patterns = append(out.Patterns, one)
+	}
+	return out, nil
+}
+
+// ReviewPattern is the input of Review.
+type ReviewPattern struct {
+	ID    string          `json:"id" minLength:"1" doc:"Of find_patterns"`
+	Name  op.Null[string] `json:"name,omitzero" minLength:"1" maxLength:"200" format:"line" doc:"recurring: what the household calls it; null removes the name"`
+	State *string         `json:"state,omitempty" enum:"auto,confirmed,dismissed" doc:"confirmed: it is a recurring payment; dismissed: not shown again; auto: undecided"`
+	Force bool            `json:"force,omitempty" doc:"Override a person's decision"`
+}
+
+// A ReviewedPattern is a pattern about which somebody decided.
+type ReviewedPattern struct {
+	ID    string  `json:"id" doc:"Short id"`
+	Kind  string  `json:"kind" enum:"recurring,duplicate,refund,unusual,price_change,missed,gap"`
+	State string  `json:"state" enum:"auto,confirmed,dismissed"`
+	Name  *string `json:"name,omitempty"`
+}
+
+// Review says what a recurring payment or a finding is.
+func (p *Patterns) Review(ctx context.Context, tx pg.Tx, in ReviewPattern) (ReviewedPattern, error) {
+	n, err := pg.Value[int](ctx, tx, `select count(*) from recurring where deleted_at is null
+		and (id = $1 or short_id = $2)`, pg.RefTo(in.ID).IDArgs()...)
+	if err != nil {
+		return ReviewedPattern{}, err
+	}
+	if n > 0 {
+		r, err := p.Patch(ctx, tx, PatchRecurring(in))
+		return ReviewedPattern{r.ShortID, "recurring", r.State, r.Name}, err
+	}
+	if in.State == nil || *in.State == Confirmed || in.Name.Set {
+		if _, err := p.findingNamed(ctx, tx, in.ID); err != nil {
+			return ReviewedPattern{}, err
+		}
+		return ReviewedPattern{}, errs.Field("state", "unknown", "must be dismissed or auto for a finding, without a name")
+	}
+	state := *in.State
+	if state == Auto {
+		state = open
+	}
+	f, err := p.SetFinding(ctx, tx, SetFinding{in.ID, state, in.Force})
+	return ReviewedPattern{f.ShortID, f.Kind, *in.State, nil}, err
 }

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	register "coffer/internal/account"
+
 	"coffer/internal/filing"
 	"coffer/internal/id"
 	"coffer/internal/ledger"
@@ -83,7 +85,7 @@ func newPatterns(t *testing.T, rows []row) (*Patterns, *pg.DB) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return New(db, books), db
+	return New(db, books, register.New(db)), db
 }
 
 const groceries, cafes = "food_and_drink_groceries", "food_and_drink_cafes"

@@ -1,8 +1,9 @@
-// Package pattern finds what transactions have in common: the payees that wait for review, and
-// payments that come back regularly. It must not change a transaction.
+// Package pattern finds what transactions have in common: the payees that wait for review,
+// payments that come back regularly, and findings that somebody should look at. It must not change a transaction.
 package pattern
 
 import (
+	"coffer/internal/account"
 	"coffer/internal/ledger"
 	"coffer/internal/op"
 	"coffer/internal/pg"
@@ -10,13 +11,16 @@ import (
 
 // Patterns looks for patterns in one household's transactions.
 type Patterns struct {
-	db    *pg.DB
-	books *ledger.Books
-	many  int // manyForms; only a test has another
+	db       *pg.DB
+	books    *ledger.Books
+	accounts *account.Register
+	many     int // manyForms; only a test has another
 }
 
-// New returns the patterns of those books.
-func New(db *pg.DB, books *ledger.Books) *Patterns { return &Patterns{db, books, manyForms} }
+// New returns the patterns of those books and accounts.
+func New(db *pg.DB, books *ledger.Books, accounts *account.Register) *Patterns {
+	return &Patterns{db, books, accounts, manyForms}
+}
 
 // Ops is the menu of patterns.
 func (p *Patterns) Ops() []*op.Op {

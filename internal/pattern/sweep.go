@@ -94,11 +94,11 @@ type accountSweep struct {
 // once, because joining them to each account takes longer.
 type wordings struct{ of map[int32][2]id.Key }
 
-func (w *wordings) read(ctx context.Context, tx pg.Tx) error {
+func (w *wordings) read(ctx context.Context, q pg.Querier) error {
 	if w.of != nil {
 		return nil
 	}
-	rows, err := tx.Query(ctx, `select id, form, coalesce(payee, form) from descriptor where form is not null`)
+	rows, err := q.Query(ctx, `select id, form, coalesce(payee, form) from descriptor where form is not null`)
 	if err != nil {
 		return fmt.Errorf("read wordings: %w", err)
 	}

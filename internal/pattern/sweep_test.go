@@ -7,6 +7,8 @@ import (
 	"slices"
 	"testing"
 
+	"coffer/internal/account"
+
 	"coffer/internal/filing"
 	"coffer/internal/id"
 	"coffer/internal/ledger"
@@ -25,7 +27,7 @@ type house struct {
 func newHouse(t *testing.T) *house {
 	t.Helper()
 	db := pgtest.New(t)
-	return &house{New(db, ledger.New(db, filing.New(ledger.CategoryUser{}))), t}
+	return &house{New(db, ledger.New(db, filing.New(ledger.CategoryUser{})), account.New(db)), t}
 }
 
 // do runs f in a transaction.
@@ -179,7 +181,7 @@ func TestSweepsFindWhatOneFinds(t *testing.T) {
 	for server := range uint64(servers) {
 		t.Run("server", func(t *testing.T) {
 			t.Parallel()
-			h := &house{New(h.db, h.books), t}
+			h := &house{New(h.db, h.books, h.accounts), t}
 			if server == 0 { // each time all of the account
 				h.many = 0
 			}

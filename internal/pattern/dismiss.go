@@ -1,0 +1,106 @@
+package pattern
+
+import (
+	"context"
+	"slices"
+
+	"coffer/internal/errs"
+	"coffer/internal/id"
+	"coffer/internal/journal"
+	"coffer/internal/op"
+	"coffer/internal/pg"
+)
+
+// findingDefinition is what the journal records of a finding: what the household said of it.
+var findingDefinition = journal.Definition{
+	Subject: journal.Finding, Table: "finding", Columns: []string{"state", "source"}, Fits: findingFits,
+}
+
+// findingFits returns the entries that an agent may not apply, because a person decided.
+func findingFits(ctx context.Context, tx pg.Tx, entries []journal.Entry) ([]journal.Skipped, error) {
+	var out []journal.Skipped
+	for _, e := range entries {
+		sources, err := pg.Values[*string](ctx, tx, `
+			select case when deleted_at is null then source end from finding where id = $1`, e.SubjectID)
+		switch {
+		case err != nil:
+			return nil, err
+		case len(sources) == 0:
+			out = append(out, journal.Skip(e, "missing"))
+		case journal.Held(sources[0], op.ActorOf(ctx), false):
+			out = append(out, journal.Skip(e, "held"))
+		}
+	}
+	return out, nil
+}
+
+// SetFinding is the input of SetFinding.
+type SetFinding struct {
+	ID    string `json:"id" minLength:"1" doc:"Short id or UUID"`
+	State string `json:"state" enum:"open,dismissed" doc:"dismissed: it was looked at, and is not shown again"`
+	Force bool   `json:"force,omitempty" doc:"Override a person's decision"`
+}
+
+// A FindingState is what the household says of a finding.
+type FindingState struct {
+	ID        id.ID  `json:"id" db:"id"`
+	ShortID   string `json:"short_id,omitempty" db:"short_id" required:"true"`
+	AccountID id.ID  `json:"account_id" db:"account_id"`
+	Kind      string `json:"kind" db:"kind" enum:"duplicate,refund,unusual,price_change,missed,gap"`
+	State     string `json:"state" db:"state" enum:"open,dismissed"`
+
+	Source *string `json:"-" db:"source"`
+}
+
+// SetFinding says that a finding was looked at, or opens it again.
+func (p *Patterns) SetFinding(ctx context.Context, tx pg.Tx, in SetFinding) (FindingState, error) {
+	f, err := p.findingNamed(ctx, tx, in.ID)
+	if err != nil || f.State == in.State {
+		return f, err
+	}
+	if journal.Held(f.Source, op.ActorOf(ctx), in.Force) {
+		return f, errs.New(errs.Conflict,
+			"a person decided about this finding, so it is held; give force: true to override the decision")
+	}
+	said := "Dismissed a finding"
+	if in.State == open {
+		said = "Opened a finding again"
+	}
+	f.State = in.State
+	return f, findingDefinition.Recorded(ctx, tx, []id.ID{f.ID}, said+" "+f.ShortID, func() ([]journal.Entry, error) {
+		_, err := pg.Exec(ctx, tx, `
+			insert into finding as o (id, short_id, account_id, kind, state, source) values ($1, $2, $3, $4, $5, $6)
+			on conflict (id) do update set state = excluded.state, source = excluded.source, deleted_at = null,
+				updated_at = clock_timestamp()`,
+			f.ID, f.ShortID, f.AccountID, f.Kind, f.State, journal.Source(op.ActorOf(ctx)))
+		return nil, err
+	})
+}
+
+// findingNamed returns the finding with that id: one about which somebody decided, else one that is
+// there now.
+func (p *Patterns) findingNamed(ctx context.Context, tx pg.Tx, ref string) (FindingState, error) {
+	known, err := pg.All[FindingState](ctx, tx, `
+		select id, short_id, account_id, kind, state, source from finding
+		where deleted_at is null and (id = $1 or short_id = $2) for update`, pg.RefTo(ref).IDArgs()...)
+	if err != nil {
+		return FindingState{}, err
+	}
+	if len(known) > 0 {
+		return known[0], nil
+	}
+	today, err := pg.Value[pg.Date](ctx, tx, `select (now() at time zone time_zone)::date from setting`)
+	if err != nil {
+		return FindingState{}, err
+	}
+	all, err := p.found(ctx, tx, ListFindings{State: open, StartDate: new(pg.Day(today.Time().AddDate(0, 0, -findingMostDays)))})
+	if err != nil {
+		return FindingState{}, err
+	}
+	at := slices.IndexFunc(all, func(f Finding) bool { return f.ShortID == ref || f.ID.String() == ref })
+	if at < 0 {
+		return FindingState{}, pg.Found(pg.ErrNoRow, "finding", "{finding.list} lists them")
+	}
+	f := all[at]
+	return FindingState{ID: f.ID, ShortID: f.ShortID, AccountID: f.AccountID, Kind: f.Kind, State: open}, nil
+}

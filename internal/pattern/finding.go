@@ -1,0 +1,509 @@
+package pattern
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"coffer/internal/account"
+	"coffer/internal/errs"
+	"coffer/internal/id"
+	"coffer/internal/journal"
+	"coffer/internal/money"
+	"coffer/internal/op"
+	"coffer/internal/pg"
+	"coffer/internal/text"
+)
+
+// The kinds of findings.
+const (
+	duplicate   = "duplicate"
+	refund      = "refund"
+	unusual     = "unusual"
+	priceChange = "price_change"
+	missed      = "missed"
+	gap         = "gap"
+)
+
+var findingKinds = []string{duplicate, refund, unusual, priceChange, missed, gap}
+
+// What the household says of a finding. Dismissed is the other one.
+const open = "open"
+
+const (
+	findingDays     = 90  // that a list goes back
+	findingMostDays = 400 // that it can go back
+)
+
+// A Finding is something in the books that somebody should look at. It is computed whenever
+// somebody asks; only what the household said of it is stored.
+type Finding struct {
+	ID             id.ID           `json:"id" doc:"Follows from what the finding is about, so it stays the same"`
+	ShortID        string          `json:"short_id,omitempty" required:"true"`
+	Kind           string          `json:"kind" enum:"duplicate,refund,unusual,price_change,missed,gap"`
+	Reason         string          `json:"reason" enum:"same_amount_twice,twice_in_series,in_full,in_part,much_more_than_usual,large_first_charge,dearer,cheaper,overdue,books_hold_too_much,books_lack_money" doc:"Why it is a finding"`
+	Date           pg.Date         `json:"date" doc:"Of its newest transaction; of a missed payment, when it was expected; of a gap, its last day"`
+	AccountID      id.ID           `json:"account_id"`
+	PayeeName      *text.Untrusted `json:"payee_name" doc:"Untrusted: the counterparty's name, else the wording; null for a gap"`
+	Currency       money.Currency  `json:"iso_currency_code"`
+	Amount         money.Total     `json:"amount" doc:"Of the newest transaction, the new price, the payment that is missing, or the difference of a gap; positive is money out"`
+	TransactionIDs []id.ID         `json:"transaction_ids" doc:"The newest first; of a refund, the refund and its purchase; of a gap, what may explain it"`
+	RecurringID    *id.ID          `json:"recurring_id" doc:"Of a price change or a missed payment"`
+	Usual          *money.Total    `json:"usual" doc:"What most charges of the payee do not exceed, the price before, or what the purchase of a refund cost; null if nothing is usual"`
+	State          string          `json:"state" enum:"open,dismissed"`
+}
+
+// ListFindings is the input of Findings.
+type ListFindings struct {
+	Kind      []string `json:"kind,omitempty" maxItems:"6" enum:"duplicate,refund,unusual,price_change,missed,gap" doc:"All kinds if absent"`
+	StartDate *pg.Date `json:"start_date,omitempty" doc:"From this day on; 90 days ago if absent, at most 400"`
+	State     string   `json:"state,omitempty" enum:"open,dismissed" default:"open"`
+	AccountID *string  `json:"account_id,omitempty" minLength:"1" doc:"Short id or UUID"`
+	Cursor    string   `json:"cursor,omitempty" doc:"next_cursor of the previous page, with the same filters"`
+	Limit     int      `json:"limit,omitempty" minimum:"1" maximum:"500" default:"100" doc:"Findings per page"`
+}
+
+// FindingList is a page of findings, newest first.
+type FindingList struct {
+	Findings   []Finding `json:"findings"`
+	Total      int       `json:"total" doc:"On all pages together"`
+	NextCursor string    `json:"next_cursor" doc:"Empty on the last page"`
+	HasMore    bool      `json:"has_more"`
+	Notes      []op.Note `json:"notes" doc:"What the findings do not say"`
+}
+
+// Findings returns a page of findings.
+func (p *Patterns) Findings(ctx context.Context, q pg.Querier, in ListFindings) (FindingList, error) {
+	out := FindingList{Findings: []Finding{}, Notes: []op.Note{}}
+	filter := in
+	filter.Cursor, filter.Limit = "", 0
+	pager, err := p.db.Pager(ctx, "finding", filter)
+	if err != nil {
+		return out, err
+	}
+	var at []string
+	if in.Cursor != "" {
+		if at, err = pager.Decode(in.Cursor, 2); err != nil {
+			return out, err
+		}
+	}
+	all, err := p.found(ctx, q, in)
+	if err != nil {
+		return out, err
+	}
+	out.Total = len(all)
+	if at != nil {
+		all = slices.DeleteFunc(all, func(f Finding) bool { return slices.Compare(f.place(), at) <= 0 })
+	}
+	if len(all) > in.Limit {
+		all, out.HasMore = all[:in.Limit], true
+		if out.NextCursor, err = pager.Encode(all[in.Limit-1].place()...); err != nil {
+			return out, err
+		}
+	}
+	out.Findings = append(out.Findings, all...)
+	if err := named(ctx, q, out.Findings); err != nil {
+		return out, err
+	}
+	out.Notes, err = proposed(ctx, q)
+	return out, err
+}
+
+// proposed says that links wait: until somebody decides, a card that two connections report looks
+// like double charges.
+func proposed(ctx context.Context, q pg.Querier) ([]op.Note, error) {
+	n, err := pg.Value[int64](ctx, q, `select count(*) from account_link where confidence = 'auto' and deleted_at is null`)
+	if err != nil || n == 0 {
+		return []op.Note{}, err
+	}
+	return []op.Note{{
+		Code: "links_proposed", Count: &n, See: op.See(ctx, "account-link.list"),
+		Message: "proposed account links wait for a decision; until then, transfers can be among the findings",
+	}}, nil
+}
+
+// place is where a finding stands in lists: newest first. The texts sort as what they say.
+func (f *Finding) place() []string {
+	return []string{fmt.Sprintf("%08d", 1<<24-f.Date.Time().Unix()/86400), f.ID.String()}
+}
+
+// found returns the findings that a filter means, sorted, without the payees' names. There are at
+// most some thousands.
+func (p *Patterns) found(ctx context.Context, q pg.Querier, in ListFindings) ([]Finding, error) {
+	accountID, err := p.accountOf(ctx, q, in.AccountID)
+	if err != nil {
+		return nil, err
+	}
+	today, err := pg.Value[pg.Date](ctx, q, `select (now() at time zone time_zone)::date from setting`)
+	if err != nil {
+		return nil, err
+	}
+	from := pg.Day(today.Time().AddDate(0, 0, -findingDays))
+	if in.StartDate != nil {
+		if from = *in.StartDate; dayOf(today.Time())-dayOf(from.Time()) > findingMostDays {
+			return nil, errs.Field("start_date", "range", "must not be more than %d days ago", findingMostDays)
+		}
+	}
+	if len(in.Kind) == 0 {
+		in.Kind = findingKinds
+	}
+	all, err := p.inCharges(ctx, q, from, accountID, in.Kind)
+	if err != nil {
+		return nil, err
+	}
+	of, err := p.inSeries(ctx, q, from, in)
+	if err != nil {
+		return nil, err
+	}
+	all = append(all, of...)
+	if slices.Contains(in.Kind, gap) {
+		gaps, err := p.gaps(ctx, q, from, accountID)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, gaps...)
+	}
+	return decided(ctx, q, all, in.State)
+}
+
+// decided leaves the findings of one state, sorted.
+func decided(ctx context.Context, q pg.Querier, all []Finding, state string) ([]Finding, error) {
+	ids, err := pg.Values[id.ID](ctx, q, `select id from finding where state = 'dismissed' and deleted_at is null`)
+	if err != nil {
+		return nil, err
+	}
+	dismissed := map[id.ID]bool{}
+	for _, u := range ids {
+		dismissed[u] = true
+	}
+	all = slices.DeleteFunc(all, func(f Finding) bool { return dismissed[f.ID] != (state == Dismissed) })
+	for i := range all {
+		all[i].State, all[i].ShortID = state, all[i].ID.Short()
+	}
+	slices.SortFunc(all, func(a, b Finding) int {
+		return cmp.Or(b.Date.Time().Compare(a.Date.Time()), a.ID.Compare(b.ID))
+	})
+	return all, nil
+}
+
+// identify gives a finding its id: a UUID made of a digest of its kind and what it is about.
+func identify(kind string, about ...string) id.ID {
+	sum := sha256.Sum256([]byte(kind + " " + strings.Join(about, " ")))
+	u := id.ID(sum[:16])
+	u[6], u[8] = u[6]&0x0f|0x80, u[8]&0x3f|0x80
+	return u
+}
+
+// accountOf returns the account that a filter names, or nil.
+func (p *Patterns) accountOf(ctx context.Context, q pg.Querier, ref *string) (*id.ID, error) {
+	if ref == nil {
+		return nil, nil
+	}
+	one, err := pg.Value[id.ID](ctx, q, `select id from account where id = $1 or short_id = $2`,
+		pg.RefTo(*ref).IDArgs()...)
+	return &one, pg.Named(err, "account_id", "account", "{account.list} lists them")
+}
+
+// inCharges looks for findings among transactions.
+func (p *Patterns) inCharges(ctx context.Context, q pg.Querier, from pg.Date, accountID *id.ID, kinds []string,
+) ([]Finding, error) {
+	kinds = slices.DeleteFunc(slices.Clone(kinds), func(k string) bool {
+		return k != duplicate && k != refund && k != unusual
+	})
+	if len(kinds) == 0 {
+		return nil, nil
+	}
+	days, least := yearDays, "0"
+	switch {
+	case len(kinds) == 1 && kinds[0] == refund:
+		days, least = refundDays, "-Infinity"
+	case len(kinds) == 1 && kinds[0] == duplicate:
+		least = strconv.Itoa(duplicateLeast / 100)
+	case slices.Contains(kinds, refund):
+		least = "-Infinity"
+	}
+	since := pg.Day(from.Time().AddDate(0, 0, -days))
+	rows, err := charges(ctx, q, since, accountID, least)
+	if err != nil || len(rows) == 0 {
+		return nil, err
+	}
+	begins, err := pg.Value[pg.Date](ctx, q, `
+		select date from transaction where deleted_at is null order by date, id limit 1`)
+	if err != nil {
+		return nil, err
+	}
+	of, err := seriesOf(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	sights := search{from: dayOf(from.Time()), begins: dayOf(begins.Time()), series: of}.find(rows, kinds...)
+	if sights, err = withoutKnown(ctx, q, since, sights); err != nil {
+		return nil, err
+	}
+	out := make([]Finding, len(sights))
+	for i, s := range sights {
+		if out[i], err = s.finding(); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// charges reads the posted transactions since a day, of at least that amount. Wordings are read by
+// themselves: joining them would leave the plan to statistics.
+func charges(ctx context.Context, q pg.Querier, since pg.Date, accountID *id.ID, least string) ([]charge, error) {
+	known := &wordings{}
+	if err := known.read(ctx, q); err != nil {
+		return nil, err
+	}
+	rows, err := q.Query(ctx, `
+		select t.id, t.account_id, t.currency, t.date - date '1970-01-01', (t.amount * 100)::bigint, t.counterparty_id,
+			t.descriptor_id
+		from transaction t
+		where t.date >= $1 and t.deleted_at is null and not t.pending and not t.excluded and not t.transfer
+			and `+journal.BankRow+` and t.amount <> 0 and t.amount >= $3::text::numeric
+			and ($2::uuid is null or t.account_id = $2)`, since, accountID, least)
+	if err != nil {
+		return nil, fmt.Errorf("read charges: %w", err)
+	}
+	defer rows.Close()
+	var out []charge
+	parties, currencies := map[id.ID]id.Key{}, map[string]string{}
+	for rows.Next() {
+		var c charge
+		var currency string
+		var counterparty *id.ID
+		var wording int32
+		if err := rows.Scan(&c.ID, &c.Account, &currency, &c.Day, &c.Cents, &counterparty, &wording); err != nil {
+			return nil, fmt.Errorf("read a charge: %w", err)
+		}
+		var ok bool
+		if c.Currency, ok = currencies[currency]; !ok {
+			c.Currency, currencies[currency] = currency, currency
+		}
+		of, worded := known.of[wording]
+		switch c.Party = of[1]; {
+		case counterparty != nil:
+			if c.Party, ok = parties[*counterparty]; !ok {
+				c.Party = id.KeyOf(counterparty.String())
+				parties[*counterparty] = c.Party
+			}
+		case !worded:
+			continue
+		}
+		out = append(out, c)
+	}
+	return out, rows.Err()
+}
+
+// seriesOf returns of which series a transaction is, and whether that comes monthly or less often.
+func seriesOf(ctx context.Context, q pg.Querier) (func(id.ID) (id.ID, bool, bool), error) {
+	type row struct {
+		Transaction id.ID `db:"transaction_id"`
+		Series      id.ID `db:"recurring_id"`
+		Monthly     bool  `db:"monthly"`
+	}
+	rows, err := pg.All[row](ctx, q, `
+		select w.transaction_id, w.recurring_id, r.cadence not in ('weekly', 'fortnightly') as monthly
+		from recurring r cross join lateral (
+			select x.transaction_id, x.recurring_id from recurring_row x where x.recurring_id = r.id offset 0) w
+		where r.deleted_at is null and r.state <> 'dismissed'`)
+	of := make(map[id.ID]row, len(rows))
+	for _, r := range rows {
+		of[r.Transaction] = r
+	}
+	return func(u id.ID) (id.ID, bool, bool) { r, known := of[u]; return r.Series, r.Monthly, known }, err
+}
+
+// withoutKnown leaves out first charges of payees that had one before the days that were read.
+func withoutKnown(ctx context.Context, q pg.Querier, since pg.Date, sights []sight) ([]sight, error) {
+	var ids []id.ID
+	for _, s := range sights {
+		if s.reason == newPayee {
+			ids = append(ids, s.rows[0].ID)
+		}
+	}
+	if len(ids) == 0 {
+		return sights, nil
+	}
+	known, err := pg.Values[id.ID](ctx, q, `
+		select t.id from unnest($1::uuid[]) v (id) join transaction t on t.id = v.id
+			join descriptor d on d.id = t.descriptor_id
+		where case when t.counterparty_id is not null then exists (
+				select from transaction o where o.counterparty_id = t.counterparty_id and o.date < $2
+					and o.deleted_at is null and o.amount > 0)
+			else exists (select from descriptor w cross join lateral (
+				select from transaction o where o.descriptor_id = w.id and o.date < $2 and o.deleted_at is null
+					and o.amount > 0 offset 0) x where w.payee = d.payee) end`, ids, since)
+	return slices.DeleteFunc(sights, func(s sight) bool {
+		return s.reason == newPayee && slices.Contains(known, s.rows[0].ID)
+	}), err
+}
+
+func (s sight) finding() (Finding, error) {
+	first := s.rows[0]
+	f := Finding{
+		Kind: s.kind, Reason: s.reason, Date: date(first.Day), AccountID: first.Account,
+		Currency: money.Currency(first.Currency),
+	}
+	about := make([]string, len(s.rows))
+	for i, c := range s.rows {
+		f.TransactionIDs = append(f.TransactionIDs, c.ID)
+		about[i] = c.ID.String()
+	}
+	slices.Sort(about)
+	f.ID = identify(s.kind, about...)
+	amount, err := money.FromCents(first.Cents)
+	if err != nil {
+		return f, err
+	}
+	f.Amount = amount.Total()
+	usual := s.usual
+	if s.kind == refund {
+		usual = s.rows[1].Cents
+	}
+	if usual > 0 {
+		before, err := money.FromCents(usual)
+		if err != nil {
+			return f, err
+		}
+		f.Usual = new(before.Total())
+	}
+	return f, nil
+}
+
+// inSeries returns the price changes and missed payments of recurring payments.
+func (p *Patterns) inSeries(ctx context.Context, q pg.Querier, from pg.Date, in ListFindings) ([]Finding, error) {
+	if !slices.Contains(in.Kind, priceChange) && !slices.Contains(in.Kind, missed) {
+		return nil, nil
+	}
+	all, err := p.all(ctx, q, ListRecurring{AccountID: in.AccountID})
+	if err != nil {
+		return nil, err
+	}
+	lasts, err := lastOf(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	var out []Finding
+	for _, r := range all {
+		one := Finding{
+			AccountID: r.AccountID, PayeeName: &r.PayeeName, Currency: r.Currency, RecurringID: &r.ID,
+			TransactionIDs: []id.ID{},
+		}
+		if r.Name != nil {
+			one.PayeeName = new(text.Line(*r.Name, 200))
+		}
+		if last, ok := lasts[r.ID]; ok {
+			one.TransactionIDs = append(one.TransactionIDs, last)
+		}
+		if slices.Contains(in.Kind, missed) && r.Status == late && !r.NextDate.Time().Before(from.Time()) {
+			f := one
+			f.Kind, f.Reason, f.Date, f.Amount = missed, overdue, *r.NextDate, r.Amount.Total()
+			f.ID = identify(missed, r.ID.String(), r.NextDate.String())
+			out = append(out, f)
+		}
+		for _, c := range r.PriceChanges {
+			if !slices.Contains(in.Kind, priceChange) || c.Date.Time().Before(from.Time()) {
+				break
+			}
+			f := one
+			f.Kind, f.Reason, f.Date = priceChange, dearer, c.Date
+			if c.Percent < 0 {
+				f.Reason = cheaper
+			}
+			f.Amount, f.Usual = c.After.Total(), new(c.Before.Total())
+			f.ID = identify(priceChange, r.ID.String(), c.Date.String())
+			out = append(out, f)
+		}
+	}
+	return out, nil
+}
+
+// lastOf returns the newest transaction of each series.
+func lastOf(ctx context.Context, q pg.Querier) (map[id.ID]id.ID, error) {
+	type row struct {
+		ID   id.ID `db:"id"`
+		Last id.ID `db:"last_id"`
+	}
+	rows, err := pg.All[row](ctx, q, `select id, last_id from recurring where deleted_at is null and last_id is not null`)
+	out := make(map[id.ID]id.ID, len(rows))
+	for _, r := range rows {
+		out[r.ID] = r.Last
+	}
+	return out, err
+}
+
+// gaps returns where the books of accounts stop adding up.
+func (p *Patterns) gaps(ctx context.Context, q pg.Querier, from pg.Date, accountID *id.ID) ([]Finding, error) {
+	var of []id.ID
+	if accountID != nil {
+		of = []id.ID{*accountID}
+	}
+	verdicts, err := p.accounts.Verdicts(ctx, q, of)
+	if err != nil {
+		return nil, err
+	}
+	var out []Finding
+	for _, v := range verdicts {
+		if v.Gaps == 0 {
+			continue
+		}
+		proof, err := p.accounts.Proof(ctx, q, account.ProveAccount{ID: v.AccountID.String(), StartDate: &from})
+		if err != nil {
+			return nil, err
+		}
+		for _, i := range proof.Intervals {
+			if i.Status != gap || i.To.Time().Before(from.Time()) {
+				continue
+			}
+			f := Finding{
+				ID:   identify(gap, v.AccountID.String(), i.From.String(), i.To.String(), i.Difference.String()),
+				Kind: gap, Reason: tooMuch, Date: i.To, AccountID: v.AccountID, Currency: proof.Currency,
+				Amount: *i.Difference, TransactionIDs: []id.ID{},
+			}
+			if i.Difference.IsNeg() {
+				f.Reason = tooLittle
+			}
+			for _, c := range i.Candidates {
+				if c.TransactionID != nil {
+					f.TransactionIDs = append(f.TransactionIDs, *c.TransactionID)
+				}
+			}
+			out = append(out, f)
+		}
+	}
+	return out, nil
+}
+
+// named fills in the payees of findings that are about transactions.
+func named(ctx context.Context, q pg.Querier, list []Finding) error {
+	var ids []id.ID
+	for _, f := range list {
+		if f.PayeeName == nil && f.Kind != gap {
+			ids = append(ids, f.TransactionIDs[0])
+		}
+	}
+	type row struct {
+		ID   id.ID          `db:"id"`
+		Name text.Untrusted `db:"payee_name"`
+	}
+	rows, err := pg.All[row](ctx, q, `
+		select t.id, coalesce(p.name, nullif(d.merchant_name, ''), d.name) as payee_name
+		from transaction t join descriptor d on d.id = t.descriptor_id left join counterparty p on p.id = t.counterparty_id
+		where t.id = any($1)`, ids)
+	of := map[id.ID]text.Untrusted{}
+	for _, r := range rows {
+		of[r.ID] = r.Name
+	}
+	for i, f := range list {
+		if f.PayeeName == nil && f.Kind != gap {
+			list[i].PayeeName = new(of[f.TransactionIDs[0]])
+		}
+	}
+	return err
+}

@@ -25,7 +25,8 @@ const (
 // never fails a test, so that whoever adds one decides.
 var taken = []string{
 	"account", "account_balance", "account_link", "bank_event", "category", "category_mapping", "change", "comment",
-	"connection", "counterparty", "descriptor", "entry", "finding", "form_due", "link_match", "manual_field", "manual_match",
+	"connection", "counterparty", "descriptor", "entry", "finding",
+	"form_due", "link_match", "manual_field", "manual_match",
 	"member", "model_call",
 	"model_month", "model_setting", "naming", "preference", "prompt_block", "quarantine", "rate", "recurring",
 	"recurring_row", "report", "rule", "rule_hit", "rulebook",

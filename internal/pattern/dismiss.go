@@ -93,7 +93,8 @@ func (p *Patterns) findingNamed(ctx context.Context, tx pg.Tx, ref string) (Find
 	if err != nil {
 		return FindingState{}, err
 	}
-	all, err := p.found(ctx, tx, ListFindings{State: open, StartDate: new(pg.Day(today.Time().AddDate(0, 0, -findingMostDays)))})
+	from := pg.Day(today.Time().AddDate(0, 0, -findingMostDays))
+	all, err := p.found(ctx, tx, ListFindings{State: open, StartDate: &from})
 	if err != nil {
 		return FindingState{}, err
 	}

@@ -216,7 +216,8 @@ func (p *Patterns) Review(ctx context.Context, tx pg.Tx, in ReviewPattern) (Revi
 		if _, err := p.findingNamed(ctx, tx, in.ID); err != nil {
 			return ReviewedPattern{}, err
 		}
-		return ReviewedPattern{}, errs.Field("state", "unknown", "must be dismissed or auto for a finding, without a name")
+		return ReviewedPattern{}, errs.Field("state", "unknown",
+			"must be dismissed or auto for a finding, without a name")
 	}
 	state := *in.State
 	if state == Auto {

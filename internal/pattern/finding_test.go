@@ -111,7 +111,7 @@ func TestDismissFinding(t *testing.T) {
 }
 
 // TestFindingsAtScale measures each kind in a database that COFFER_TEST_SCALE names.
-func TestFindingsAtScale(t *testing.T) {
+func TestFindingsAtScale(t *testing.T) { //nolint:paralleltest // it measures
 	url := os.Getenv("COFFER_TEST_SCALE")
 	if url == "" {
 		t.Skip("COFFER_TEST_SCALE names no database")

@@ -1,5 +1,6 @@
-// Package pattern finds what transactions have in common: the payees that wait for review,
-// payments that come back regularly, and findings that somebody should look at. It must not change a transaction.
+// Package pattern finds what transactions have in common: the payees that wait for review, payments
+// that come back regularly, and findings that somebody should look at. It must not change a
+// transaction.
 package pattern
 
 import (

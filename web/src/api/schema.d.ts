@@ -880,6 +880,46 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/findings": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Lists what somebody should look at: double charges, refunds, unusual charges, gaps. Newest first
+         * @description Lists what somebody should look at: double charges, refunds, unusual charges, gaps. Newest first.
+         */
+        get: operations["finding.list"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/findings/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Dismisses a finding, or opens it again
+         * @description Dismisses a finding, or opens it again. Requires a key with scope full_access.
+         */
+        put: operations["finding.dismiss"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/headless/bootstrap": {
         parameters: {
             query?: never;
@@ -1279,7 +1319,7 @@ export interface paths {
         head?: never;
         /**
          * Confirms, dismisses or names a recurring payment
-         * @description Confirms, dismisses or names a recurring payment. Requires a key with scope full_access. Agents call it as the tool `review_pattern`.
+         * @description Confirms, dismisses or names a recurring payment. Requires a key with scope full_access.
          */
         patch: operations["recurring.update"];
         trace?: never;
@@ -4217,7 +4257,7 @@ export interface components {
         };
         ChangeEntry: {
             /** @enum {string} */
-            subject: "transaction" | "rule" | "tag" | "category" | "counterparty" | "account" | "account_link" | "report" | "target" | "pattern";
+            subject: "transaction" | "rule" | "tag" | "category" | "counterparty" | "account" | "account_link" | "report" | "target" | "pattern" | "finding";
             /**
              * Format: uuid
              * @description The subject's id
@@ -4268,7 +4308,7 @@ export interface components {
         };
         ChangeSkipped: {
             /** @enum {string} */
-            subject: "transaction" | "rule" | "tag" | "category" | "counterparty" | "account" | "account_link" | "report" | "target" | "pattern";
+            subject: "transaction" | "rule" | "tag" | "category" | "counterparty" | "account" | "account_link" | "report" | "target" | "pattern" | "finding";
             /** Format: uuid */
             subject_id: string;
             /** Format: uuid */
@@ -5090,6 +5130,71 @@ export interface components {
         FileWarning: {
             code: string;
             message: string;
+        };
+        Finding: {
+            /**
+             * Format: uuid
+             * @description Follows from what the finding is about, so it stays the same
+             */
+            id: string;
+            short_id: string;
+            /** @enum {string} */
+            kind: "duplicate" | "refund" | "unusual" | "price_change" | "missed" | "gap";
+            /**
+             * @description Why it is a finding
+             * @enum {string}
+             */
+            reason: "same_amount_twice" | "twice_in_series" | "in_full" | "in_part" | "much_more_than_usual" | "large_first_charge" | "dearer" | "cheaper" | "overdue" | "books_hold_too_much" | "books_lack_money";
+            /**
+             * Format: date
+             * @description Of its newest transaction; of a missed payment, when it was expected; of a gap, its last day
+             */
+            date: string;
+            /** Format: uuid */
+            account_id: string;
+            /** @description Untrusted: the counterparty's name, else the wording; null for a gap */
+            payee_name: string | null;
+            iso_currency_code: string;
+            /**
+             * Format: decimal
+             * @description Of the newest transaction, the new price, the payment that is missing, or the difference of a gap; positive is money out
+             */
+            amount: number;
+            /** @description The newest first; of a refund, the refund and its purchase; of a gap, what may explain it */
+            transaction_ids: string[];
+            /**
+             * Format: uuid
+             * @description Of a price change or a missed payment
+             */
+            recurring_id: string | null;
+            /**
+             * Format: decimal
+             * @description What most charges of the payee do not exceed, the price before, or what the purchase of a refund cost; null if nothing is usual
+             */
+            usual: number | null;
+            /** @enum {string} */
+            state: "open" | "dismissed";
+        };
+        FindingList: {
+            findings: components["schemas"]["Finding"][];
+            /** @description On all pages together */
+            total: number;
+            /** @description Empty on the last page */
+            next_cursor: string;
+            has_more: boolean;
+            /** @description What the findings do not say */
+            notes: components["schemas"]["Note"][];
+        };
+        FindingState: {
+            /** Format: uuid */
+            id: string;
+            short_id: string;
+            /** Format: uuid */
+            account_id: string;
+            /** @enum {string} */
+            kind: "duplicate" | "refund" | "unusual" | "price_change" | "missed" | "gap";
+            /** @enum {string} */
+            state: "open" | "dismissed";
         };
         Health: {
             /** @enum {string} */
@@ -6864,6 +6969,15 @@ export interface components {
              * @description What could be spent
              */
             available?: number;
+        };
+        SetFinding: {
+            /**
+             * @description dismissed: it was looked at, and is not shown again
+             * @enum {string}
+             */
+            state: "open" | "dismissed";
+            /** @description Override a person's decision */
+            force?: boolean;
         };
         SetMatch: {
             /** @description The bank's transaction in the same account; null parts the two, which are then never matched again */
@@ -11419,6 +11533,89 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             406: components["responses"]["NotAcceptable"];
             409: components["responses"]["Conflict"];
+            413: components["responses"]["RequestEntityTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    "finding.list": {
+        parameters: {
+            query?: {
+                /** @description All kinds if absent */
+                kind?: ("duplicate" | "refund" | "unusual" | "price_change" | "missed" | "gap")[];
+                /** @description From this day on; 90 days ago if absent, at most 400 */
+                start_date?: string;
+                /** @description State */
+                state?: "open" | "dismissed";
+                /** @description Short id or UUID */
+                account_id?: string;
+                /** @description next_cursor of the previous page, with the same filters */
+                cursor?: string;
+                /** @description Findings per page */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FindingList"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    "finding.dismiss": {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The ETag of the record you read; 412 if it has changed since. */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
+            path: {
+                /** @description Short id or UUID */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SetFinding"];
+            };
+        };
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    "Coffer-Change": components["headers"]["Change"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FindingState"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["Conflict"];
+            412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["RequestEntityTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["TooManyRequests"];

@@ -10,6 +10,7 @@ export const pages = {
   "/cash-flow": () => import("#/features/cashflow/CashflowPage"),
   "/net-worth": () => import("#/features/networth/NetWorthPage"),
   "/months": () => import("#/features/months/MonthsPage"),
+  "/findings": () => import("#/features/findings/FindingsPage"),
   "/recurring": () => import("#/features/recurring/RecurringPage"),
   "/targets": () => import("#/features/targets/TargetsPage"),
   "/reports": () => import("#/features/reports/ReportsPage"),

@@ -85,6 +85,12 @@ const targets = createRoute({
   component: lazyRouteComponent(pages["/targets"], "TargetsPage"),
 });
 
+const findings = createRoute({
+  getParentRoute: () => root,
+  path: "/findings",
+  component: lazyRouteComponent(pages["/findings"], "FindingsPage"),
+});
+
 const recurring = createRoute({
   getParentRoute: () => root,
   path: "/recurring",
@@ -205,6 +211,7 @@ export const router = createRouter({
     months,
     targets,
     recurring,
+    findings,
     accounts,
     account,
     bank,

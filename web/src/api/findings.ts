@@ -1,0 +1,16 @@
+import { queryOptions } from "@tanstack/react-query";
+import { recorded } from "./changes";
+import { answer, api, fresh, type Schemas } from "./client";
+
+export type Finding = Schemas["Finding"];
+
+/** The newest findings of one state, at most 500. */
+export const findings = (state: Finding["state"]) =>
+  queryOptions({
+    queryKey: ["findings", state],
+    queryFn: ({ signal }) => answer(api.GET("/api/v1/findings", { params: { query: { state, limit: 500 } }, signal })),
+    staleTime: fresh.short,
+  });
+
+export const setFinding = (id: string, state: Finding["state"]) =>
+  recorded(api.PUT("/api/v1/findings/{id}", { params: { path: { id } }, body: { state } }));

@@ -1,0 +1,131 @@
+import { useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import { accountName, accounts } from "#/api/accounts";
+import { type Finding, findings, setFinding } from "#/api/findings";
+import { overview } from "#/api/overview";
+import { dayShort, localDay } from "#/lib/dates";
+import { cents } from "#/lib/money";
+import { useDeed } from "#/parts/deed";
+import { Fault } from "#/parts/Fault";
+import { LookOnly, useCan } from "#/parts/rights";
+import { Top } from "#/parts/Top";
+import { Amount, useMoney } from "#/ui/Amount";
+import { Button } from "#/ui/Button";
+import { Bones, Card, Empty } from "#/ui/Card";
+import { Fold, Item, Lines } from "#/ui/Lines";
+import { Page } from "#/ui/Page";
+import { kinds, why } from "./words";
+
+/** What somebody should look at: double charges, unusual ones, what did not come, gaps, money back. */
+export function FindingsPage() {
+  const { data, error, refetch } = useQuery(findings("open"));
+  const gone = useQuery(findings("dismissed")).data?.findings ?? [];
+  const all = data?.findings ?? [];
+  return (
+    <>
+      <Top title="Findings" sub={data && all.length > 0 ? `${data.total} of the last 90 days` : undefined} />
+      <Page>
+        <LookOnly />
+        {error && <Fault error={error} what="The findings" retry={() => void refetch()} />}
+        {!data && !error && (
+          <Card>
+            <Bones rows={6} />
+          </Card>
+        )}
+        {data && all.length === 0 && (
+          <Card>
+            <Empty
+              title="Nothing to look at"
+              action={
+                <Link className="link" to="/accounts" search={{}}>
+                  Connect a bank or import a statement
+                </Link>
+              }
+            >
+              Payments that were charged twice, unusual ones, money that came back and what did not come stand here
+              after each sync and import.
+            </Empty>
+          </Card>
+        )}
+        {kinds.map(({ kind, title }) => {
+          const rows = all.filter((f) => f.kind === kind);
+          return (
+            rows.length > 0 && (
+              <Card key={kind} title={title} aside={rows.length} flush>
+                <FindingLines label={title} rows={rows} />
+              </Card>
+            )
+          );
+        })}
+        {gone.length > 0 && (
+          <Card flush>
+            <Fold name={`${gone.length} dismissed`}>
+              <FindingLines label="Dismissed" rows={gone} />
+            </Fold>
+          </Card>
+        )}
+      </Page>
+    </>
+  );
+}
+
+function FindingLines({ label, rows }: { label: string; rows: readonly Finding[] }) {
+  const today = useQuery(overview).data?.today ?? localDay(new Date());
+  const known = useQuery(accounts).data ?? [];
+  const { write } = useCan();
+  const money = useMoney();
+  const decide = useDeed({
+    act: (f: Finding) => setFinding(f.id, f.state === "open" ? "dismissed" : "open"),
+    touches: ["findings", "changes"],
+    said: (_, f) => (f.state === "open" ? "Dismissed, and not shown again" : "Back in the list"),
+    change: (x) => x.change,
+  });
+  const account = (f: Finding) => {
+    const a = known.find((x) => x.id === f.account_id);
+    return a ? accountName(a) : "";
+  };
+  return (
+    <Lines label={label}>
+      {rows.map((f) => {
+        const name = f.payee_name ?? account(f);
+        return (
+          <Item
+            key={f.id}
+            below
+            name={<bdi>{name}</bdi>}
+            open={(text) =>
+              f.recurring_id ? (
+                <Link to="/transactions" search={{ recurring: f.recurring_id }}>
+                  {text}
+                </Link>
+              ) : f.transaction_ids[0] ? (
+                <Link to="/transactions" search={{ open: f.transaction_ids[0] }}>
+                  {text}
+                </Link>
+              ) : (
+                <Link to="/accounts/$id" params={{ id: f.account_id }} search={{}}>
+                  {text}
+                </Link>
+              )
+            }
+            hint={`${dayShort(f.date, today)} · ${why(f, (n) => money(n, f.iso_currency_code))} · ${account(f)}`}
+            end={
+              <>
+                <Amount value={cents(f.amount)} currency={f.iso_currency_code} />
+                {write && (
+                  <Button
+                    kind="quiet"
+                    icon={f.state === "open" ? "x" : "undo"}
+                    aria-label={`${f.state === "open" ? "Dismiss" : "Bring back"} ${name}`}
+                    disabled={decide.isPending}
+                    onClick={() => decide.mutate(f)}
+                  />
+                )}
+              </>
+            }
+          />
+        );
+      })}
+    </Lines>
+  );
+}

@@ -1,0 +1,16 @@
+import { expect, test } from "vitest";
+import type { Finding } from "#/api/findings";
+import { kinds, why } from "./words";
+
+const finding = (reason: Finding["reason"], usual: number | null) => ({ reason, usual }) as Finding;
+const say = (n: bigint) => `€${n}`;
+
+test("a finding says what is usual", () => {
+  expect(why(finding("much_more_than_usual", 12.5), say)).toBe("usually not more than €1250");
+  expect(why(finding("in_part", 40), say)).toBe("part of €4000");
+  expect(why(finding("overdue", null), say)).toBe("expected then, and did not come");
+});
+
+test("each kind has one card", () => {
+  expect(new Set(kinds.map((k) => k.kind)).size).toBe(6);
+});

@@ -28,7 +28,7 @@ var screens = []struct{ path, text string }{
 	{"/months", "What was spent each month"},
 	{"/targets", "of €"},
 	{"/recurring", "Goes out"},
-	{"/findings", "Money back"},
+	{"/findings", "Findings"},
 	{"/accounts", "Owned in all"},
 	{"/accounts/{id}", "Newest payments"},
 	{"/banks/{id}", "How it is linked"},

@@ -38,7 +38,7 @@ type formRef struct {
 // name or its noun. The rest is walked from the schemas.
 var formFields = map[string]formRef{
 	"account.id": {kind: "account"}, "balance.id": {kind: "account"}, "account_id": {kind: "account"}, "connection_id": {kind: "connection"},
-	"connection.id": {kind: "connection"}, "csv.id": {kind: "connection"}, "sync.id": {kind: "sync"}, "target.id": {kind: "target"}, "rate.id": {kind: "rate"}, "recurring.id": {kind: "recurring"}, "finding.id": {kind: "finding"}, "recurring_id": {kind: "recurring"},
+	"connection.id": {kind: "connection"}, "csv.id": {kind: "connection"}, "sync.id": {kind: "sync"}, "target.id": {kind: "target"}, "rate.id": {kind: "rate"}, "recurring.id": {kind: "recurring"}, "finding.id": {kind: "finding"}, "review_pattern.id": {kind: "recurring"}, "recurring_id": {kind: "recurring"},
 	"webhook.id": {kind: "webhook"}, "quarantine.id": {kind: "quarantined"}, "report.id": {kind: "report"}, "view.id": {kind: "view"},
 	"category.id": {kind: "category", slug: true}, "category": {kind: "category", slug: true},
 	"category_id":        {kind: "category", slug: true},

@@ -888,8 +888,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Lists what somebody should look at: double charges, refunds, unusual charges, gaps. Newest first
-         * @description Lists what somebody should look at: double charges, refunds, unusual charges, gaps. Newest first.
+         * Lists what somebody should look at, newest first: double charges, refunds, unusual charges, gaps
+         * @description Lists what somebody should look at, newest first: double charges, refunds, unusual charges, gaps.
          */
         get: operations["finding.list"];
         put?: never;

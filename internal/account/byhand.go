@@ -174,9 +174,11 @@ type subject struct {
 // Apply implements journal.Subject. Balances go before the account that was made with them goes,
 // and come once it is there again.
 func (s subject) Apply(ctx context.Context, tx pg.Tx, entries []journal.Entry) ([]journal.Skipped, error) {
-	var going, coming, names, records []journal.Entry
+	var going, coming, names, merged, records []journal.Entry
 	for _, e := range entries {
 		switch {
+		case e.Field == fieldMerged:
+			merged = append(merged, e)
 		case e.Field == fieldName:
 			names = append(names, e)
 		case !strings.HasPrefix(e.Field, fieldBalance):
@@ -194,6 +196,7 @@ func (s subject) Apply(ctx context.Context, tx pg.Tx, entries []journal.Entry) (
 	}{
 		{s.register.restore, going},
 		{s.register.rename, names},
+		{s.register.lead, merged},
 		{s.Definition.Apply, records},
 		{s.register.restore, coming},
 	} {

@@ -87,7 +87,8 @@ const today = `(now() at time zone s.time_zone)::date`
 
 // RefreshAccounts updates a connection's accounts from the bank: new ones are added, known ones get
 // its names and balances, and today's balance is added to the history. What the household chose
-// (name, owner, hidden) stays. It returns the accounts' ids by the bank's ids.
+// (name, owner, hidden) stays. It returns the accounts' ids by the bank's ids; an account that was
+// merged stands for the one that it was merged into.
 func (r *Register) RefreshAccounts(ctx context.Context, tx pg.Tx, connection id.ID,
 	accounts []Incoming,
 ) (map[string]id.ID, error) {
@@ -100,9 +101,9 @@ func (r *Register) RefreshAccounts(ctx context.Context, tx pg.Tx, connection id.
 	if err != nil {
 		return nil, err
 	}
-	ids := map[string]id.ID{}
-	for _, k := range rows {
-		ids[k.ProviderID] = k.ID
+	ids, all := map[string]id.ID{}, make([]id.ID, len(rows))
+	for i, k := range rows {
+		ids[k.ProviderID], all[i] = k.ID, k.ID
 	}
 	var fresh, there []Incoming
 	for _, a := range accounts {
@@ -121,7 +122,16 @@ func (r *Register) RefreshAccounts(ctx context.Context, tx pg.Tx, connection id.
 			ids[a.ProviderID] = made[i]
 		}
 	}
-	return ids, refresh(ctx, tx, ids, there)
+	if err := refresh(ctx, tx, ids, there); err != nil {
+		return nil, err
+	}
+	now, err := r.Surviving(ctx, tx, all)
+	for of, u := range ids {
+		if into, merged := now[u]; merged {
+			ids[of] = into
+		}
+	}
+	return ids, err
 }
 
 // refresh updates known accounts that differ. If the bank omits a balance, the last one and its

@@ -162,21 +162,7 @@ func (l *Links) Create(ctx context.Context, tx pg.Tx, in CreateLink) (Link, erro
 		return Link{}, errs.Field("mirror_account_id", "conflict",
 			"must be a different account from primary_account_id")
 	}
-	err = pg.Redraw(ctx, tx, "account_link_short_id", func(tx pg.Tx) error {
-		made := id.New() // as if nobody had made it, which is what it is without what follows
-		_, err := pg.Exec(ctx, tx, `
-			insert into account_link (id, short_id, primary_id, mirror_id, kind, confidence, deleted_at)
-				values (@id, @short, @primary, @mirror, @kind, 'auto', clock_timestamp())
-			on conflict (least(primary_id, mirror_id), greatest(primary_id, mirror_id)) do nothing`,
-			pg.Args{"id": made, "short": made.Short(), "primary": primary, "mirror": mirror, "kind": in.Kind})
-		return err
-	})
-	if err != nil {
-		return Link{}, err
-	}
-	was, err := pg.One[stored](ctx, tx, storedRows+`
-		where least(l.primary_id, l.mirror_id) = least($1::uuid, $2)
-			and greatest(l.primary_id, l.mirror_id) = greatest($1::uuid, $2) for update`, primary, mirror)
+	was, err := l.between(ctx, tx, primary, mirror, in.Kind)
 	if err != nil {
 		return Link{}, err
 	}
@@ -193,6 +179,26 @@ func (l *Links) Create(ctx context.Context, tx pg.Tx, in CreateLink) (Link, erro
 		return Link{}, err
 	}
 	return l.Get(ctx, tx, Ref{was.ID.String()})
+}
+
+// between returns the link of two accounts, locked; where there is none it is stored as if nobody
+// had made it.
+func (l *Links) between(ctx context.Context, tx pg.Tx, primary, mirror id.ID, kind string) (stored, error) {
+	err := pg.Redraw(ctx, tx, "account_link_short_id", func(tx pg.Tx) error {
+		made := id.New()
+		_, err := pg.Exec(ctx, tx, `
+			insert into account_link (id, short_id, primary_id, mirror_id, kind, confidence, deleted_at)
+				values (@id, @short, @primary, @mirror, @kind, 'auto', clock_timestamp())
+			on conflict (least(primary_id, mirror_id), greatest(primary_id, mirror_id)) do nothing`,
+			pg.Args{"id": made, "short": made.Short(), "primary": primary, "mirror": mirror, "kind": kind})
+		return err
+	})
+	if err != nil {
+		return stored{}, err
+	}
+	return pg.One[stored](ctx, tx, storedRows+`
+		where least(l.primary_id, l.mirror_id) = least($1::uuid, $2)
+			and greatest(l.primary_id, l.mirror_id) = greatest($1::uuid, $2) for update`, primary, mirror)
 }
 
 // PutLink is the input of Put.

@@ -210,7 +210,10 @@ func parts(w wires) *App {
 		DB: db, Feed: a.Feed, Ring: w.ring, Pages: w.config.pagesAt(), Webhooks: w.config.PublicURL,
 	})
 	a.Statements = statement.New(db, a.Feed, a.Accounts, a.Books, a.Rules, a.Jobs)
-	a.Removals = removal.New(a.Accounts, a.Books, a.Jobs)
+	a.Removals = removal.New(removal.Config{
+		Accounts: a.Accounts, Books: a.Books, Links: a.Links, Hand: a.Hand, Jobs: a.Jobs,
+		Then: []func(context.Context, *job.Run, bool) error{a.Links.AfterSync, a.Patterns.AfterSync},
+	})
 	a.Members = member.New(a.Auth, a.Feed, a.Accounts)
 	a.Hooks = webhook.New(webhook.Config{
 		DB: db, Feed: a.Feed, Sessions: a.LinkSessions, Jobs: a.Jobs, Ring: w.ring, Log: w.log,

@@ -244,6 +244,7 @@ var refused = map[string]string{
 	"workflow.eval":    "PROVIDER_NOT_CONFIGURED",
 	"account.delete":   "IN_USE",   // it has transactions
 	"account.remove":   "CONFLICT", // its connection syncs
+	"account.merge":    "CONFLICT", // so do both connections
 	"quarantine.retry": "", "webhook.replay": "", "connection.delete": "PROVIDER_NOT_CONFIGURED",
 }
 

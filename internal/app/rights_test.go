@@ -31,6 +31,7 @@ var forPeople = map[string]string{
 	"connection.update": "fields paused, user_id, sync_interval_seconds",
 	"connection.delete": "always", "connection.repaired": "always", "quarantine.delete": "always",
 	"account.remove": "always",
+	"account.merge":  "always",
 	"view.create":    "always", "view.update": "always", "view.delete": "always",
 	"workflow.create": "always", "workflow.update": "always", "workflow.delete": "always",
 	"workflow.enable": "always", "workflow.disable": "always", "workflow.run": "always", "workflow.eval": "always",

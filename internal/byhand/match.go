@@ -102,7 +102,7 @@ func (h *Hand) Match(ctx context.Context, tx pg.Tx, days []ledger.Touched) ([]jo
 	if err := h.put(ctx, tx, entries); err != nil {
 		return nil, err
 	}
-	copied, err := h.copyDecisions(op.Acting(ctx, service), tx, made)
+	copied, err := h.copyDecisions(op.Acting(ctx, service), tx, made, false)
 	if err != nil {
 		return nil, err
 	}
@@ -243,9 +243,21 @@ func (h *Hand) put(ctx context.Context, tx pg.Tx, entries []journal.Entry) error
 	return h.books.Touch(ctx, tx, all)
 }
 
+// CopyDecisions gives transactions what people decided about others that repeat them, from[i] about
+// to[i], where no person has decided otherwise, and returns the entries. A review that a person
+// closed is closed there too.
+func (h *Hand) CopyDecisions(ctx context.Context, tx pg.Tx, from, to []id.ID) ([]journal.Entry, error) {
+	pairs := make([]pair, len(from))
+	for i := range from {
+		pairs[i] = pair{from[i], to[i]}
+	}
+	return h.copyDecisions(op.Acting(ctx, service), tx, pairs, true)
+}
+
 // copyDecisions gives the bank's transactions of new pairs what people decided about those that
-// were entered by hand, where no person has decided otherwise.
-func (h *Hand) copyDecisions(ctx context.Context, tx pg.Tx, made []pair) ([]journal.Entry, error) {
+// were entered by hand, where no person has decided otherwise. If all, that includes which tags
+// people took off, and reviews.
+func (h *Hand) copyDecisions(ctx context.Context, tx pg.Tx, made []pair, all bool) ([]journal.Entry, error) {
 	if len(made) == 0 {
 		return nil, nil
 	}
@@ -266,10 +278,10 @@ func (h *Hand) copyDecisions(ctx context.Context, tx pg.Tx, made []pair) ([]jour
 			where category_source = 'user' and category_id is not null
 		union all select bank_id, 'counterparty', null, counterparty_id::text from v
 			where counterparty_source = 'user' and counterparty_id is not null
-		union all select v.bank_id, 'tag', g.id, $3 from v join transaction_tag x on x.transaction_id = v.id
-			join tag g on g.id = x.tag_id and g.deleted_at is null
-			where x.present and x.source = 'user' and g.slug <> $4
-		order by 1, 2, 3`, manuals, banks, ledger.Present, ledger.NeedsReview)
+		union all select v.bank_id, 'tag', g.id, case when x.present then $3 end from v
+			join transaction_tag x on x.transaction_id = v.id join tag g on g.id = x.tag_id and g.deleted_at is null
+			where x.source = 'user' and ($5 or x.present and g.slug <> $4)
+		order by 1, 2, 3`, manuals, banks, ledger.Present, ledger.NeedsReview, all)
 	if err != nil {
 		return nil, err
 	}

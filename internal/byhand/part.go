@@ -144,7 +144,7 @@ func (h *Hand) verdict(ctx context.Context, tx pg.Tx, m side, to *side, force bo
 	if err := h.put(ctx, tx, entries); err != nil {
 		return nil, err
 	}
-	copied, err := h.copyDecisions(ctx, tx, made)
+	copied, err := h.copyDecisions(ctx, tx, made, false)
 	return append(entries, copied...), err
 }
 
@@ -179,7 +179,8 @@ func (subject) Fields() []string { return []string{journal.FieldMatch} }
 func (subject) Lock(context.Context, pg.Tx, []id.ID) error { return nil }
 
 // Apply implements journal.Subject. A pair whose match goes is not matched again by itself,
-// because the person who reverted it would have to do so after every sync.
+// because the person who reverted it would have to do so after every sync. Of a pair that is in two
+// accounts again, because the merge of these was reverted, nothing stays.
 func (s subject) Apply(ctx context.Context, tx pg.Tx, entries []journal.Entry) ([]journal.Skipped, error) {
 	var ids, refs []id.ID
 	for _, e := range entries {
@@ -187,10 +188,12 @@ func (s subject) Apply(ctx context.Context, tx pg.Tx, entries []journal.Entry) (
 	}
 	type row struct {
 		There  bool    `db:"there"`
+		Apart  bool    `db:"apart"` // in two accounts
 		Source *string `db:"source"`
 	}
 	now, err := pg.All[row](ctx, tx, `
-		select m.id is not null and b.id is not null as there, x.source
+		select m.id is not null and b.id is not null as there,
+			coalesce(m.account_id <> b.account_id, false) as apart, x.source
 		from unnest($1::uuid[], $2::uuid[]) with ordinality v (manual_id, bank_id, n)
 		left join transaction m on m.id = v.manual_id left join transaction b on b.id = v.bank_id
 		left join manual_match x on x.manual_id = v.manual_id and x.bank_id = v.bank_id
@@ -223,7 +226,7 @@ func (s subject) Apply(ctx context.Context, tx pg.Tx, entries []journal.Entry) (
 		case e.After != nil && *e.After == journal.Matched && taken:
 			left = append(left, journal.Skip(e, "conflict"))
 		default:
-			if e.After == nil {
+			if e.After == nil && !now[i].Apart {
 				e.After = new(undone)
 			}
 			done = append(done, e)

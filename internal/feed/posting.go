@@ -107,7 +107,8 @@ func missing(ctx context.Context, q pg.Querier, account id.ID, from pg.Date, bro
 	error,
 ) {
 	stored, err := pg.Values[string](ctx, q, `select provider_id from transaction
-		where account_id = $1 and date >= $2 and deleted_at is null and origin = 'bank'`, account, from)
+		where account_id = $1 and date >= $2 and deleted_at is null and origin = 'bank' and moved_from is null`, account,
+		from)
 	return slices.DeleteFunc(stored, func(row string) bool { return brought[row] }), err
 }
 
@@ -150,7 +151,8 @@ func known(ctx context.Context, q pg.Querier, account id.ID, providerIDs []strin
 func oldestPending(ctx context.Context, q pg.Querier, connection id.ID) (pg.Date, error) {
 	day, err := pg.Value[*pg.Date](ctx, q, `
 		select min(t.date) from account a join transaction t on t.account_id = a.id
-			where a.connection_id = $1 and t.pending and t.deleted_at is null and t.origin = 'bank'`, connection)
+			where a.connection_id = $1 and t.pending and t.deleted_at is null and t.origin = 'bank'
+				and t.moved_from is null`, connection)
 	if err != nil || day == nil {
 		return pg.Date{}, err
 	}

@@ -150,6 +150,9 @@ func (f *Feed) RetryQuarantined(ctx context.Context, tx pg.Tx, in QuarantineRef,
 	if err != nil {
 		return Reread{}, err
 	}
+	if account, err = f.accounts.SurvivingOne(ctx, tx, account); err != nil {
+		return Reread{}, err
+	}
 	m, _, err := f.rules.Merge(ctx, tx, row.ID, []ledger.Incoming{incoming(account, t)})
 	if err != nil {
 		return Reread{}, err

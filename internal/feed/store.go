@@ -162,7 +162,7 @@ func (r *syncRun) ghosts(ctx context.Context, tx pg.Tx, removed map[id.ID][]stri
 	}
 	rows, err := pg.All[row](ctx, tx, `
 		select t.account_id, t.provider_id from account a join transaction t on t.account_id = a.id
-		where a.connection_id = $1 and t.deleted_at is null and t.origin = 'bank' and exists (
+		where a.connection_id = $1 and t.deleted_at is null and t.origin = 'bank' and t.moved_from is null and exists (
 			select from sync_log l where l.connection_id = $1 and ($2::timestamptz is null or l.started_at > $2)
 				and t.created_at between l.started_at
 				and coalesce(l.finished_at, now()))`, r.link.ID, r.link.LastSyncAt)

@@ -48,6 +48,9 @@ const (
 	FieldDeleted      = "deleted"
 	FieldRecord       = "record"
 	FieldSplit        = "split" // of a transaction: which parts it has, with their amounts
+	// FieldAccount is the account that a transaction is in: its id, and behind it the bank's id of
+	// the transaction where that changes with the account.
+	FieldAccount = "account"
 	// FieldMatch is what was said about one pair: of an account link, or of a transaction that was
 	// entered by hand and a bank's.
 	FieldMatch = "match"

@@ -29,7 +29,7 @@ func New(db *pg.DB, f *filing.Filing) *Books {
 }
 
 // Subjects returns the parts of the ledger that reverts restore.
-func (b *Books) Subjects() []journal.Subject { return []journal.Subject{subject{b}} }
+func (b *Books) Subjects() []journal.Subject { return []journal.Subject{subject{b}, moves{b}} }
 
 // CategoryUser is the transactions of a category, which move with it in a merge. A merge says
 // nothing about single transactions, so the source of the category stays. Deleted transactions move

@@ -104,6 +104,8 @@ func phrase(e journal.Entry, names map[id.ID]string) string {
 		return "joined the parts of #"
 	case e.Field == journal.FieldSplit:
 		return "split #"
+	case e.Field == journal.FieldAccount:
+		return "moved # to another account"
 	case isHand(e.Field):
 		return "changed the " + strings.ReplaceAll(e.Field, "_", " ") + " of #"
 	case e.Field == journal.FieldMatch && e.After != nil && *e.After == journal.Matched:

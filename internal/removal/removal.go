@@ -1,11 +1,14 @@
-// Package removal takes an account out of the books together with all its transactions, as one
-// change that can be reverted. It must not know what a transaction means.
+// Package removal takes an account out of the books, together with all its transactions or by
+// merging it into another account, as one change that can be reverted. It must not know what a
+// transaction means.
 package removal
 
 import (
 	"context"
 
 	"coffer/internal/account"
+	"coffer/internal/accountlink"
+	"coffer/internal/byhand"
 	"coffer/internal/errs"
 	"coffer/internal/id"
 	"coffer/internal/job"
@@ -22,18 +25,25 @@ const RemoveKind = "account.remove"
 // second.
 const batchSize = 5000
 
-// Removals removes the accounts of one household.
+// Removals removes and merges the accounts of one household.
 type Removals struct {
-	accounts *account.Register
-	books    *ledger.Books
-	jobs     *job.Jobs
-	size     int // of a batch
+	Config
+	size int // of a batch
+}
+
+// A Config is what Removals work with.
+type Config struct {
+	Accounts *account.Register
+	Books    *ledger.Books
+	Links    *accountlink.Links
+	Hand     *byhand.Hand
+	Jobs     *job.Jobs
+	// Then are the last steps of a merge, as of a sync.
+	Then []func(ctx context.Context, run *job.Run, changed bool) error
 }
 
 // New returns the Removals of those accounts.
-func New(accounts *account.Register, books *ledger.Books, jobs *job.Jobs) *Removals {
-	return &Removals{accounts, books, jobs, batchSize}
-}
+func New(c Config) *Removals { return &Removals{c, batchSize} }
 
 // Ops is the menu of removal.
 func (r *Removals) Ops() []*op.Op {
@@ -41,7 +51,12 @@ func (r *Removals) Ops() []*op.Op {
 		op.Long(op.Writing(op.Spec{
 			Name: "account.remove", Route: "POST /accounts/{id}/remove", People: op.PeopleAlways, Destructive: true,
 			Summary: "Removes an account with all its transactions, as a job; a revert restores both.",
-		}, r.Remove), 0, r.jobs.Await),
+		}, r.Remove), 0, r.Jobs.Await),
+		op.Long(op.Writing(op.Spec{
+			Name: "account.merge", Route: "POST /accounts/{id}/merge", People: op.PeopleAlways, Destructive: true,
+			Summary: "Merges an account into another, as a job: its transactions move, and those that the other " +
+				"has already are deleted. A revert restores both accounts.",
+		}, r.Merge), 0, r.Jobs.Await),
 	}
 }
 
@@ -51,6 +66,9 @@ func (r *Removals) Kinds() []job.Kind {
 	return []job.Kind{{
 		Name: RemoveKind, Unit: "transactions", Work: r.work, Retries: 5, Whole: true,
 		Results: []*op.Schema{op.SchemaOf[AccountRemoved]()},
+	}, {
+		Name: MergeKind, Unit: "transactions", Work: r.mergeAll, Retries: 5, Whole: true,
+		Results: []*op.Schema{op.SchemaOf[AccountMerged]()},
 	}}
 }
 
@@ -76,14 +94,14 @@ type removing struct {
 
 // Remove starts a job that removes an account.
 func (r *Removals) Remove(ctx context.Context, tx pg.Tx, in AccountRemoval) (job.Job, error) {
-	a, err := r.accounts.Account(ctx, tx, account.Ref{ID: in.ID})
+	a, err := r.Accounts.Account(ctx, tx, account.Ref{ID: in.ID})
 	if err != nil {
 		return job.Job{}, err
 	}
-	if err := r.accounts.Removable(ctx, tx, a.ID); err != nil {
+	if err := r.Accounts.Removable(ctx, tx, a.ID); err != nil {
 		return job.Job{}, err
 	}
-	return r.jobs.Enqueue(ctx, tx, RemoveKind, removing{a.ID, in.DryRun}, job.Options{})
+	return r.Jobs.Enqueue(ctx, tx, RemoveKind, removing{a.ID, in.DryRun}, job.Options{})
 }
 
 // A position is how far a removal is.
@@ -124,14 +142,14 @@ func (r *Removals) work(ctx context.Context, run *job.Run) (any, error) {
 func (r *Removals) batch(ctx context.Context, tx pg.Tx, at *position) (step job.Step, err error) {
 	var entries []journal.Entry
 	if at.ChangeID == nil {
-		if step.Total, err = r.accounts.Rows(ctx, tx, at.AccountID); err != nil {
+		if step.Total, err = r.Accounts.Rows(ctx, tx, at.AccountID); err != nil {
 			return step, err
 		}
 		if at.DryRun {
 			at.Transactions, at.Ended = step.Total, true
 			return step, nil
 		}
-		if entries, err = r.accounts.Remove(ctx, tx, at.AccountID); err != nil {
+		if entries, err = r.Accounts.Remove(ctx, tx, at.AccountID); err != nil {
 			if errs.Is(err, errs.NotFound) || errs.Is(err, errs.Conflict) {
 				err = job.Final(err)
 			}
@@ -144,7 +162,7 @@ func (r *Removals) batch(ctx context.Context, tx pg.Tx, at *position) (step job.
 			return step, err
 		}
 	}
-	gone, err := r.books.RemoveRows(ctx, tx, at.AccountID, r.size)
+	gone, err := r.Books.RemoveRows(ctx, tx, at.AccountID, r.size)
 	if err != nil {
 		return step, err
 	}

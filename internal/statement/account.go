@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"path"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -28,6 +29,7 @@ type fileAccount struct {
 	DisplayName *string        `db:"display_name"`
 	Type        string         `db:"type"`
 	Currency    money.Currency `db:"currency"`
+	Into        id.ID          `db:"-"` // itself, or the account that it was merged into
 }
 
 func (a fileAccount) called(name string) bool {
@@ -48,14 +50,13 @@ type newAccount struct {
 }
 
 // chooseAccount is the account that a file goes into: the one with that id, the one of that name,
-// or the connection's only one. It is nil where one must be made. The caller has locked the
-// connection, so that nobody else makes one meanwhile.
-func chooseAccount(ctx context.Context, tx pg.Tx, connection id.ID, ref *string, want *FileAccount) (*fileAccount,
-	error,
+// or the connection's only one. One that was merged stands for the account that it was merged into.
+// It is nil where one must be made. The caller has locked the connection, so that nobody else makes
+// one meanwhile.
+func (s *Statements) chooseAccount(ctx context.Context, tx pg.Tx, connection id.ID, ref *string, want *FileAccount) (
+	*fileAccount, error,
 ) {
-	rows, err := pg.All[fileAccount](ctx, tx, `
-		select id, short_id, name, display_name, type, currency from account
-			where connection_id = $1 and deleted_at is null order by id`, connection)
+	rows, err := s.accountsOf(ctx, tx, connection)
 	switch {
 	case err != nil:
 		return nil, err
@@ -64,18 +65,62 @@ func chooseAccount(ctx context.Context, tx pg.Tx, connection id.ID, ref *string,
 	case ref != nil:
 		for i, r := range rows {
 			if r.ShortID == *ref || r.ID.String() == strings.ToLower(*ref) {
-				return &rows[i], nil
+				return rows[i].now(), nil
 			}
 		}
 		return nil, pg.Named(pg.ErrNoRow, "account_id", "account of this connection", "{account.list} lists them")
 	case want != nil:
 		return ofName(rows, want)
-	case len(rows) > 1:
+	case len(distinct(rows)) > 1:
 		return nil, errs.Field("account_id", "required", "is required: this connection has several accounts")
-	case len(rows) == 1:
-		return &rows[0], nil
+	case len(rows) > 0:
+		return rows[0].now(), nil
 	}
 	return nil, nil //nolint:nilnil // one must be made
+}
+
+// accountsOf are the accounts of a connection, and those that were merged into one that is there.
+func (s *Statements) accountsOf(ctx context.Context, q pg.Querier, connection id.ID) ([]fileAccount, error) {
+	rows, err := pg.All[fileAccount](ctx, q, `
+		select id, short_id, name, display_name, type, currency from account
+			where connection_id = $1 and (deleted_at is null or merged_into is not null) order by id`, connection)
+	if err != nil {
+		return nil, err
+	}
+	ids := make([]id.ID, len(rows))
+	for i, r := range rows {
+		ids[i] = r.ID
+	}
+	merged, err := s.accounts.Surviving(ctx, q, ids)
+	if err != nil {
+		return nil, err
+	}
+	for i, r := range rows {
+		rows[i].Into = r.ID
+		if into, ok := merged[r.ID]; ok {
+			rows[i].Into = into
+		}
+		ids[i] = rows[i].Into
+	}
+	there, err := pg.Values[id.ID](ctx, q, `select id from account where id = any($1) and deleted_at is null`, ids)
+	return slices.DeleteFunc(rows, func(r fileAccount) bool { return !slices.Contains(there, r.Into) }), err
+}
+
+// now is the account that the file goes into.
+func (a fileAccount) now() *fileAccount {
+	a.ID = a.Into
+	return &a
+}
+
+// distinct leaves one of those that lead to the same account.
+func distinct(rows []fileAccount) []fileAccount {
+	var out []fileAccount
+	for _, r := range rows {
+		if !slices.ContainsFunc(out, func(o fileAccount) bool { return o.Into == r.Into }) {
+			out = append(out, r)
+		}
+	}
+	return out
 }
 
 // ofName is the one account of that name which fits. Another one of that name is not taken for it,
@@ -91,9 +136,9 @@ func ofName(rows []fileAccount, want *FileAccount) (*fileAccount, error) {
 			others = append(others, r)
 		}
 	}
-	switch {
+	switch fit = distinct(fit); {
 	case len(fit) == 1:
-		return &fit[0], nil
+		return fit[0].now(), nil
 	case len(fit) > 1:
 		return nil, taken(fit, "the connection has %d accounts with this name (%s); give account_id instead of account")
 	case len(others) > 0:
@@ -196,6 +241,9 @@ func (s *Statements) openAccount(ctx context.Context, tx pg.Tx, d delivery, out 
 	if err != nil {
 		return account, nil, err
 	}
+	if account, err = s.accounts.SurvivingOne(ctx, tx, account); err != nil {
+		return account, nil, err
+	}
 	out.AccountID, out.Reused = account, true
 	if entries != nil {
 		out.Reused = false
@@ -218,7 +266,7 @@ func (s *Statements) findOrMake(ctx context.Context, tx pg.Tx, d delivery) (id.I
 	if d.New.Named {
 		want = &d.New.FileAccount
 	}
-	there, err := chooseAccount(ctx, tx, d.Connection, nil, want)
+	there, err := s.chooseAccount(ctx, tx, d.Connection, nil, want)
 	if err != nil {
 		return id.ID{}, nil, job.Final(err)
 	}
@@ -227,7 +275,7 @@ func (s *Statements) findOrMake(ctx context.Context, tx pg.Tx, d delivery) (id.I
 	}
 	gone, err := pg.Values[id.ID](ctx, tx, `
 		select a.id from account a
-		where a.connection_id = $1 and a.deleted_at is not null and lower(a.name) = lower($2) and a.type = $3
+		where a.connection_id = $1 and a.deleted_at is not null and a.merged_into is null and lower(a.name) = lower($2) and a.type = $3
 			and a.currency = $4
 			and not exists (select from transaction t where t.account_id = a.id and t.deleted_source is distinct
 				from 'provider')

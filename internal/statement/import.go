@@ -78,7 +78,7 @@ func (s *Statements) ImportFile(ctx context.Context, tx pg.Tx, in ImportFile) (j
 	if err != nil {
 		return job.Job{}, err
 	}
-	account, err := chooseAccount(ctx, tx, c.ID, in.AccountID, in.Account)
+	account, err := s.chooseAccount(ctx, tx, c.ID, in.AccountID, in.Account)
 	if err != nil {
 		return job.Job{}, err
 	}

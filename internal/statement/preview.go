@@ -54,7 +54,7 @@ func (s *Statements) Preview(ctx context.Context, q pg.Querier, in PreviewFile) 
 		return FilePreview{}, err
 	}
 	said := either(in.Options, in.FileOptions)
-	account, currency, err := previewed(ctx, q, in.AccountID)
+	account, currency, err := s.previewed(ctx, q, in.AccountID)
 	if err != nil {
 		return FilePreview{}, err
 	}
@@ -182,7 +182,7 @@ func identify(ctx context.Context, q pg.Querier, account id.ID, file io.ReaderAt
 
 // previewed is the account that a file is for, if one is named, and the currency of rows that state
 // none.
-func previewed(ctx context.Context, q pg.Querier, ref *string) (id.ID, money.Currency, error) {
+func (s *Statements) previewed(ctx context.Context, q pg.Querier, ref *string) (id.ID, money.Currency, error) {
 	if ref == nil {
 		usual, err := usualCurrency(ctx, q)
 		return id.ID{}, usual, err
@@ -192,8 +192,12 @@ func previewed(ctx context.Context, q pg.Querier, ref *string) (id.ID, money.Cur
 		Currency money.Currency `db:"currency"`
 	}
 	a, err := pg.One[row](ctx, q, `select id, currency from account
-		where deleted_at is null and (id = $1 or short_id = $2)`, pg.RefTo(*ref).IDArgs()...)
-	return a.ID, a.Currency, pg.Named(err, "account_id", "account", "{account.list} lists them")
+		where (deleted_at is null or merged_into is not null) and (id = $1 or short_id = $2)`, pg.RefTo(*ref).IDArgs()...)
+	if err != nil {
+		return id.ID{}, "", pg.Named(err, "account_id", "account", "{account.list} lists them")
+	}
+	into, err := s.accounts.SurvivingOne(ctx, q, a.ID)
+	return into, a.Currency, err
 }
 
 // usualCurrency returns the household's currency for rows that state none.

@@ -144,7 +144,7 @@ func (h *house) frame(t *testing.T) string {
 				where workflow_slug like 'clerk-%'
 			union all select concat_ws('|', 'job', id, state, cancel_requested) from job
 				where kind = 'tomorrow' or kind like 'archive.%'
-					or kind = 'account.remove' and args -> 'dry_run' is distinct from 'true'
+					or kind in ('account.remove', 'account.merge') and args -> 'dry_run' is distinct from 'true'
 			union all select concat_ws('|', 'report', id, title, body, deleted_at) from report
 				where author_type = 'user'
 			union all select concat_ws('|', 'connection', id, member_id, provider, status, paused,

@@ -59,6 +59,8 @@ func Canonical(ctx context.Context, q pg.Querier, transactions []string, names s
 				a.held, a.review_from, '#', a.currency, a.type, a.subtype, '#', a.institution_name, '#', a.balance_method,
 				a.closed_on) from account a left join member m on m.id = a.owner_id
 				where a.name like $2 and a.deleted_at is null
+			union all select concat_ws('|', 'merged', a.provider_id, o.provider_id) from account a
+				join account o on o.id = a.merged_into where a.deleted_at is not null and a.name like $2
 			union all select concat_ws('|', 'balance', a.provider_id, b.day, b.current, '#', b.available, '#', b.set_by)
 				from account_balance b join account a on a.id = b.account_id
 				where b.source = 'manual' and a.name like $2 and a.deleted_at is null

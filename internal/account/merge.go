@@ -102,7 +102,8 @@ func (r *Register) Merge(ctx context.Context, tx pg.Tx, leaving, into id.ID) ([]
 		return err
 	})
 	e := journal.Entry{
-		Subject: journal.Account, SubjectID: leaving, Field: fieldMerged, After: new(into.String()), AfterSource: &source,
+		Subject: journal.Account, SubjectID: leaving, Field: fieldMerged, After: new(into.String()),
+		AfterSource: &source,
 	}
 	if was != nil {
 		e.Before = new(was.String())

@@ -70,8 +70,8 @@ func (b *Books) move(ctx context.Context, tx pg.Tx, ids, accounts []id.ID, ident
 	if err := b.Touch(ctx, tx, ids); err != nil {
 		return nil, err
 	}
-	// What is found is written by a statement of its own: PostgreSQL does not know how many these are,
-	// and must not choose how to find and to write them together.
+	// What is found is written by a statement of its own: PostgreSQL does not know how many these
+	// are, and must not choose how to find and to write them together.
 	rows, err := pg.All[moved](ctx, tx, `
 		select t.id, t.account_id as was, t.provider_id as was_identity, v.account_id,
 			case when x.taken then 'merged:' || t.id else coalesce(v.identity, t.provider_id) end as provider_id

@@ -23,8 +23,9 @@ type Movable struct {
 // Movables returns all transactions of an account, deleted ones too, with equal amounts side by
 // side.
 func (b *Books) Movables(ctx context.Context, q pg.Querier, account id.ID) ([]Movable, error) {
-	return pg.All[Movable](ctx, q, `select id, deleted_at is null as live, currency || ' ' || amount as sum
-		from transaction where account_id = $1 and origin <> 'part' order by currency, amount, date, id`, account)
+	return pg.All[Movable](ctx, q, `select t.id, t.deleted_at is null as live, t.currency || ' ' || t.amount as sum
+		from transaction t where t.account_id = $1 and `+journal.BankRow+`
+		order by t.currency, t.amount, t.date, t.id`, account)
 }
 
 // Move puts transactions into another account and returns the entries. The caller has locked them.

@@ -65,13 +65,20 @@ export const createAccount = (body: Schemas["CreateAccount"]) => recorded(api.PO
 /** Removes an account with all its payments, or says how many they are. */
 export async function removeAccount(id: string, dry_run: boolean): Promise<Schemas["AccountRemoved"]> {
   const j = await answer(api.POST("/api/v1/accounts/{id}/remove", { params: { path: { id } }, body: { dry_run } }));
-  return ended(await jobEnd(j.id));
+  return ended(await jobEnd(j.id), "The account was not removed");
 }
 
-/** What a removal came to; a failure is an error. */
-function ended(j: Job): Schemas["AccountRemoved"] {
-  if (j.state !== "succeeded") throw new Error(j.error?.message ?? "The account was not removed");
-  return j.result as Schemas["AccountRemoved"];
+/** Merges an account into another, or says what would become of its payments. */
+export async function mergeAccount(id: string, into: string, dry_run: boolean): Promise<Schemas["AccountMerged"]> {
+  const body = { into, dry_run };
+  const j = await answer(api.POST("/api/v1/accounts/{id}/merge", { params: { path: { id } }, body }));
+  return ended(await jobEnd(j.id), "The accounts were not merged");
+}
+
+/** What a job came to; a failure is an error. */
+function ended<R>(j: Job, failed: string): R {
+  if (j.state !== "succeeded") throw new Error(j.error?.message ?? failed);
+  return j.result as R;
 }
 
 export const accountName = (a: Pick<Account, "display_name" | "name">) => a.display_name ?? a.name;

@@ -212,6 +212,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/accounts/{id}/merge": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Merges an account into another, as a job: its transactions move, and those that the other has already are deleted. A revert restores both accounts
+         * @description Merges an account into another, as a job: its transactions move, and those that the other has already are deleted. A revert restores both accounts. Requires a key with scope full_access. Agents may do this only with dry_run: true, unless their key may administer.
+         */
+        post: operations["account.merge"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/accounts/{id}/proof": {
         parameters: {
             query?: never;
@@ -3679,6 +3699,36 @@ export interface components {
             /** @description Pairs of the link now */
             matches: number;
         };
+        AccountMerge: {
+            /** @description The account that stays and gets its transactions: UUID or short id */
+            into: string;
+            /** @description Report what would happen and write nothing */
+            dry_run?: boolean;
+        };
+        AccountMerged: {
+            /**
+             * Format: uuid
+             * @description The account that went
+             */
+            account_id: string;
+            /**
+             * Format: uuid
+             * @description The account that has its transactions now
+             */
+            into: string;
+            /** @description Transactions that moved, or would */
+            moved: number;
+            /** @description Transactions that the other account had already: they are deleted there */
+            duplicates: number;
+            /** @description Categories, counterparties, tags, comments and splits of duplicates that the transactions of the other account took over */
+            decisions_moved: number;
+            /**
+             * Format: uuid
+             * @description The change that a revert undoes; null on a dry run, and if the account was merged before
+             */
+            change_id: string | null;
+            dry_run: boolean;
+        };
         AccountProof: {
             /** Format: uuid */
             account_id: string;
@@ -5234,12 +5284,12 @@ export interface components {
              * @description The kind of work
              * @enum {string}
              */
-            kind: "account.remove" | "archive.erase" | "archive.export" | "feed.import" | "feed.sync" | "feed.sync-all" | "link.reconcile" | "link.settle" | "rule.apply" | "undo" | "webhook.process" | "workflow.run";
+            kind: "account.merge" | "account.remove" | "archive.erase" | "archive.export" | "feed.import" | "feed.sync" | "feed.sync-all" | "link.reconcile" | "link.settle" | "rule.apply" | "undo" | "webhook.process" | "workflow.run";
             /** @enum {string} */
             state: "queued" | "running" | "succeeded" | "failed" | "cancelled";
             progress: components["schemas"]["JobProgress"];
-            /** @description Null until it has succeeded; by kind: account.remove: AccountRemoved; archive.erase: null; archive.export: ExportLink; feed.import: FileImported; feed.sync: SyncResult; feed.sync-all: SyncedAll; link.reconcile: AccountLinkReconciled; link.settle: null; rule.apply: RuleApplied or RuleDryRun; undo: ChangesReverted; webhook.process: WebhookProcessed; workflow.run: null */
-            result: components["schemas"]["AccountRemoved"] | components["schemas"]["ExportLink"] | components["schemas"]["FileImported"] | components["schemas"]["SyncResult"] | components["schemas"]["SyncedAll"] | components["schemas"]["AccountLinkReconciled"] | components["schemas"]["RuleApplied"] | components["schemas"]["RuleDryRun"] | components["schemas"]["ChangesReverted"] | components["schemas"]["WebhookProcessed"] | null;
+            /** @description Null until it has succeeded; by kind: account.merge: AccountMerged; account.remove: AccountRemoved; archive.erase: null; archive.export: ExportLink; feed.import: FileImported; feed.sync: SyncResult; feed.sync-all: SyncedAll; link.reconcile: AccountLinkReconciled; link.settle: null; rule.apply: RuleApplied or RuleDryRun; undo: ChangesReverted; webhook.process: WebhookProcessed; workflow.run: null */
+            result: components["schemas"]["AccountMerged"] | components["schemas"]["AccountRemoved"] | components["schemas"]["ExportLink"] | components["schemas"]["FileImported"] | components["schemas"]["SyncResult"] | components["schemas"]["SyncedAll"] | components["schemas"]["AccountLinkReconciled"] | components["schemas"]["RuleApplied"] | components["schemas"]["RuleDryRun"] | components["schemas"]["ChangesReverted"] | components["schemas"]["WebhookProcessed"] | null;
             error: components["schemas"]["JobFailure"] | null;
             /** Format: date-time */
             created_at: string;
@@ -9739,6 +9789,63 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content?: never;
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["RequestEntityTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    "account.merge": {
+        parameters: {
+            query?: {
+                /** @description Wait up to this long for the job to end; at most 30s */
+                wait?: string;
+            };
+            header?: {
+                /** @description Repeating a call with the same key within 24 hours returns the stored response and has no second effect. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /** @description The account that goes: UUID or short id */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AccountMerge"];
+            };
+        };
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    "Coffer-Change": components["headers"]["Change"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Job"];
+                };
+            };
+            /** @description Accepted; the job continues after this response */
+            202: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    "Coffer-Change": components["headers"]["Change"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Job"];
+                };
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];

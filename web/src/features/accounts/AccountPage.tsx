@@ -20,6 +20,7 @@ import { ByHand } from "./ByHand";
 import { DeleteAccount } from "./DeleteAccount";
 import { Latest } from "./Latest";
 import { Linked } from "./Linked";
+import { MergeAccount } from "./MergeAccount";
 import { kindOf } from "./words";
 
 const spans = [
@@ -123,7 +124,10 @@ export function AccountPage() {
               </Card>
               {may ? <AccountForm key={a.updated_at} account={a} /> : <LookOnly />}
               {may && (!bank || bank.provider === "csv" || bank.status === "disconnected") && (
-                <DeleteAccount account={a} />
+                <>
+                  <MergeAccount account={a} />
+                  <DeleteAccount account={a} />
+                </>
               )}
             </>
           )

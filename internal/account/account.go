@@ -154,7 +154,7 @@ func (r *Register) Ops() []*op.Op {
 			Summary: "Shows an account's balance day by day, newest first, with who stated it.",
 		}, r.Balances),
 		op.Writing(op.Spec{
-			Name: "balance.set", Route: "PUT /accounts/{id}/balances/{day}", Tool: "set_balance",
+			Name: "balance.set", Route: "PUT /accounts/{id}/balances/{day}", Tool: "set_balance", Overwrites: true,
 			Summary: "States what an account stood at when a day was over.",
 			Agent: "States what an account stood at when a day was over, as the household knows it: the money in " +
 				"it, or the debt of a credit or loan account. It prevails over what the bank and statements say " +

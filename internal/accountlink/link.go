@@ -68,11 +68,11 @@ const shown = `l.deleted_at is null and not exists (select from account a where 
 
 // ListLinks asks for a page of links.
 type ListLinks struct {
-	AccountID  *string `json:"account_id,omitempty" minLength:"1" doc:"Only links of this account: UUID or short id"`
+	AccountID  *string `json:"account_id,omitempty" minLength:"1" doc:"Only links of this account: UUID or short id" agent:"-"`
 	Kind       *string `json:"kind,omitempty" enum:"mirror,transfer"`
 	Confidence *string `json:"confidence,omitempty" enum:"auto,confirmed,rejected"`
-	Cursor     string  `json:"cursor,omitempty" doc:"next_cursor of the previous page"`
-	Limit      int     `json:"limit,omitempty" minimum:"1" maximum:"500" default:"50" doc:"Page size"`
+	Cursor     string  `json:"cursor,omitempty" doc:"next_cursor of the previous page" agent:"-"`
+	Limit      int     `json:"limit,omitempty" minimum:"1" maximum:"500" default:"50" doc:"Page size" agent:"-"`
 }
 
 // List is a page of links.

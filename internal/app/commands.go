@@ -212,13 +212,7 @@ func commands(c *cli.CLI, config Config) []*cobra.Command {
 				return c.Say(cmd, "the server is ready\n", map[string]any{"ready": true})
 			},
 		},
-		{
-			Use: "mcp", Short: "Serve the tools to an agent over standard input and output", Args: cobra.NoArgs,
-			Long: "Serves the tools over standard input and output with the rights of the key in COFFER_API_KEY, " +
-				"through the server given with --server, or else directly on the database.",
-			Example: "  COFFER_API_KEY=coffer_… coffer mcp --server http://127.0.0.1:8080",
-			RunE:    func(cmd *cobra.Command, _ []string) error { return stdio(cmd.Context(), c, config) },
-		},
+		stdioCommand(c, config),
 		openapi,
 	}...)
 }
@@ -235,7 +229,20 @@ func settingList() string {
 	return b.String()
 }
 
-func stdio(ctx context.Context, c *cli.CLI, config Config) error {
+func stdioCommand(c *cli.CLI, config Config) *cobra.Command {
+	var tools string
+	cmd := &cobra.Command{
+		Use: "mcp", Short: "Serve the tools to an agent over standard input and output", Args: cobra.NoArgs,
+		Long: "Serves the tools over standard input and output with the rights of the key in COFFER_API_KEY, " +
+			"through the server given with --server, or else directly on the database.",
+		Example: "  COFFER_API_KEY=coffer_… coffer mcp --server http://127.0.0.1:8080 --tools core",
+		RunE:    func(cmd *cobra.Command, _ []string) error { return stdio(cmd.Context(), c, config, tools) },
+	}
+	cmd.Flags().StringVar(&tools, "tools", "all", "which tools: core, all, or names with commas between them")
+	return cmd
+}
+
+func stdio(ctx context.Context, c *cli.CLI, config Config, tools string) error {
 	server, key, err := c.Where()
 	if err != nil {
 		return err
@@ -244,7 +251,7 @@ func stdio(ctx context.Context, c *cli.CLI, config Config) error {
 		return errs.New(errs.MissingAPIKey, "set COFFER_API_KEY to the key whose rights the agent should have")
 	}
 	if server != "" {
-		return mcp.Bridge(ctx, server, key, Version, config.logger())
+		return mcp.Bridge(ctx, server, key, tools, Version, config.logger())
 	}
 	a, err := Build(ctx, config, config.logger())
 	if err != nil {
@@ -254,7 +261,7 @@ func stdio(ctx context.Context, c *cli.CLI, config Config) error {
 	if err := a.ready(ctx, patience); err != nil {
 		return err
 	}
-	return a.Tools.Stdio(ctx, func(ctx context.Context) (op.Actor, error) { return a.Auth.Key(ctx, key) })
+	return a.Tools.Stdio(ctx, func(ctx context.Context) (op.Actor, error) { return a.Auth.Key(ctx, key) }, tools)
 }
 
 // rotateCommand seals every stored secret again, with the current encryption key. It is not an op

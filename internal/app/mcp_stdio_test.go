@@ -77,11 +77,12 @@ func TestStdio(t *testing.T) {
 					t.Errorf("tools of a read_only key (-want +got):\n%s", diff)
 				}
 				callTool(t, session, "list_tags", nil)
-				if _, err := session.CallTool(t.Context(),
+				// the bridge knows only the tools that its server listed
+				if res, err := session.CallTool(t.Context(),
 					&mcp.CallToolParams{
 						Name:      "create_tag",
 						Arguments: map[string]any{"slug": "by-reader"},
-					}); !refusedAsUnknown(err) {
+					}); !refusedAsUnknown(err) && (err != nil || !res.IsError) {
 					t.Errorf("create_tag with a read_only key: %v", err)
 				}
 			})

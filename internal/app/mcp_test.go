@@ -92,8 +92,14 @@ func (l *logBook) String() string {
 // connect opens a session of the SDK's client that asks for that revision.
 func (w *toolWorld) connect(t *testing.T, key, era string) *mcp.ClientSession {
 	t.Helper()
+	return w.connectTo(t, key, era, "/mcp/key")
+}
+
+// connectTo is connect at another address.
+func (w *toolWorld) connectTo(t *testing.T, key, era, address string) *mcp.ClientSession {
+	t.Helper()
 	return connectThrough(t, era, &mcp.StreamableClientTransport{
-		Endpoint: w.url + "/mcp/key", HTTPClient: &http.Client{Transport: withKey{key: key}}, MaxRetries: -1,
+		Endpoint: w.url + address, HTTPClient: &http.Client{Transport: withKey{key: key}}, MaxRetries: -1,
 	})
 }
 
@@ -173,6 +179,12 @@ func faultOf(t *testing.T, res *mcp.CallToolResult) errs.FaceError {
 	return face.Error
 }
 
+// refusedForScope reports whether a call was refused because the key may only read.
+func refusedForScope(t *testing.T, res *mcp.CallToolResult) bool {
+	t.Helper()
+	return res.IsError && strings.Contains(blockOf(t, res), string(errs.InsufficientScope))
+}
+
 // refusedAsUnknown reports whether a call was refused as one of a tool that does not exist.
 func refusedAsUnknown(err error) bool {
 	e, ok := errors.AsType[*jsonrpc.Error](err)
@@ -231,20 +243,14 @@ func TestReaderSeesAndCallsReadToolsOnly(t *testing.T) {
 			t.Errorf("%s: tools of a read_only key (-want +got):\n%s", era, diff)
 		}
 		for _, name := range menuNames(op.Full) {
-			_, err := session.CallTool(t.Context(), &mcp.CallToolParams{
-				Name:      name,
-				Arguments: map[string]any{"slug": "needs-review"},
-			})
-			if readable := slices.Contains(menuNames(op.Read), name); refusedAsUnknown(err) == readable {
-				t.Errorf("%s: %s with a read_only key: %v", era, name, err)
+			res := callTool(t, session, name, map[string]any{"slug": "needs-review"})
+			if readable := slices.Contains(menuNames(op.Read), name); refusedForScope(t, res) == readable {
+				t.Errorf("%s: %s with a read_only key: %s", era, name, blockOf(t, res))
 			}
 		}
-		_, err := session.CallTool(t.Context(), &mcp.CallToolParams{
-			Name:      "create_tag",
-			Arguments: map[string]any{"slug": "by-reader"},
-		})
-		if !refusedAsUnknown(err) {
-			t.Errorf("%s: create_tag with a read_only key: %v", era, err)
+		res := callTool(t, session, "create_tag", map[string]any{"slug": "by-reader"})
+		if !refusedForScope(t, res) {
+			t.Errorf("%s: create_tag with a read_only key: %s", era, blockOf(t, res))
 		}
 	}
 	if after := w.send(t, exchange{method: "GET", path: "/api/v1/tags", key: w.key}).body; after != before {
@@ -260,23 +266,22 @@ func TestToolDescriptions(t *testing.T) {
 	for _, o := range app.Menu() {
 		ops[o.Tool] = o
 	}
-	for tool, err := range w.connect(t, w.key, "").Tools(t.Context(), nil) {
+	for tool, err := range w.connectTo(t, w.key, "", "/mcp/key?schemas=1").Tools(t.Context(), nil) {
 		if err != nil {
 			t.Fatal(err)
 		}
 		o, hints := ops[tool.Name], tool.Annotations
-		if tool.Title == "" || tool.Description == "" || hints == nil || hints.DestructiveHint == nil ||
-			hints.OpenWorldHint == nil {
-			t.Errorf("%s lacks a title, a description or a hint: %+v", tool.Name, tool)
+		if tool.Description == "" || hints == nil || hints.OpenWorldHint == nil ||
+			o.Writes == (hints.DestructiveHint == nil) {
+			t.Errorf("%s lacks a description or a hint: %+v", tool.Name, tool)
 			continue
 		}
-		if hints.ReadOnlyHint == o.Writes || *hints.DestructiveHint != o.Destructive || hints.ReadOnlyHint &&
-			(*hints.DestructiveHint || !hints.IdempotentHint) {
+		if hints.ReadOnlyHint == o.Writes || o.Writes && *hints.DestructiveHint != (o.Destructive || o.Overwrites) ||
+			hints.ReadOnlyHint && !hints.IdempotentHint {
 			t.Errorf("%s: the hints are not true: %+v", tool.Name, hints)
 		}
-		if in, ok := tool.InputSchema.(map[string]any); !ok || in["type"] != "object" ||
-			in["additionalProperties"] != false {
-			t.Errorf("%s: the input schema is open: %v", tool.Name, tool.InputSchema)
+		if in, ok := tool.InputSchema.(map[string]any); !ok || in["type"] != "object" {
+			t.Errorf("%s: the input schema is %v", tool.Name, tool.InputSchema)
 		}
 		if out, ok := tool.OutputSchema.(map[string]any); ok != (o.TextOut == "") || ok && out["type"] != "object" {
 			t.Errorf("%s: the output schema is %v", tool.Name, tool.OutputSchema)

@@ -24,7 +24,7 @@ import (
 func TestStructuredContentFitsItsSchema(t *testing.T) {
 	t.Parallel()
 	w := newToolWorld(t, nil)
-	session := w.connect(t, w.key, "")
+	session := w.connectTo(t, w.key, "", "/mcp/key?schemas=1")
 	schemas := map[string]*jsonschema.Resolved{}
 	for tool, err := range session.Tools(t.Context(), nil) {
 		if err != nil {

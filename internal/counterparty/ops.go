@@ -28,7 +28,8 @@ func (c *Counterparties) Ops() []*op.Op {
 				"counterparty_id.",
 		}, c.Get),
 		op.Writing(op.Spec{
-			Name: "counterparty.update", Route: "PATCH /counterparties/{id}", Tool: "update_counterparty",
+			Name: "counterparty.update", Route: "PATCH /counterparties/{id}",
+			Tool: "update_counterparty", Overwrites: true,
 			Summary: "Changes a counterparty's name, website, logo, category or code.",
 			Agent: "Changes a counterparty. Omitted fields stay; null clears website_url, logo_url, category_id or " +
 				"mcc. Its category_id is the category that usually fits; setting it changes no transaction.",
@@ -51,7 +52,7 @@ func (c *Counterparties) Ops() []*op.Op {
 			Summary: "Merges a counterparty into another one, which gets all its transactions.",
 		}, c.Merge),
 		op.Writing(op.Spec{
-			Tool:    "assign_counterparty",
+			Tool: "assign_counterparty", Idempotent: true, Overwrites: true,
 			Summary: "Links up to 50 transactions to a counterparty, which is created if it does not exist.",
 			Agent: "Links up to 50 transactions without a counterparty to one, given by id or name; an unknown name " +
 				"creates it. Transactions that already have a counterparty keep it, and those a person unlinked stay " +
@@ -59,7 +60,8 @@ func (c *Counterparties) Ops() []*op.Op {
 				"Give a clean name (Corner Bakery, not CRNR BKRY #0231).",
 		}, c.Assign),
 		op.Writing(op.Spec{
-			Tool: "unlink_counterparty_transactions", Summary: "Unlinks up to 50 transactions from their counterparty.",
+			Tool: "unlink_counterparty_transactions", Idempotent: true,
+			Summary:     "Unlinks up to 50 transactions from their counterparty.",
 			Destructive: true,
 			Agent: "Unlinks up to 50 transactions from a counterparty. Transactions that a person linked stay linked " +
 				"(held); use force only if the person asks for it.",

@@ -113,7 +113,7 @@ func (f *Feed) Ops() []*op.Op {
 				"dates each account covers.",
 		}, f.Status),
 		op.Long(op.Writing(op.Spec{
-			Name: "sync.start", Route: "POST /sync", Tool: "trigger_sync",
+			Name: "sync.start", Route: "POST /sync", Tool: "trigger_sync", OpenWorld: true,
 			Summary: "Syncs one connection, or all that can be synced, as a job.",
 			Agent: "Syncs one connection, or all that can be synced, and returns the job. Waits up to 20 seconds; if " +
 				"the sync is still running, poll get_job. " +

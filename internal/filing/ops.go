@@ -19,7 +19,7 @@ func (f *Filing) tagOps() []*op.Op {
 		}, f.CreateTag), toolTag),
 		op.Reading(op.Spec{Name: "tag.get", Route: "GET /tags/{slug}", Summary: "Shows one tag."}, f.Tag),
 		op.Shaped(op.Writing(op.Spec{
-			Name: "tag.update", Route: "PATCH /tags/{slug}", Tool: "update_tag",
+			Name: "tag.update", Route: "PATCH /tags/{slug}", Tool: "update_tag", Overwrites: true,
 			Summary: "Changes a tag's name, colour, icon or description; the slug stays.",
 			Agent:   "Changes a tag's display name, colour, icon or description. The slug cannot change.",
 		}, f.PatchTag), toolTag),

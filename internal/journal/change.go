@@ -59,17 +59,17 @@ const changeRows = `
 
 // ListChanges asks for a page of changes.
 type ListChanges struct {
-	Cause         *string    `json:"cause,omitempty" enum:"api,tool,rule,sync,import,workflow_run,revert"`
+	Cause         *string    `json:"cause,omitempty" enum:"api,tool,rule,sync,import,workflow_run,revert" agent:"-"`
 	ActorType     *string    `json:"actor_type,omitempty" enum:"user,agent,system"`
-	ActorID       *string    `json:"actor_id,omitempty" minLength:"1" doc:"Only changes by the member, key or assistant with this UUID"`
-	Mine          bool       `json:"mine,omitempty" doc:"Only your own changes"`
-	Since         *pg.Moment `json:"since,omitempty" doc:"Only changes from this date or time on"`
-	Until         *pg.Moment `json:"until,omitempty" doc:"Only changes before this date or time"`
-	TransactionID *string    `json:"transaction_id,omitempty" minLength:"1" doc:"Only changes to this transaction"`
-	RuleID        *string    `json:"rule_id,omitempty" minLength:"1" doc:"Only changes that this rule made or that were made to it"`
+	ActorID       *string    `json:"actor_id,omitempty" minLength:"1" doc:"Only changes by the member, key or assistant with this UUID" agent:"-"`
+	Mine          bool       `json:"mine,omitempty" doc:"Only your own changes" agent:"Only your own"`
+	Since         *pg.Moment `json:"since,omitempty" doc:"Only changes from this date or time on" agent:"Date or time"`
+	Until         *pg.Moment `json:"until,omitempty" doc:"Only changes before this date or time" agent:"Date or time"`
+	TransactionID *string    `json:"transaction_id,omitempty" minLength:"1" doc:"Only changes to this transaction" agent:"-"`
+	RuleID        *string    `json:"rule_id,omitempty" minLength:"1" doc:"Only changes that this rule made or that were made to it" agent:"-"`
 	HideReverts   bool       `json:"hide_reverts,omitempty" doc:"Leave out reverts and what they undid"`
-	Cursor        string     `json:"cursor,omitempty" doc:"next_cursor of the previous page"`
-	Limit         int        `json:"limit,omitempty" minimum:"1" maximum:"500" default:"50" doc:"Page size"`
+	Cursor        string     `json:"cursor,omitempty" doc:"next_cursor of the previous page" agent:"-"`
+	Limit         int        `json:"limit,omitempty" minimum:"1" maximum:"500" default:"50" doc:"Page size" agent:"-"`
 }
 
 // Changes is a page of changes, newest first.

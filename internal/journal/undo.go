@@ -41,15 +41,15 @@ func NewUndo(j *Journal, jobs *job.Jobs) *Undo { return &Undo{j, jobs} }
 
 // UndoChanges is the input of Undo.Call.
 type UndoChanges struct {
-	ChangeID  *string    `json:"change_id,omitempty" minLength:"1" doc:"One change: its UUID or short id"`
-	ChangeIDs []string   `json:"change_ids,omitempty" maxItems:"100" doc:"Several changes, in any order"`
-	Mine      bool       `json:"mine,omitempty" doc:"All changes that you made since the given time"`
+	ChangeID  *string    `json:"change_id,omitempty" minLength:"1" doc:"One change: its UUID or short id" agent:"-"`
+	ChangeIDs []string   `json:"change_ids,omitempty" maxItems:"100" doc:"Several changes, in any order" agent:"-"`
+	Mine      bool       `json:"mine,omitempty" doc:"All changes that you made since the given time" agent:"All that you changed since then"`
 	ActorID   *string    `json:"actor_id,omitempty" minLength:"1" doc:"All changes that the member, key or assistant with this UUID made since the given time"`
 	Workflow  *string    `json:"workflow_slug,omitempty" minLength:"1" maxLength:"64" doc:"All changes that runs of this workflow made since the given time" example:"review-queue"`
-	Since     *pg.Moment `json:"since,omitempty" doc:"With mine, actor_id or workflow_slug: the date or time from which on changes are undone"`
+	Since     *pg.Moment `json:"since,omitempty" doc:"With mine, actor_id or workflow_slug: the date or time from which on changes are undone" agent:"With mine: date or time"`
 	Until     *pg.Moment `json:"until,omitempty" doc:"With mine, actor_id or workflow_slug: only changes before this date or time"`
 	Cause     *string    `json:"cause,omitempty" enum:"api,tool,rule,sync,import,workflow_run,revert" doc:"With mine, actor_id or workflow_slug: only changes of this cause"`
-	DryRun    bool       `json:"dry_run,omitempty" doc:"Report what would happen and write nothing"`
+	DryRun    bool       `json:"dry_run,omitempty" doc:"Report what would happen and write nothing" agent:"-"`
 }
 
 // An Undone says what undoing several changes did.
@@ -365,14 +365,13 @@ func (u *Undone) clone() Undone {
 // Ops is the menu of undoing.
 func (u *Undo) Ops() []*op.Op {
 	return []*op.Op{
-		op.Writing(op.Spec{
-			Name: "change.undo", Route: "POST /changes/revert", Tool: "revert_change",
+		op.Quiet(op.Writing(op.Spec{ // agents revert only what they did themselves
+			Name: "change.undo", Route: "POST /changes/revert", Tool: "revert_change", Overwrites: true,
 			Summary: "Undoes several changes, newest first: those named, or all that somebody made since a time.",
 			Agent: "Undoes a change (change_id), several (change_ids), or everything you did since a date or time " +
-				"(mine and since). Every field that nobody has changed since gets its old value back. The other " +
-				"fields are left: skipped_by_reason counts them, and skipped lists the first 200. Each revert is " +
-				"itself a change and can be reverted. Call it with dry_run first. If there are very many changes, " +
-				"it returns a job_id for get_job.",
-		}, u.Call),
+				"(mine and since). A field that somebody has changed since is left: skipped says why. A revert is " +
+				"itself a change and can be reverted. Call it with dry_run first. For very many changes it returns " +
+				"a job_id for get_job.",
+		}, u.Call), "actor_id", "workflow_slug", "until", "cause"),
 	}
 }

@@ -10,35 +10,36 @@ import (
 	"coffer/internal/id"
 	"coffer/internal/journal"
 	"coffer/internal/money"
+	"coffer/internal/op"
 	"coffer/internal/pg"
 )
 
 // A Filter says which transactions are meant. Everything that is given must hold.
 type Filter struct {
-	AccountID       []string        `json:"account_id,omitempty" maxItems:"100" minLength:"1" doc:"In any of these accounts: short ids or UUIDs"`
+	AccountID       []string        `json:"account_id,omitempty" maxItems:"100" minLength:"1" doc:"In any of these accounts: short ids or UUIDs" agent:"-"`
 	ConnectionID    *string         `json:"connection_id,omitempty" minLength:"1"`
-	UserID          *string         `json:"user_id,omitempty" minLength:"1" doc:"Owned by this member"`
-	Category        []string        `json:"category,omitempty" maxItems:"100" minLength:"1" single:"true" doc:"In any of these categories: slugs, short ids or UUIDs; a primary includes its subcategories"`
+	UserID          *string         `json:"user_id,omitempty" minLength:"1" doc:"Owned by this member" agent:"Member"`
+	Category        []string        `json:"category,omitempty" maxItems:"100" minLength:"1" single:"true" doc:"In any of these categories: slugs, short ids or UUIDs; a primary includes its subcategories" agent:"Slugs; a primary includes its subcategories"`
 	ExcludeCategory []string        `json:"exclude_category,omitempty" maxItems:"100" minLength:"1" doc:"In none of these categories, nor in their subcategories"`
 	CategorySource  *string         `json:"category_source,omitempty" enum:"rule,user,agent,provider" doc:"Whose the category is; user: a person's"`
-	Uncategorized   *bool           `json:"uncategorized,omitempty" doc:"true: only without a category; false: only with one"`
-	Tags            []string        `json:"tags,omitempty" maxItems:"50" minLength:"1" doc:"With every one of these tags"`
+	Uncategorized   *bool           `json:"uncategorized,omitempty" doc:"true: only without a category; false: only with one" agent:"-"`
+	Tags            []string        `json:"tags,omitempty" maxItems:"50" minLength:"1" doc:"With every one of these tags" agent:"With all of these"`
 	AnyTag          []string        `json:"any_tag,omitempty" maxItems:"50" minLength:"1" doc:"With any of these tags"`
 	ExcludeTag      []string        `json:"exclude_tag,omitempty" maxItems:"50" minLength:"1" doc:"With none of these tags"`
-	CounterpartyID  *string         `json:"counterparty_id,omitempty" minLength:"1" doc:"Short id or UUID; none: only transactions without a counterparty"`
-	Payee           *string         `json:"payee,omitempty" pattern:"^[0-9A-Za-z]{11}$" hint:"be the payee of a review group: 11 letters and digits" doc:"Of this payee, by the key that review groups show"`
+	CounterpartyID  *string         `json:"counterparty_id,omitempty" minLength:"1" doc:"Short id or UUID; none: only transactions without a counterparty" agent:"Or none"`
+	Payee           *string         `json:"payee,omitempty" pattern:"^[0-9A-Za-z]{11}$" hint:"be the payee of a review group: 11 letters and digits" doc:"Of this payee, by the key that review groups show" agent:"Key of a review group"`
 	Merchant        *string         `json:"merchant,omitempty" minLength:"1" maxLength:"256" doc:"Exactly this merchant name, or this name if there is none"`
-	RecurringID     *string         `json:"recurring_id,omitempty" minLength:"1" doc:"Payments of this recurring payment: short id or UUID"`
+	RecurringID     *string         `json:"recurring_id,omitempty" minLength:"1" doc:"Payments of this recurring payment: short id or UUID" agent:"-"`
 	SimilarTo       *string         `json:"similar_to,omitempty" minLength:"1" doc:"Like this transaction: of its counterparty, else its payee, in the same direction"`
 	Provider        *all.Keeper     `json:"provider,omitempty"`
 	Origin          *string         `json:"origin,omitempty" enum:"bank,manual,part" doc:"bank: from banks and statements; manual: entered by hand; part: shares of split transactions"`
-	StartDate       *pg.Date        `json:"start_date,omitempty" doc:"From this day on"`
-	EndDate         *pg.Date        `json:"end_date,omitempty" doc:"Up to and including this day"`
-	MinAmount       *money.Amount   `json:"min_amount,omitempty" doc:"At least this amount, signed: positive is money out"`
-	MaxAmount       *money.Amount   `json:"max_amount,omitempty" doc:"At most this amount, signed"`
-	Direction       *string         `json:"direction,omitempty" enum:"in,out" doc:"Only money in or only money out"`
+	StartDate       *pg.Date        `json:"start_date,omitempty" doc:"From this day on" agent:"-"`
+	EndDate         *pg.Date        `json:"end_date,omitempty" doc:"Up to and including this day" agent:"Inclusive"`
+	MinAmount       *money.Amount   `json:"min_amount,omitempty" doc:"At least this amount, signed: positive is money out" agent:"Signed: positive is money out"`
+	MaxAmount       *money.Amount   `json:"max_amount,omitempty" doc:"At most this amount, signed" agent:"-"`
+	Direction       *string         `json:"direction,omitempty" enum:"in,out" doc:"Only money in or only money out" agent:"-"`
 	Currency        *money.Currency `json:"iso_currency_code,omitempty" pattern:"^[A-Z]{3}$" hint:"be three capital letters, such as EUR"`
-	Search          *string         `json:"search,omitempty" minLength:"1" maxLength:"200" doc:"Text in the name, merchant name or purpose, in any case; commas mean or"`
+	Search          *string         `json:"search,omitempty" minLength:"1" maxLength:"200" doc:"Text in the name, merchant name or purpose, in any case; commas mean or" agent:"In name, merchant name or purpose; commas mean or"`
 	ExcludeSearch   *string         `json:"exclude_search,omitempty" minLength:"1" maxLength:"200" doc:"Text that is in none of them"`
 	SearchMode      string          `json:"search_mode,omitempty" enum:"contains,words,fuzzy" default:"contains" doc:"contains: as a substring; words: every word, in any order; fuzzy: for typos"`
 	Pending         *bool           `json:"pending,omitempty"`
@@ -51,6 +52,28 @@ type Filter struct {
 	ParentID        *string         `json:"parent_id,omitempty" minLength:"1" doc:"The parts of this split transaction"`
 	Deleted         string          `json:"deleted,omitempty" enum:"exclude,include,only" default:"exclude" doc:"true: only deleted transactions"`
 	UpdatedSince    *pg.Time        `json:"updated_since,omitempty" doc:"Changed at or after this time"`
+}
+
+// rareFilters are those that query_transactions only names.
+var rareFilters = []string{
+	"connection_id", "exclude_category", "category_source", "any_tag", "exclude_tag", "merchant", "similar_to",
+	"provider", "origin", "exclude_search", "search_mode", "held", "has_comments", "transfer", "excluded", "ids",
+	"rows", "parent_id", "deleted", "updated_since",
+}
+
+// CommonFilters makes an op's tool print only the filters that are used most. It takes all of them,
+// and its description refers to query_transactions for the others.
+func CommonFilters(o *op.Op) *op.Op {
+	common := []string{
+		"account_id", "user_id", "category", "tags", "counterparty_id", "start_date", "end_date", "search",
+	}
+	var others []string
+	for _, p := range op.SchemaOf[Filter]().Props {
+		if !slices.Contains(common, p.Name) {
+			others = append(others, p.Name)
+		}
+	}
+	return op.Quiet(o, others...)
 }
 
 // A selection is a Filter with its names resolved.

@@ -16,12 +16,12 @@ import (
 // ListTransactions asks for a page of transactions.
 type ListTransactions struct {
 	Filter
-	SortBy    *string `json:"sort_by,omitempty" enum:"date,amount,name,created_at" doc:"date is the default and the only order with further pages"`
-	SortOrder *string `json:"sort_order,omitempty" enum:"asc,desc" doc:"desc by default; asc for name"`
-	Fields    string  `json:"fields,omitempty" maxLength:"1000" screen:"core,detail" doc:"Comma-separated fields, or minimal, core, review (with the purpose), all; ids always come, other fields do not"`
-	CountOnly bool    `json:"count_only,omitempty" doc:"Return only the number of matches"`
-	Cursor    string  `json:"cursor,omitempty" doc:"next_cursor of the previous page, with the same filters"`
-	Limit     int     `json:"limit,omitempty" minimum:"1" maximum:"500" default:"50" doc:"Page size"`
+	SortBy    *string `json:"sort_by,omitempty" enum:"date,amount,name,created_at" doc:"date is the default and the only order with further pages" agent:"Only date, the default, has further pages"`
+	SortOrder *string `json:"sort_order,omitempty" enum:"asc,desc" doc:"desc by default; asc for name" agent:"-"`
+	Fields    string  `json:"fields,omitempty" maxLength:"1000" screen:"core,detail" doc:"Comma-separated fields, or minimal, core, review (with the purpose), all; ids always come, other fields do not" agent:"Comma-separated, or minimal, core, review (with the purpose), all"`
+	CountOnly bool    `json:"count_only,omitempty" doc:"Return only the number of matches" agent:"-"`
+	Cursor    string  `json:"cursor,omitempty" doc:"next_cursor of the previous page, with the same filters" agent:"-"`
+	Limit     int     `json:"limit,omitempty" minimum:"1" maximum:"500" default:"50" doc:"Page size" agent:"-"`
 }
 
 // Transactions is a page of transactions.

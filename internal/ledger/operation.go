@@ -18,27 +18,27 @@ import (
 
 // An Operation is what is to become of one transaction.
 type Operation struct {
-	TransactionID  string          `json:"transaction_id" minLength:"1" doc:"Short id or UUID"`
-	Category       op.Null[string] `json:"category,omitzero" minLength:"1" doc:"Slug, short id or UUID; null clears it and lets rules set it again"`
-	TagsToAdd      []string        `json:"tags_to_add,omitempty" maxItems:"20" minLength:"1" maxLength:"64" doc:"Slugs; unknown ones are registered"`
-	TagsToRemove   []string        `json:"tags_to_remove,omitempty" maxItems:"20" minLength:"1" maxLength:"64" doc:"Slugs"`
-	CounterpartyID op.Null[string] `json:"counterparty_id,omitzero" minLength:"1" doc:"null removes it"`
+	TransactionID  string          `json:"transaction_id" minLength:"1" doc:"Short id or UUID" agent:"-"`
+	Category       op.Null[string] `json:"category,omitzero" minLength:"1" doc:"Slug, short id or UUID; null clears it and lets rules set it again" agent:"Slug; null clears it"`
+	TagsToAdd      []string        `json:"tags_to_add,omitempty" maxItems:"20" minLength:"1" maxLength:"64" doc:"Slugs; unknown ones are registered" agent:"-"`
+	TagsToRemove   []string        `json:"tags_to_remove,omitempty" maxItems:"20" minLength:"1" maxLength:"64" doc:"Slugs" agent:"-"`
+	CounterpartyID op.Null[string] `json:"counterparty_id,omitzero" minLength:"1" doc:"null removes it" agent:"-"`
 	Comment        *string         `json:"comment,omitempty" minLength:"1" maxLength:"10000"`
-	Note           *string         `json:"note,omitempty" maxLength:"1000" doc:"The reason, shown on the timeline"`
+	Note           *string         `json:"note,omitempty" maxLength:"1000" doc:"The reason, shown on the timeline" agent:"The reason"`
 	facts          []Edit          // of a transaction that was entered by hand
 	fresh          bool            // the transaction is still to come
 }
 
 // UpdateTransactions is the input of UpdateTransactions.
 type UpdateTransactions struct {
-	Operations     []Operation `json:"operations,omitempty" maxItems:"50" doc:"What becomes of each transaction; for the same change of many give set instead"`
-	TransactionIDs []string    `json:"transaction_ids,omitempty" maxItems:"500" minLength:"1" doc:"With set: which transactions, short ids or UUIDs"`
-	Filter         *Filter     `json:"filter,omitempty" doc:"With set, in place of transaction_ids: the filters of the list"`
-	Set            *BulkSet    `json:"set,omitempty" doc:"What each of them gets"`
-	Expect         *int        `json:"expect,omitempty" minimum:"0" doc:"With filter: matched of the dry run. If another number matches now, nothing is written"`
-	OnError        string      `json:"on_error,omitempty" enum:"continue,abort" default:"continue" doc:"With operations; abort: if one of them fails, nothing is written"`
-	DryRun         bool        `json:"dry_run,omitempty" doc:"Report what would happen and write nothing"`
-	Force          bool        `json:"force,omitempty" doc:"Also change fields that a person holds"`
+	Operations     []Operation `json:"operations,omitempty" maxItems:"50" doc:"What becomes of each transaction; for the same change of many give set instead" agent:"Up to 50"`
+	TransactionIDs []string    `json:"transaction_ids,omitempty" maxItems:"500" minLength:"1" doc:"With set: which transactions, short ids or UUIDs" agent:"With set, up to 500"`
+	Filter         *Filter     `json:"filter,omitempty" parts:"elsewhere" doc:"With set, in place of transaction_ids: an object of the list's filters, as query_transactions" agent:"With set: filters as query_transactions"`
+	Set            *BulkSet    `json:"set,omitempty" parts:"elsewhere" doc:"What each of them gets" agent:"What each gets: as an operation, without transaction_id"`
+	Expect         *int        `json:"expect,omitempty" minimum:"0" doc:"With filter: matched of the dry run. If another number matches now, nothing is written" agent:"With filter: matched of the dry run"`
+	OnError        string      `json:"on_error,omitempty" enum:"continue,abort" default:"continue" doc:"With operations; abort: if one of them fails, nothing is written" agent:"abort: all or nothing"`
+	DryRun         bool        `json:"dry_run,omitempty" doc:"Report what would happen and write nothing" agent:"-"`
+	Force          bool        `json:"force,omitempty" doc:"Also change fields that a person holds" agent:"Also change what a person holds"`
 }
 
 // A Result is what became of an Operation.

@@ -49,7 +49,7 @@ type principal func(context.Context, *mcp.CallToolRequest) (op.Actor, error)
 
 // server returns an MCP server with the tools that the scope allows: a key does not see tools that
 // it may not call.
-func (t *Tools) server(scope op.Scope, who principal) *mcp.Server {
+func (t *Tools) server(scope op.Scope, who principal, chosen choice) *mcp.Server {
 	s := newServer(t.Version, t.Log)
 	for _, o := range t.Ops {
 		if o.Tool != "" && o.Scope <= scope {
@@ -61,7 +61,7 @@ func (t *Tools) server(scope op.Scope, who principal) *mcp.Server {
 	} else {
 		s.AddReceivingMiddleware(onlyTools)
 	}
-	s.AddReceivingMiddleware(surviving(t.Log))
+	s.AddReceivingMiddleware(t.within(scope, chosen), surviving(t.Log))
 	return s
 }
 
@@ -90,17 +90,18 @@ func onlyTools(next mcp.MethodHandler) mcp.MethodHandler {
 	}
 }
 
-// Describe returns the op as the tool list shows it. All four hints are given, because two of them
-// default to true.
+// Describe returns the op as the tool list shows it. It has no title, which would repeat its name.
+// Hints that default to true are given if they are false, and a tool that only reads needs none
+// about its writes.
 func Describe(o *op.Op) *mcp.Tool {
-	title := strings.ToUpper(o.Tool[:1]) + strings.ReplaceAll(o.Tool[1:], "_", " ")
 	tool := &mcp.Tool{
-		Name: o.Tool, Title: title, Description: o.Agent, InputSchema: o.ToolInput(),
+		Name: o.Tool, Description: o.Agent, InputSchema: o.ToolInput(),
 		Annotations: &mcp.ToolAnnotations{
-			Title: title, ReadOnlyHint: !o.Writes, DestructiveHint: new(o.Destructive),
-			IdempotentHint: !o.Writes || o.Method == http.MethodPatch || o.Method == http.MethodPut ||
-				o.Method == http.MethodDelete, OpenWorldHint: new(false),
+			ReadOnlyHint: !o.Writes, IdempotentHint: !o.Writes || o.Idempotent, OpenWorldHint: new(o.OpenWorld),
 		},
+	}
+	if o.Writes {
+		tool.Annotations.DestructiveHint = new(o.Destructive || o.Overwrites)
 	}
 	if o.TextOut == "" {
 		tool.OutputSchema = o.ToolOutput()
@@ -238,7 +239,7 @@ func calls(body []byte, tools map[string]bool) bool {
 
 // over serves each actor the tools of a scope.
 func (t *Tools) over(scope func(op.Actor) op.Scope) http.Handler {
-	servers := newServers(func(s op.Scope) *mcp.Server { return t.server(s, fromToken) })
+	servers := newServers(func(s op.Scope) *mcp.Server { return t.server(s, fromToken, chosenByToken) })
 	get := func(r *http.Request) *mcp.Server { return servers.get(scope(op.ActorOf(r.Context()))) }
 	stateless := mcp.NewStreamableHTTPHandler(get, &mcp.StreamableHTTPOptions{
 		Stateless: true, DisableLocalhostProtection: true, PropagateRequestCancellation: true,
@@ -249,6 +250,10 @@ func (t *Tools) over(scope func(op.Actor) op.Scope) http.Handler {
 			DisableLocalhostProtection: true, SessionTimeout: sessionTimeout, MaxRequestBodyBytes: MaxBody,
 		}))
 	both := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if _, err := t.setOf(r); err != nil {
+			http.Error(w, errs.Public(err, "").Message, http.StatusBadRequest)
+			return
+		}
 		w.Header().Set("X-Accel-Buffering", "no") // a proxy must not hold events back
 		if isModern(r.Header) {
 			r.Header.Del("Mcp-Session-Id") // the revision says to ignore both; the SDK would refuse the second
@@ -258,7 +263,7 @@ func (t *Tools) over(scope func(op.Actor) op.Scope) http.Handler {
 		}
 		stateful.ServeHTTP(w, r)
 	})
-	return withToken(both)
+	return t.withToken(both)
 }
 
 // isModern distinguishes a request without a session from one of the older revisions. The version
@@ -279,10 +284,11 @@ const actorKey = "actor"
 // withToken passes the request's actor to the SDK as a token's owner, which also binds a session to
 // the key that opened it. The SDK requires a bearer token; it gets a placeholder, so that no
 // handler sees the real key.
-func withToken(next http.Handler) http.Handler {
-	verify := func(ctx context.Context, _ string, _ *http.Request) (*auth.TokenInfo, error) {
+func (t *Tools) withToken(next http.Handler) http.Handler {
+	verify := func(ctx context.Context, _ string, r *http.Request) (*auth.TokenInfo, error) {
 		a := op.ActorOf(ctx)
-		return &auth.TokenInfo{UserID: a.ID.String(), Extra: map[string]any{actorKey: a}}, nil
+		set, _ := t.setOf(r) // a wrong one is refused before it is used
+		return &auth.TokenInfo{UserID: a.ID.String(), Extra: map[string]any{actorKey: a, setKey: set}}, nil
 	}
 	inner := auth.RequireBearerToken(verify, &auth.RequireBearerTokenOptions{AllowMissingExpiration: true})(next)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

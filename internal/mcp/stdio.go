@@ -7,6 +7,7 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
+	"net/url"
 	"strings"
 
 	"coffer/internal/errs"
@@ -15,19 +16,23 @@ import (
 )
 
 // Stdio serves the tools on standard input and output until the input ends. The key is looked up
-// for every call, so a revocation takes effect at once.
-func (t *Tools) Stdio(ctx context.Context, key func(context.Context) (op.Actor, error)) error {
+// for every call, so a revocation takes effect at once. Tools is a set of them, as in ParseSet.
+func (t *Tools) Stdio(ctx context.Context, key func(context.Context) (op.Actor, error), tools string) error {
 	actor, err := key(ctx)
 	if err != nil {
 		return err
 	}
+	set, err := t.ParseSet(tools)
+	if err != nil {
+		return err
+	}
 	who := func(ctx context.Context, _ *mcp.CallToolRequest) (op.Actor, error) { return key(ctx) }
-	return t.server(actor.Scope, who).Run(ctx, &mcp.StdioTransport{})
+	return t.server(actor.Scope, who, func(mcp.Request) Set { return set }).Run(ctx, &mcp.StdioTransport{})
 }
 
 // Bridge serves the tools of a running server on standard input and output, with that server's own
 // answers and errors.
-func Bridge(ctx context.Context, server, key, version string, log *slog.Logger) error {
+func Bridge(ctx context.Context, server, key, tools, version string, log *slog.Logger) error {
 	server = strings.TrimSuffix(server, "/")
 	if err := admitted(ctx, server, key); err != nil {
 		return err
@@ -40,7 +45,7 @@ func Bridge(ctx context.Context, server, key, version string, log *slog.Logger) 
 		return http.ErrUseLastResponse
 	}}
 	remote, err := client.Connect(ctx, &mcp.StreamableClientTransport{
-		Endpoint:   server + "/mcp/key",
+		Endpoint:   server + "/mcp/key?" + url.Values{toolsName: {tools}}.Encode(),
 		HTTPClient: straight,
 	}, nil)
 	if err != nil {

@@ -31,7 +31,7 @@ func Long[Out any](o *Op, toolWait time.Duration, wait func(context.Context, Out
 	o.toolIn = new(*o.In)
 	o.toolIn.Props = append(slices.Clone(o.In.Props), Prop{Name: waitToolName, Schema: &Schema{
 		Type: "integer", Min: new(0), Max: &most, Default: json.Number(strconv.Itoa(int(toolWait.Seconds()))),
-		Description: "Wait up to this many seconds for the job to end",
+		Description: "Wait up to this many seconds for the job to end", Agent: "-",
 	}})
 	o.In.Props = append(o.In.Props, Prop{Name: waitName, In: InQuery, Schema: &Schema{
 		Type: "string", Pattern: regexp.MustCompile(`^([0-9]|[12][0-9]|30)s$`),

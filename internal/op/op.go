@@ -71,6 +71,14 @@ type Spec struct {
 	Provided bool
 	// Destructive: the tool removes or merges something (even if it can be undone).
 	Destructive bool
+	// Overwrites: the tool replaces what somebody may have set. Clients are told that it is
+	// destructive too, because it does more than add.
+	Overwrites bool
+	// Idempotent: a second call with the same arguments changes nothing. PUT, PATCH and DELETE are
+	// so without it.
+	Idempotent bool
+	// OpenWorld: it calls a service outside the household's own server.
+	OpenWorld bool
 	// Outside is how long an outside service that the op asks may take, in addition to the call's
 	// own time.
 	Outside time.Duration
@@ -152,6 +160,9 @@ func define[In, Out any](s Spec, writes bool, f func(context.Context, pg.Querier
 		o.Status = http.StatusOK
 	}
 	o.record = s.Record || o.Out.Prop("id") != nil && o.Out.Prop("deleted") == nil
+	o.Idempotent = s.Idempotent || slices.Contains([]string{
+		http.MethodPut, http.MethodPatch, http.MethodDelete,
+	}, o.Method)
 	o.assignInputs()
 	o.run = func(ctx context.Context, q pg.Querier, args input) (any, error) {
 		var in In

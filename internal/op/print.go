@@ -1,5 +1,10 @@
 package op
 
+import (
+	"encoding/json"
+	"slices"
+)
+
 // JSON prints the schema as JSON Schema 2020-12, the dialect of both OpenAPI 3.1 and MCP. ref names
 // the component of a struct, or returns "" to have it printed in place.
 func (s *Schema) JSON(ref func(*Schema) string) Tree {
@@ -14,8 +19,65 @@ func (s *Schema) Inside(ref func(*Schema) string, strict bool) Tree {
 	return unnamed.print(ref, false, strict)
 }
 
-// ToolInput prints the op's input for the tool list, every part in place.
-func (o *Op) ToolInput() Tree { return o.input(Tool).print(inline, true, true) }
+// ToolInput prints the op's input for the tool list, every part in place. A model pays for every
+// character of it with every request, so it has only what helps to choose arguments: lengths,
+// formats and patterns are checked all the same, and an error says what is wrong.
+func (o *Op) ToolInput() Tree { return o.input(Tool).brief() }
+
+// brief prints a schema as ToolInput does. Objects are not closed, because some take more than is
+// printed.
+func (s *Schema) brief() Tree {
+	t := Tree{}
+	if s.Nullable && s.Type != "" {
+		t.Add("type", []string{s.Type, "null"})
+	} else {
+		t.Add("type", s.Type)
+	}
+	switch s.Agent {
+	case "-":
+	case "":
+		t.Add("description", s.Description)
+	default:
+		t.Add("description", s.Agent)
+	}
+	if len(s.Enum) > 0 && len(s.Enum) <= manyValues {
+		t.Add("enum", s.Enum)
+	}
+	t.Add("maximum", s.Max)
+	if s.Default != nil && s.Default != json.Number("0") {
+		t.Add("default", s.Default)
+	}
+	switch {
+	case s.Referred:
+	case s.Type == "array":
+		t.Add("items", s.Items.brief())
+	case s.Type == "object" && s.Values == nil:
+		props, required := Tree{}, []string{}
+		for _, p := range s.Props {
+			if p.Quiet {
+				continue
+			}
+			props = append(props, Member{p.Name, p.brief()})
+			if p.Required {
+				required = append(required, p.Name)
+			}
+		}
+		t = append(t, Member{"properties", props})
+		t.Add("required", required)
+	}
+	return t
+}
+
+// Quiet leaves arguments out of the printed tool, which takes them all the same: its description
+// says where they are explained.
+func Quiet(o *Op, names ...string) *Op {
+	o.toolIn = new(*o.input(Tool))
+	o.toolIn.Props = slices.Clone(o.toolIn.Props)
+	for _, name := range names {
+		o.toolIn.Prop(name).Quiet = true
+	}
+	return o
+}
 
 // ToolOutput prints the op's answer for the tool list. MCP allows only objects there, so a list is
 // wrapped under ToolList's key.

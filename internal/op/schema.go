@@ -47,6 +47,10 @@ type Schema struct {
 	Values    *Schema // of a map
 	Unchecked bool    // only documented here; its reader validates it
 	Single    bool    // of an array: one string in place of a list is taken, as before it was a list
+	// Agent is the description that a tool prints, if it differs; "-" for none.
+	Agent string
+	// Referred: its description says where its parts are explained, so a tool prints none of them.
+	Referred bool
 	// Spelled are the components that show it in the OpenAPI document, itself first, if they say
 	// more than what is validated here.
 	Spelled []Member
@@ -61,6 +65,7 @@ type Prop struct {
 	Required bool
 	In       string // where HTTP carries it; "" for parts of answers and of nested objects
 	Repeats  bool   // a short id beside an id, which tools print short anyway
+	Quiet    bool   // a tool takes it without printing it
 }
 
 // Prop is the property of that name, or nil.
@@ -294,7 +299,8 @@ func (s *Schema) describe(f reflect.StructField) {
 	if v := get("format"); v != "" {
 		one.Format = v
 	}
-	s.Screen, s.Single = get("screen"), get("single") != ""
+	s.Screen, s.Single, s.Referred = get("screen"), get("single") != "", get("parts") == "elsewhere"
+	s.Agent = get("agent")
 	s.Default, s.Example = literal(s, get("default")), literal(s, get("example"))
 }
 

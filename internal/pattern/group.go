@@ -18,8 +18,8 @@ import (
 // ListReviewGroups asks for a page of groups.
 type ListReviewGroups struct {
 	ledger.Filter
-	Cursor string `json:"cursor,omitempty" doc:"next_cursor of the previous page, with the same filters"`
-	Limit  int    `json:"limit,omitempty" minimum:"1" maximum:"100" default:"25" doc:"Groups per page"`
+	Cursor string `json:"cursor,omitempty" doc:"next_cursor of the previous page, with the same filters" agent:"-"`
+	Limit  int    `json:"limit,omitempty" minimum:"1" maximum:"100" default:"25" doc:"Groups per page" agent:"-"`
 }
 
 // ReviewGroups is a page of groups, largest first.

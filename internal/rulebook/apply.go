@@ -47,9 +47,9 @@ type ApplyRule struct {
 
 // ApplyAsAgent is the input of the tool apply_rules, which never overrules a person.
 type ApplyAsAgent struct {
-	RuleIDs []string       `json:"rule_ids,omitempty" minItems:"1" maxItems:"100" minLength:"1" doc:"Only these rules, in execution order; if omitted, all enabled rules except the built-in one"`
-	Filter  *ledger.Filter `json:"filter,omitempty" doc:"Only these transactions: the filters of query_transactions"`
-	DryRun  bool           `json:"dry_run,omitempty" doc:"Report what would change and write nothing"`
+	RuleIDs []string       `json:"rule_ids,omitempty" minItems:"1" maxItems:"100" minLength:"1" doc:"Only these rules, in execution order; if omitted, all enabled rules except the built-in one" agent:"In execution order; else all enabled rules"`
+	Filter  *ledger.Filter `json:"filter,omitempty" parts:"elsewhere" doc:"Only these transactions: filters as query_transactions"`
+	DryRun  bool           `json:"dry_run,omitempty" doc:"Report what would change and write nothing" agent:"-"`
 }
 
 // Apply takes on the job that applies rules to stored transactions.

@@ -17,20 +17,20 @@ import (
 
 // A RuleSpec is a rule to be made.
 type RuleSpec struct {
-	Name               string     `json:"name" minLength:"1" maxLength:"200" format:"line" doc:"By convention the matched text, an arrow and the category" example:"name contains corner bakery → food_and_drink_groceries"`
-	Conditions         Conditions `json:"conditions,omitempty" doc:"A leaf {field, op, value}, or {and: […]}, {or: […]}, {not: {…}}; omitted or {} matches every transaction"`
-	Actions            []Action   `json:"actions,omitempty" maxItems:"50" doc:"What to do on a match; give actions, category_slug or both"`
-	CategorySlug       *string    `json:"category_slug,omitempty" minLength:"1" maxLength:"64" doc:"Short for one set_category action"`
-	Trigger            string     `json:"trigger,omitempty" enum:"on_create,on_change,on_update,always" default:"on_create" doc:"on_create: new transactions; on_change (or on_update): transactions that the bank changed; always: both"`
-	Stage              *string    `json:"stage,omitempty" enum:"baseline,standard,refinement,override" doc:"Priority by name: baseline 0, standard 10, refinement 50, override 100"`
-	Priority           *int       `json:"priority,omitempty" minimum:"0" maximum:"1000" doc:"Lower runs first; 10 if omitted; takes precedence over stage"`
-	ExpiresIn          *string    `json:"expires_in,omitempty" pattern:"^[1-9][0-9]{0,4}[mhdw]$" hint:"be a duration such as 24h, 30d or 1w" doc:"The rule stops running after this time"`
-	ApplyRetroactively bool       `json:"apply_retroactively,omitempty" doc:"Also apply it to stored transactions (without adding comments)"`
+	Name               string     `json:"name" minLength:"1" maxLength:"200" format:"line" doc:"By convention the matched text, an arrow and the category" example:"name contains corner bakery → food_and_drink_groceries" agent:"Such as: name contains corner bakery → food_and_drink_groceries"`
+	Conditions         Conditions `json:"conditions,omitempty" doc:"A leaf {field, op, value}, or {and: […]}, {or: […]}, {not: {…}}; omitted or {} matches every transaction" agent:"As rule-dsl; {} matches everything"`
+	Actions            []Action   `json:"actions,omitempty" maxItems:"50" parts:"elsewhere" doc:"What to do on a match, such as {type: add_tag, tag_slug}; give actions, category_slug or both" agent:"As rule-dsl, such as {type: add_tag, tag_slug}"`
+	CategorySlug       *string    `json:"category_slug,omitempty" minLength:"1" maxLength:"64" doc:"Short for one set_category action" agent:"Short for one set_category"`
+	Trigger            string     `json:"trigger,omitempty" enum:"on_create,on_change,on_update,always" default:"on_create" doc:"on_create: new transactions; on_change (or on_update): transactions that the bank changed; always: both" agent:"on_change: the bank changed it"`
+	Stage              *string    `json:"stage,omitempty" enum:"baseline,standard,refinement,override" doc:"Priority by name: baseline 0, standard 10, refinement 50, override 100" agent:"Priority by name: 0, 10, 50, 100"`
+	Priority           *int       `json:"priority,omitempty" minimum:"0" maximum:"1000" doc:"Lower runs first; 10 if omitted; takes precedence over stage" agent:"Lower runs first"`
+	ExpiresIn          *string    `json:"expires_in,omitempty" pattern:"^[1-9][0-9]{0,4}[mhdw]$" hint:"be a duration such as 24h, 30d or 1w" doc:"The rule stops running after this time" agent:"Such as 30d"`
+	ApplyRetroactively bool       `json:"apply_retroactively,omitempty" doc:"Also apply it to stored transactions (without adding comments)" agent:"Also to stored transactions"`
 }
 
 // CreateRules is the input of Create.
 type CreateRules struct {
-	Rules []op.Deferred[RuleSpec] `json:"rules" minItems:"1" maxItems:"100" doc:"For a single rule, give a list of one"`
+	Rules []op.Deferred[RuleSpec] `json:"rules" minItems:"1" maxItems:"100" doc:"For a single rule, give a list of one" agent:"-"`
 }
 
 // A MadeRule is a rule that was just made.

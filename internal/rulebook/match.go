@@ -14,8 +14,8 @@ import (
 
 // MatchRules is the input of Match.
 type MatchRules struct {
-	TransactionID *string `json:"transaction_id,omitempty" minLength:"1" doc:"UUID or short id; give this or merchant"`
-	Merchant      *string `json:"merchant,omitempty" minLength:"1" maxLength:"500" doc:"Text as a bank would write it; finds only rules that match by name alone"`
+	TransactionID *string `json:"transaction_id,omitempty" minLength:"1" doc:"UUID or short id; give this or merchant" agent:"Give this or merchant"`
+	Merchant      *string `json:"merchant,omitempty" minLength:"1" maxLength:"500" doc:"Text as a bank would write it; finds only rules that match by name alone" agent:"Text as a bank writes it"`
 }
 
 // A MatchedRule is a rule that matches.

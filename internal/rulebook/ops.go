@@ -33,15 +33,14 @@ func (b *Rulebook) ruleOps() []*op.Op {
 		op.Writing(op.Spec{
 			Name: "rule.create", Route: "POST /rules", Tool: "create_transaction_rule",
 			Summary: "Creates up to 100 rules.",
-			Agent: "Creates up to 100 rules in one call; for a single rule, give a list of one. Rules run at sync, " +
-				"by priority; each sees the categories and tags that earlier rules set. First preview the condition " +
-				"(preview_rule) and look for rules that already cover it (find_matching_rules). " +
-				"Rules with faults are listed in errors; the others are created. apply_retroactively also applies a " +
-				"rule to stored transactions. The grammar: get_reference(kind: rule-dsl).",
+			Agent: "Creates up to 100 rules. Rules run at sync, by priority; each sees what earlier rules set. First " +
+				"preview the condition (preview_rule) and look for rules that already cover it " +
+				"(find_matching_rules). Rules with faults are listed in errors; the others are created. The grammar " +
+				"of conditions and actions: get_reference(kind: rule-dsl).",
 		}, b.Create),
 		op.Reading(op.Spec{Name: "rule.get", Route: "GET /rules/{id}", Summary: "Shows one rule."}, b.Get),
 		op.Shaped(op.Writing(op.Spec{
-			Name: "rule.update", Route: "PATCH /rules/{id}", Tool: "update_transaction_rule",
+			Name: "rule.update", Route: "PATCH /rules/{id}", Tool: "update_transaction_rule", Overwrites: true,
 			Summary: "Changes a rule.",
 			Agent: "Changes a rule; omitted fields stay. conditions: {} matches everything; actions replaces the " +
 				"whole list; category_slug replaces only the set_category action; enabled: false disables the rule; " +
@@ -109,7 +108,7 @@ func (b *Rulebook) useOps() []*op.Op {
 			Summary: "Applies one rule to stored transactions, as a job.",
 		}, b.ApplyOne), 0, b.jobs.Await),
 		op.Long(op.Writing(op.Spec{
-			Tool: "apply_rules", Summary: "Applies rules to stored transactions, as a job.",
+			Tool: "apply_rules", Overwrites: true, Summary: "Applies rules to stored transactions, as a job.",
 			Agent: "Applies rules to stored transactions: all enabled rules or those in rule_ids, to all " +
 				"transactions or those that match filter. It adds no comments and leaves fields that a person set. " +
 				"dry_run: true shows what would change. " +

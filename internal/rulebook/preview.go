@@ -17,8 +17,8 @@ import (
 
 // PreviewRule is the input of Preview.
 type PreviewRule struct {
-	Conditions Conditions `json:"conditions" doc:"A leaf {field, op, value}, or {and: […]}, {or: […]}, {not: {…}}; {} matches every transaction"`
-	SampleSize int        `json:"sample_size,omitempty" minimum:"1" maximum:"50" default:"10" doc:"How many matches to show; all matches are counted"`
+	Conditions Conditions `json:"conditions" doc:"A leaf {field, op, value}, or {and: […]}, {or: […]}, {not: {…}}; {} matches every transaction" agent:"As rule-dsl: {field, op, value}, and, or, not; {} matches everything"`
+	SampleSize int        `json:"sample_size,omitempty" minimum:"1" maximum:"50" default:"10" doc:"How many matches to show; all matches are counted" agent:"-"`
 }
 
 // A Preview is what a condition matches now.

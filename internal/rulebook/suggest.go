@@ -22,9 +22,9 @@ import (
 
 // SuggestRules is the input of Suggest.
 type SuggestRules struct {
-	TransactionID *string `json:"transaction_id,omitempty" minLength:"1" doc:"For the payee of this transaction: UUID or short id; give this or payee"`
-	Payee         *string `json:"payee,omitempty" pattern:"^[0-9A-Za-z]{11}$" hint:"be the payee of a review group: 11 letters and digits" doc:"For this payee, by the key that review groups show"`
-	Category      *string `json:"category,omitempty" minLength:"1" maxLength:"64" doc:"The category that the rule sets; if omitted, what earlier decisions about the payee speak for"`
+	TransactionID *string `json:"transaction_id,omitempty" minLength:"1" doc:"For the payee of this transaction: UUID or short id; give this or payee" agent:"Give this or payee"`
+	Payee         *string `json:"payee,omitempty" pattern:"^[0-9A-Za-z]{11}$" hint:"be the payee of a review group: 11 letters and digits" doc:"For this payee, by the key that review groups show" agent:"Key of a review group"`
+	Category      *string `json:"category,omitempty" minLength:"1" maxLength:"64" doc:"The category that the rule sets; if omitted, what earlier decisions about the payee speak for" agent:"That the rule sets; else what earlier decisions speak for"`
 }
 
 // RuleSuggestions are rules that would file a payee's transactions.

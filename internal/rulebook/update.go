@@ -17,7 +17,7 @@ type PatchRule struct {
 	ID           string     `json:"id" minLength:"1" doc:"The rule's UUID or short id"`
 	Name         *string    `json:"name,omitempty" minLength:"1" maxLength:"200" format:"line"`
 	Conditions   Conditions `json:"conditions,omitempty" doc:"The whole tree; {} matches every transaction"`
-	Actions      []Action   `json:"actions,omitempty" minItems:"1" maxItems:"50" doc:"Replaces the whole list; at least one action"`
+	Actions      []Action   `json:"actions,omitempty" minItems:"1" maxItems:"50" parts:"elsewhere" doc:"Replaces the whole list; at least one action"`
 	CategorySlug *string    `json:"category_slug,omitempty" minLength:"1" maxLength:"64" doc:"Replaces only the set_category action, or adds one"`
 	Trigger      *string    `json:"trigger,omitempty" enum:"on_create,on_change,on_update,always"`
 	Stage        *string    `json:"stage,omitempty" enum:"baseline,standard,refinement,override"`

@@ -18,13 +18,13 @@ const financesMost = 60
 
 // A FinancesRequest asks for one view of the household's money.
 type FinancesRequest struct {
-	View      string          `json:"view" enum:"balances,net_worth,cash_flow,targets" doc:"balances: each account today. net_worth: owned and owed over time. cash_flow: where money came from and went. targets: what was to be spent in a month, and is left"`
-	StartDate *pg.Date        `json:"start_date,omitempty" doc:"net_worth: 12 months ago if absent; cash_flow: the first of this month; targets: its month counts"`
-	EndDate   *pg.Date        `json:"end_date,omitempty" doc:"Today if absent"`
-	Interval  string          `json:"interval,omitempty" enum:"day,week,month" default:"month" doc:"net_worth: a point for the end of each, at most 60"`
-	By        *string         `json:"by,omitempty" enum:"type,account,user,category" doc:"net_worth: groups of the first and last point by type, account or user. cash_flow: category or account"`
-	In        *money.Currency `json:"in,omitempty" pattern:"^[A-Z]{3}$" hint:"be three capital letters, such as EUR" doc:"net_worth: also converted by the household's own rates"`
-	Compare   *string         `json:"compare,omitempty" enum:"previous_period,previous_year" doc:"cash_flow: beside the amounts before"`
+	View      string          `json:"view" enum:"balances,net_worth,cash_flow,targets" doc:"balances: each account today. net_worth: owned and owed over time. cash_flow: where money came from and went. targets: what was to be spent in a month, and is left" agent:"targets: what is left to spend in a month"`
+	StartDate *pg.Date        `json:"start_date,omitempty" doc:"net_worth: 12 months ago if absent; cash_flow: the first of this month; targets: its month counts" agent:"Default: net_worth 12 months ago, cash_flow this month"`
+	EndDate   *pg.Date        `json:"end_date,omitempty" doc:"Today if absent" agent:"Default: today"`
+	Interval  string          `json:"interval,omitempty" enum:"day,week,month" default:"month" doc:"net_worth: a point for the end of each, at most 60" agent:"Of net_worth"`
+	By        *string         `json:"by,omitempty" enum:"type,account,user,category" doc:"net_worth: groups of the first and last point by type, account or user. cash_flow: category or account" agent:"net_worth: type, account or user; cash_flow: category or account"`
+	In        *money.Currency `json:"in,omitempty" pattern:"^[A-Z]{3}$" hint:"be three capital letters, such as EUR" doc:"net_worth: also converted by the household's own rates" agent:"net_worth: also converted"`
+	Compare   *string         `json:"compare,omitempty" enum:"previous_period,previous_year" doc:"cash_flow: beside the amounts before" agent:"cash_flow"`
 }
 
 // Finances is one view; the others are absent.

@@ -23,15 +23,15 @@ const (
 // A SummaryRequest asks for totals of transactions, in groups.
 type SummaryRequest struct {
 	ledger.Filter
-	GroupBy   []string `json:"group_by,omitempty" maxItems:"2" enum:"category,primary_category,counterparty,payee,merchant,account,user,tag,month,week,day" doc:"Up to two; without any, one group per currency. payee: by counterparty, and what has none by who was paid, however the bank words it; merchant: by exact text"`
-	Include   []string `json:"include,omitempty" enum:"transfers,excluded,hidden" doc:"Include what totals leave out: transfers, mirrored rows, hidden accounts"`
-	SortBy    *string  `json:"sort_by,omitempty" enum:"amount,count,key,change" doc:"amount and change: within each currency, by size whatever the sign. Without it groups are sorted by key, and a limit keeps the largest, or the newest of months, weeks and days"`
-	SortOrder *string  `json:"sort_order,omitempty" enum:"asc,desc" doc:"desc by default; asc for key"`
-	Limit     *int     `json:"limit,omitempty" minimum:"1" maximum:"500" doc:"Return the first groups; other sums the rest"`
+	GroupBy   []string `json:"group_by,omitempty" maxItems:"2" enum:"category,primary_category,counterparty,payee,merchant,account,user,tag,month,week,day" doc:"Up to two; without any, one group per currency. payee: by counterparty, and what has none by who was paid, however the bank words it; merchant: by exact text" agent:"Up to two; payee: by who was paid, however the bank words it; merchant: by exact text"`
+	Include   []string `json:"include,omitempty" enum:"transfers,excluded,hidden" doc:"Include what totals leave out: transfers, mirrored rows, hidden accounts" agent:"What totals leave out"`
+	SortBy    *string  `json:"sort_by,omitempty" enum:"amount,count,key,change" doc:"amount and change: within each currency, by size whatever the sign. Without it groups are sorted by key, and a limit keeps the largest, or the newest of months, weeks and days" agent:"change: with compare"`
+	SortOrder *string  `json:"sort_order,omitempty" enum:"asc,desc" doc:"desc by default; asc for key" agent:"-"`
+	Limit     *int     `json:"limit,omitempty" minimum:"1" maximum:"500" doc:"Return the first groups; other sums the rest" agent:"other sums the rest"`
 	MinCount  *int     `json:"min_count,omitempty" minimum:"1" doc:"Leave groups with fewer transactions to other"`
-	Pivot     bool     `json:"pivot,omitempty" doc:"Answer a table instead of groups: rows by the first grouping, columns by the second, which is month, week or day; needs start_date"`
-	Measure   *string  `json:"measure,omitempty" enum:"out,in,net,count" doc:"What a pivot adds up: out (the default) is money out less what came back"`
-	Compare   *string  `json:"compare,omitempty" enum:"previous_period,previous_year" doc:"Compare with the same number of whole months or days before, or with a year earlier; needs start_date. Days after today are left out on both sides"`
+	Pivot     bool     `json:"pivot,omitempty" doc:"Answer a table instead of groups: rows by the first grouping, columns by the second, which is month, week or day; needs start_date" agent:"A table: rows by the first grouping, columns by the second: month, week or day; needs start_date"`
+	Measure   *string  `json:"measure,omitempty" enum:"out,in,net,count" doc:"What a pivot adds up: out (the default) is money out less what came back" agent:"Of pivot"`
+	Compare   *string  `json:"compare,omitempty" enum:"previous_period,previous_year" doc:"Compare with the same number of whole months or days before, or with a year earlier; needs start_date. Days after today are left out on both sides" agent:"Needs start_date"`
 }
 
 // A Summary is totals in groups. Currencies are never mixed, and a transaction with two tags is in

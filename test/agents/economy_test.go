@@ -12,7 +12,7 @@ import (
 // household pays for it each time: its tools, and the first request as a whole.
 func TestEconomyOfPresets(t *testing.T) {
 	t.Parallel()
-	const most = 17_500
+	const most = 16_000
 	h := ownHouse(t)
 	if _, err := h.Workflows.FillPresets(t.Context()); err != nil {
 		t.Fatal(err)

@@ -6894,7 +6894,7 @@ export interface components {
              */
             name: string;
             conditions?: components["schemas"]["RuleCondition"];
-            /** @description What to do on a match; give actions, category_slug or both */
+            /** @description What to do on a match, such as {type: add_tag, tag_slug}; give actions, category_slug or both */
             actions?: components["schemas"]["RuleAction"][];
             /** @description Short for one set_category action */
             category_slug?: string;
@@ -7628,7 +7628,7 @@ export interface components {
             /** @description The enabled rules that match now, in execution order; each sees the effects of the ones before it */
             rules: components["schemas"]["TransactionExplainedRule"][];
         };
-        /** @description With set, in place of transaction_ids: the filters of the list */
+        /** @description With set, in place of transaction_ids: an object of the list's filters, as query_transactions */
         TransactionFilter: {
             /** @description In any of these accounts: short ids or UUIDs */
             account_id?: string[];

@@ -1,0 +1,135 @@
+package mcp
+
+import (
+	"context"
+	"net/http"
+	"slices"
+	"strings"
+
+	"coffer/internal/errs"
+	"coffer/internal/op"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// How a client chooses its tools: in the address, or by a header that other servers have too.
+const (
+	toolsName   = "tools"
+	schemasName = "schemas"
+	toolsHeader = "X-MCP-Toolsets"
+	setKey      = "set"
+)
+
+// Core are the tools of the set "core": enough to answer questions, to review, to write rules and
+// to undo, in about half of the bytes of all tools.
+var Core = []string{
+	"get_overview", "get_finances", "find_patterns", "query_transactions", "get_transaction", "transaction_summary",
+	"list_review_groups", "update_transactions", "suggest_rule", "preview_rule", "create_transaction_rule",
+	"find_matching_rules", "apply_rules", "list_account_links", "list_changes", "revert_change", "submit_report",
+	"get_reference", "get_job",
+}
+
+// A Set is what a client wants to see of the tools that its key may call.
+type Set struct {
+	only    []string // nil for all
+	schemas bool     // with output schemas, which most clients send to their model without a use for them
+}
+
+// A choice finds the set of a request.
+type choice func(mcp.Request) Set
+
+// ParseSet reads "core", "all" or names of tools with commas between them, in any mixture; "" means
+// all.
+func (t *Tools) ParseSet(value string) (Set, error) {
+	var set Set
+	for name := range strings.SplitSeq(value, ",") {
+		switch name = strings.TrimSpace(name); {
+		case name == "all":
+			return Set{}, nil
+		case name == "core":
+			set.only = append(set.only, Core...)
+		case name == "":
+		case t.op(name) != nil:
+			set.only = append(set.only, name)
+		default:
+			return Set{}, errs.New(errs.ValidationError,
+				"there is no such tool or set of tools; give core, all, or names of tools with commas between them")
+		}
+	}
+	return set, nil
+}
+
+// setOf reads the set of an HTTP request. The address takes precedence over the header.
+func (t *Tools) setOf(r *http.Request) (Set, error) {
+	query := r.URL.Query()
+	value := query.Get(toolsName)
+	if value == "" {
+		value = r.Header.Get(toolsHeader)
+	}
+	set, err := t.ParseSet(value)
+	set.schemas = query.Get(schemasName) == "1"
+	return set, err
+}
+
+// chosenByToken returns the set of this request. Within a session it may differ from that of the
+// request that opened the session.
+func chosenByToken(req mcp.Request) Set {
+	if x := req.GetExtra(); x != nil && x.TokenInfo != nil {
+		set, _ := x.TokenInfo.Extra[setKey].(Set)
+		return set
+	}
+	return Set{}
+}
+
+// op returns the op of a tool, or nil.
+func (t *Tools) op(tool string) *op.Op {
+	for _, o := range t.Ops {
+		if o.Tool != "" && o.Tool == tool {
+			return o
+		}
+	}
+	return nil
+}
+
+// within shows and runs only the tools of the client's set. A tool that the key may not call, or
+// that is not in the set, is explained to the model: an error of the protocol would not reach it.
+func (t *Tools) within(scope op.Scope, chosen choice) mcp.Middleware {
+	return func(next mcp.MethodHandler) mcp.MethodHandler {
+		return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
+			set := chosen(req)
+			if call, ok := req.(*mcp.CallToolRequest); ok && call.Params != nil {
+				switch o := t.op(call.Params.Name); {
+				case o == nil: // the SDK says so, and a test may have added it
+				case o.Scope > scope:
+					return failure(errs.New(errs.InsufficientScope,
+						"this requires full_access, and this key may only read; say what you would have changed, "+
+							"and ask the user for a key with full_access"))
+				case set.only != nil && !slices.Contains(set.only, o.Tool):
+					return failure(errs.New(errs.Forbidden,
+						"this tool is not among those that this client was set up with; the user can choose others "+
+							"with tools=all or a list of names in the server's address"))
+				}
+			}
+			res, err := next(ctx, method, req)
+			if list, ok := res.(*mcp.ListToolsResult); ok && err == nil {
+				list.Tools = t.chosen(set, list.Tools)
+			}
+			return res, err
+		}
+	}
+}
+
+// chosen returns the tools of a set as its client wants to see them.
+func (t *Tools) chosen(set Set, all []*mcp.Tool) []*mcp.Tool {
+	some := []*mcp.Tool{}
+	for _, tool := range all {
+		if set.only != nil && t.op(tool.Name) != nil && !slices.Contains(set.only, tool.Name) {
+			continue
+		}
+		if !set.schemas {
+			tool = new(*tool)
+			tool.OutputSchema = nil
+		}
+		some = append(some, tool)
+	}
+	return some
+}

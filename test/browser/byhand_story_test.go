@@ -1,6 +1,8 @@
 package browser_test
 
 import (
+	"encoding/json"
+	"strings"
 	"testing"
 
 	"coffer/internal/pg"
@@ -55,5 +57,44 @@ func accountByHand(t *testing.T, h *house, axe string) {
 	b.whole(t, axe)
 	if n := h.count(t, `select count(*) from account where provider = 'manual' and deleted_at is null`); n != 1 {
 		t.Errorf("%d accounts are kept by hand", n)
+	}
+}
+
+// mergedAccounts merges an account into another after reading what that does, and undoes it.
+func mergedAccounts(t *testing.T, h *house, axe string) {
+	t.Helper()
+	type account struct {
+		ShortID string `json:"short_id"`
+	}
+	purse := post[account](t, h, "/api/v1/accounts", "application/json", `{"name":"Purse","kind":"cash"}`)
+	till := post[account](t, h, "/api/v1/accounts", "application/json", `{"name":"Till","kind":"cash"}`)
+	for _, at := range []string{purse.ShortID, till.ShortID} {
+		post[json.RawMessage](t, h, "/api/v1/transactions", "application/json",
+			`{"account_id":"`+at+`","date":"2026-01-05","amount":12.5,"name":"Bakery"}`)
+	}
+	rows := func(of account) int {
+		return h.count(t, `select count(*) from transaction t join account a on a.id = t.account_id
+			where t.deleted_at is null and a.deleted_at is null and a.short_id = $1`, of.ShortID)
+	}
+	for _, on := range []string{"desktop", "phone"} {
+		b := newBrowser(t, on)
+		b.enterAt(t, h, "/accounts/"+purse.ShortID, "kept by hand")
+		b.do(t, step{Do: "choose", Name: "Merge into", Value: "Till"})
+		b.do(t, step{Do: "click", Name: "Merge the accounts…"})
+		b.do(t, step{Do: "see", Text: "1 payment moves"})
+		b.whole(t, axe)
+		b.do(t, step{Do: "click", Name: "Merge them"})
+		b.do(t, step{Do: "see", Text: "Purse is merged"})
+		b.do(t, step{Do: "idle"})
+		if v := b.look(t); !strings.HasSuffix(v.URL, "/accounts/"+till.ShortID) || rows(till) != 2 {
+			t.Errorf("at %s, and the account has %d payments", v.URL, rows(till))
+		}
+		b.do(t, step{Do: "click", Name: "Undo"})
+		b.do(t, step{Do: "see", Text: "Undone"})
+		b.do(t, step{Do: "idle"})
+		b.whole(t, axe)
+		if rows(purse) != 1 || rows(till) != 1 {
+			t.Errorf("after it was undone the accounts have %d and %d payments", rows(purse), rows(till))
+		}
 	}
 }

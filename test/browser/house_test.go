@@ -196,9 +196,9 @@ func (h *house) settle(t *testing.T) {
 	}
 }
 
-func (h *house) count(t *testing.T, sql string) int {
+func (h *house) count(t *testing.T, sql string, args ...any) int {
 	t.Helper()
-	n, err := pg.Value[int](t.Context(), h.DB, sql)
+	n, err := pg.Value[int](t.Context(), h.DB, sql, args...)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -22,14 +22,13 @@ export function MergeAccount({ account: a }: { account: Account }) {
   const merge = useDeed({
     act: async () => {
       const r = await mergeAccount(a.id, chosen?.id ?? "", false);
-      // before its page asks for an account that is gone
       await go({ to: "/accounts/$id", params: { id: chosen?.short_id ?? "" }, search: {} });
       return r;
     },
     touches,
     said: `${accountName(a)} is merged`,
     change: (r) => r.change_id,
-    quiet: true,
+    leaves: a.id,
   });
   const found = look.data;
   if (!chosen) return null;
@@ -58,8 +57,6 @@ export function MergeAccount({ account: a }: { account: Account }) {
         title={`Merge into ${accountName(chosen)}`}
         hint={found && mergeWords(found)}
         act="Merge them"
-        busy={merge.isPending}
-        error={merge.error}
         onSubmit={() => merge.mutate()}
       />
     </Card>

@@ -243,9 +243,11 @@ func (w *world) ran(t *testing.T) {
 	}
 	if _, err := pg.Exec(t.Context(), w.DB, `
 		insert into recurring (id, short_id, account_id, currency, direction, cadence, party, forms, fixed, amount,
-			first_date, last_date, next_date, occurrences, sure)
+			first_date, last_date, next_date, occurrences, sure, price_changes)
 		select gen_random_uuid(), 'recur00' || n, a.id, 'EUR', 'out', 'monthly', n, array[n::bigint], true, 10,
-			'2026-01-01', '2026-03-01', '2026-04-01', 3, false
+			'2026-01-01', '2026-03-01', '2026-04-01', 3, false,
+			jsonb_build_array(jsonb_build_object('date', current_date, 'before', 9, 'after', 10, 'percent', 11,
+				'provisional', false))
 		from generate_series(1, 3) n, (select id from account order by id limit 1) a on conflict do nothing`); err != nil {
 		t.Fatal(err)
 	}

@@ -576,7 +576,7 @@ func (r *rehearsalRun) next(ctx context.Context) revertStep {
 			"day": r.one("2026-01-31", "2026-02-28"), "current": json.Number(r.one("12.50", "-7", "1000")),
 		}}
 	case 12:
-		return revertStep{op: "recurring.update", args: map[string]any{
+		return revertStep{op: r.one("recurring.update", "review_pattern"), args: map[string]any{
 			"id":    pick(`select id::text from recurring where deleted_at is null order by id`),
 			"state": r.one("auto", "confirmed", "dismissed"), "name": r.one("Rent", "Music"), "force": dice.IntN(2) == 0,
 		}}

@@ -257,7 +257,10 @@ func TestEveryPatchHonoursIfMatch(t *testing.T) {
 			"/api/v1/settings/providers/plaid",
 			`{"client_id":"client-0001","secret":"secret-0001"}`,
 		},
-		"recurring.update":    {"/api/v1/recurring/" + name(`select short_id from recurring limit 1`), `{"name":"Ours"}`},
+		"recurring.update": {"/api/v1/recurring/" + name(`select short_id from recurring limit 1`), `{"name":"Ours"}`},
+		"finding.dismiss": {"/api/v1/findings/" + name(`insert into finding (id, short_id, account_id, kind, state)
+			select gen_random_uuid(), 'found000', id, 'gap', 'open' from account limit 1
+			returning short_id`), `{"state":"dismissed"}`},
 		"target.update":       {"/api/v1/targets/" + name(`select short_id from target limit 1`), `{"amount":950}`},
 		"view.update":         {"/api/v1/views/" + name(`select short_id from saved_view limit 1`), `{"name":"Ours"}`},
 		"workflow.update":     {"/api/v1/workflows/toys", `{"max_turns":3}`},
@@ -291,7 +294,8 @@ func TestEveryPatchHonoursIfMatch(t *testing.T) {
 			key: w.key,
 		}).header.Get("ETag")
 		// these have no address of their own to read; a stale tag is refused all the same
-		if o.Name == "comment.update" || o.Name == "transaction.match" || o.Name == "login-method.update" || o.Name == "account-link.match" {
+		if o.Name == "comment.update" || o.Name == "transaction.match" || o.Name == "login-method.update" || o.Name == "account-link.match" ||
+			o.Name == "finding.dismiss" {
 			continue
 		}
 		if r := w.send(t, x); r.status != 200 {

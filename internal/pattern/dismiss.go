@@ -55,7 +55,10 @@ type FindingState struct {
 // SetFinding says that a finding was looked at, or opens it again.
 func (p *Patterns) SetFinding(ctx context.Context, tx pg.Tx, in SetFinding) (FindingState, error) {
 	f, err := p.findingNamed(ctx, tx, in.ID)
-	if err != nil || f.State == in.State {
+	if err != nil {
+		return f, err
+	}
+	if err := op.Match(ctx, f); err != nil || f.State == in.State {
 		return f, err
 	}
 	if journal.Held(f.Source, op.ActorOf(ctx), in.Force) {

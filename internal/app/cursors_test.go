@@ -14,6 +14,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 	"unicode/utf8"
 
 	"coffer/internal/app"
@@ -316,6 +317,7 @@ func cursorGet(t *testing.T, w *world, path string, query url.Values) cursorPage
 	_ = json.Unmarshal([]byte(r.body), &body)
 	p := cursorPage{status: r.status, code: r.code()}
 	p.next, _ = body["next_cursor"].(string)
+	delete(body, "notes") // they are not rows
 	for _, v := range body {
 		rows, _ := v.([]any)
 		for _, row := range rows {
@@ -325,6 +327,9 @@ func cursorGet(t *testing.T, w *world, path string, query url.Values) cursorPage
 	}
 	return p
 }
+
+// recently is a day about which findings can be asked, and not the one that is meant without.
+func recently() string { return time.Now().AddDate(0, 0, -100).Format(time.DateOnly) }
 
 func cursorFirst(t *testing.T, w *world, path string, query url.Values) string {
 	t.Helper()
@@ -515,6 +520,9 @@ func TestCursorsAreBound(t *testing.T) {
 				op:   opNamed(t, b.ops, name),
 				path: []string{q.Name}, prop: q,
 			})))
+			if name == "finding.list" && q.Name == "start_date" { // it does not go back far
+				query.Set(q.Name, recently())
+			}
 			if q.Name == "actor_id" {
 				query.Set(q.Name, id.New().String())
 			}
@@ -591,7 +599,11 @@ func TestCursorsOfAnotherHousehold(t *testing.T) {
 	ours, theirs := cursorHousehold(t), cursorHousehold(t)
 	for name, path := range cursorPaths(t, ours) {
 		there := cursorPaths(t, theirs)[name]
-		for _, query := range []string{"", "start_date=2020-01-01"} {
+		from := "2020-01-01"
+		if name == "finding.list" { // it does not go back far
+			from = recently()
+		}
+		for _, query := range []string{"", "start_date=" + from} {
 			if query != "" && opNamed(t, ours.Ops(), name).In.Prop("start_date") == nil {
 				continue
 			}

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 
@@ -191,22 +192,14 @@ func (m merges) same(want, when string) {
 		return
 	}
 	was, is := strings.Split(want, "\n"), strings.Split(got, "\n")
-	has := func(lines []string, line string) bool {
-		for _, l := range lines {
-			if l == line {
-				return true
-			}
-		}
-		return false
-	}
 	var diff []string
 	for _, l := range was {
-		if !has(is, l) {
+		if !slices.Contains(is, l) {
 			diff = append(diff, "- "+l)
 		}
 	}
 	for _, l := range is {
-		if !has(was, l) {
+		if !slices.Contains(was, l) {
 			diff = append(diff, "+ "+l)
 		}
 	}

@@ -2,6 +2,7 @@ package app_test
 
 import (
 	"encoding/json"
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -36,9 +37,7 @@ type withHeader struct {
 
 func (h withHeader) RoundTrip(r *http.Request) (*http.Response, error) {
 	r = r.Clone(r.Context())
-	for name, values := range h.header {
-		r.Header[name] = values
-	}
+	maps.Copy(r.Header, h.header)
 	return withKey{key: h.key}.RoundTrip(r)
 }
 

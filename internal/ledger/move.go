@@ -37,16 +37,16 @@ func (b *Books) Move(ctx context.Context, tx pg.Tx, ids []id.ID, into id.ID) ([]
 		return nil, err
 	}
 	source := journal.Source(op.ActorOf(ctx))
-	entries := make([]journal.Entry, len(moved))
-	for i, m := range moved {
+	entries := make([]journal.Entry, 0, len(moved))
+	for _, m := range moved {
 		before, after := m.Was.String(), m.Account.String()
 		if m.WasIdentity != m.Identity {
 			before, after = before+" "+m.WasIdentity, after+" "+m.Identity
 		}
-		entries[i] = journal.Entry{
+		entries = append(entries, journal.Entry{
 			Subject: journal.Transaction, SubjectID: m.ID, Field: journal.FieldAccount, Before: &before, After: &after,
 			AfterSource: &source,
-		}
+		})
 	}
 	days, err := b.DaysOf(ctx, tx, ids)
 	if err != nil {

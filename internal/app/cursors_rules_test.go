@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"coffer/internal/errs"
 )
@@ -102,4 +103,13 @@ func TestCursorsOfRules(t *testing.T) {
 		url.Values{"cursor": {other}}); p.code != string(errs.InvalidCursor) {
 		t.Errorf("the history of another rule: %d %s", p.status, p.code)
 	}
+}
+
+// cursorStart is a first day that the list takes: findings do not go back far. It is not the one that
+// is meant without.
+func cursorStart(list, day string) string {
+	if list == "finding.list" {
+		return time.Now().AddDate(0, 0, -100).Format(time.DateOnly)
+	}
+	return day
 }

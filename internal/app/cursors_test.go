@@ -14,7 +14,6 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
-	"time"
 	"unicode/utf8"
 
 	"coffer/internal/app"
@@ -328,9 +327,6 @@ func cursorGet(t *testing.T, w *world, path string, query url.Values) cursorPage
 	return p
 }
 
-// recently is a day about which findings can be asked, and not the one that is meant without.
-func recently() string { return time.Now().AddDate(0, 0, -100).Format(time.DateOnly) }
-
 func cursorFirst(t *testing.T, w *world, path string, query url.Values) string {
 	t.Helper()
 	query.Set("limit", "1")
@@ -520,8 +516,8 @@ func TestCursorsAreBound(t *testing.T) {
 				op:   opNamed(t, b.ops, name),
 				path: []string{q.Name}, prop: q,
 			})))
-			if name == "finding.list" && q.Name == "start_date" { // it does not go back far
-				query.Set(q.Name, recently())
+			if q.Name == "start_date" {
+				query.Set(q.Name, cursorStart(name, query.Get(q.Name)))
 			}
 			if q.Name == "actor_id" {
 				query.Set(q.Name, id.New().String())
@@ -599,11 +595,7 @@ func TestCursorsOfAnotherHousehold(t *testing.T) {
 	ours, theirs := cursorHousehold(t), cursorHousehold(t)
 	for name, path := range cursorPaths(t, ours) {
 		there := cursorPaths(t, theirs)[name]
-		from := "2020-01-01"
-		if name == "finding.list" { // it does not go back far
-			from = recently()
-		}
-		for _, query := range []string{"", "start_date=" + from} {
+		for _, query := range []string{"", "start_date=" + cursorStart(name, "2020-01-01")} {
 			if query != "" && opNamed(t, ours.Ops(), name).In.Prop("start_date") == nil {
 				continue
 			}

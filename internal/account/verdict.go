@@ -96,11 +96,12 @@ func (r *Register) Verdicts(ctx context.Context, q pg.Querier, of []id.ID) ([]Ve
 	return out, nil
 }
 
-// judge gives accounts the status of their books.
+// judge gives accounts the status of their books. One that was deleted since it was read has none.
 func (r *Register) judge(ctx context.Context, q pg.Querier, accounts []Account) error {
 	ids, at := make([]id.ID, len(accounts)), map[id.ID]*Account{}
 	for i := range accounts {
 		ids[i], at[accounts[i].ID] = accounts[i].ID, &accounts[i]
+		accounts[i].BooksStatus = none
 	}
 	verdicts, err := r.Verdicts(ctx, q, ids)
 	for _, v := range verdicts {

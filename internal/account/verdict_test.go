@@ -1,11 +1,41 @@
 package account
 
 import (
+	"context"
 	"testing"
 
 	"coffer/internal/id"
+	"coffer/internal/op"
 	"coffer/internal/pg"
+	"github.com/jackc/pgx/v5"
 )
+
+// A between does something before the second query.
+type between struct {
+	pg.Querier
+	queries int
+	do      func()
+}
+
+func (b *between) Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error) {
+	if b.queries++; b.queries == 2 {
+		b.do()
+	}
+	return b.Querier.Query(ctx, sql, args...)
+}
+
+// An account that is deleted while all are read is still one of those that were read, with a status.
+func TestDeletedWhileRead(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	newAccount(t, d.db, "a")
+	all, err := d.reg.Accounts(t.Context(), &between{Querier: d.db, do: func() {
+		exec(t, d.db, `update account set deleted_at = now()`)
+	}}, op.None{})
+	if err != nil || len(all) != 1 || all[0].BooksStatus != none {
+		t.Errorf("%+v, %v", all, err)
+	}
+}
 
 // A stored proof holds until something that it follows from changes, whoever changes it; the
 // verdict is that of the books at any time.

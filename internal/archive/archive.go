@@ -57,7 +57,7 @@ func (a *Archive) Ops() []*op.Op {
 				"that works once.",
 		}, a.CreateExport), 0, a.jobs.Await),
 		op.Calling(op.Spec{
-			Name: "user.erase", Route: "POST /users/{id}/erase", People: op.PeopleAlways,
+			Name: "user.erase", Route: "POST /users/{id}/erase", People: op.PeopleUnlessDry,
 			Summary: "Erases everything that belongs to a member, permanently; dry_run shows what would be erased.",
 		}, a.askErase, a.Erase),
 	}

@@ -17,13 +17,15 @@ import (
 type People struct {
 	kind   string
 	fields []string
+	dry    bool // agents may call it with dry_run
 }
 
-// The two declarations without a list: the whole op, or the op on another caller's records. If an
-// op takes dry_run, agents may always call it with dry_run, because a dry run changes nothing.
+// The declarations without a list: the whole op, the whole op unless dry_run is true, or the op on
+// another caller's records. What dry_run means only the op knows: that of a workflow is stored.
 var (
-	PeopleAlways = People{kind: "always"}
-	PeopleOthers = People{kind: "others"}
+	PeopleAlways    = People{kind: "always"}
+	PeopleUnlessDry = People{kind: "always", dry: true}
+	PeopleOthers    = People{kind: "others"}
 )
 
 // PeopleFields reserves single inputs for people: "name" reserves the input whatever its value,
@@ -70,7 +72,7 @@ const dryRun = "dry_run"
 func (o *Op) ForAgents() string {
 	switch o.People.kind {
 	case "always":
-		if o.In.Prop(dryRun) != nil {
+		if o.People.dry {
 			return "agents may do this only with dry_run: true"
 		}
 		return "agents may not do this"
@@ -82,10 +84,10 @@ func (o *Op) ForAgents() string {
 	return ""
 }
 
-// forPeople rejects an agent if the whole op is for people, before any argument is read. If the op
-// takes dry_run, the decision depends on the arguments and is left to forPeopleGiven.
+// forPeople rejects an agent if the whole op is for people, before any argument is read. If dry
+// runs are open to agents, the decision depends on the arguments and is left to forPeopleGiven.
 func (o *Op) forPeople(a Actor) error {
-	if a.Bound() && o.People.kind == "always" && o.In.Prop(dryRun) == nil {
+	if a.Bound() && o.People.kind == "always" && !o.People.dry {
 		return peopleOnly(a, o.ForAgents())
 	}
 	return nil
@@ -93,7 +95,7 @@ func (o *Op) forPeople(a Actor) error {
 
 // forPeopleGiven rejects an agent if the arguments ask for something that is reserved for people.
 func (o *Op) forPeopleGiven(a Actor, given map[string]any) error {
-	if !a.Bound() || o.In.Prop(dryRun) != nil && given[dryRun] == true {
+	if !a.Bound() || o.People.dry && given[dryRun] == true {
 		return nil
 	}
 	if o.People.kind == "always" {
@@ -137,6 +139,9 @@ func peopleOnly(a Actor, why string) error {
 func (o *Op) checkPeople(bad func(string)) {
 	if o.People.kind != "" && !o.Writes {
 		bad("an op that only reads must not declare People")
+	}
+	if o.People.dry && o.In.Prop(dryRun) == nil {
+		bad("an op without dry_run must not declare PeopleUnlessDry")
 	}
 	for _, f := range o.People.Fields() {
 		if o.In.Prop(f) == nil {

@@ -49,11 +49,11 @@ func New(c Config) *Removals { return &Removals{c, batchSize} }
 func (r *Removals) Ops() []*op.Op {
 	return []*op.Op{
 		op.Long(op.Writing(op.Spec{
-			Name: "account.remove", Route: "POST /accounts/{id}/remove", People: op.PeopleAlways, Destructive: true,
+			Name: "account.remove", Route: "POST /accounts/{id}/remove", People: op.PeopleUnlessDry, Destructive: true,
 			Summary: "Removes an account with all its transactions, as a job; a revert restores both.",
 		}, r.Remove), 0, r.Jobs.Await),
 		op.Long(op.Writing(op.Spec{
-			Name: "account.merge", Route: "POST /accounts/{id}/merge", People: op.PeopleAlways, Destructive: true,
+			Name: "account.merge", Route: "POST /accounts/{id}/merge", People: op.PeopleUnlessDry, Destructive: true,
 			Summary: "Merges an account into another, as a job: its transactions move, and those that the other " +
 				"has already are deleted. A revert restores both accounts.",
 		}, r.Merge), 0, r.Jobs.Await),

@@ -112,7 +112,7 @@ func (w *Workflows) runOps() []*op.Op {
 			Summary: "Stops a run. What it has already changed stays and can be reverted.",
 		}, w.Cancel),
 		op.Writing(op.Spec{
-			Name: "workflow-run.revert", Route: "POST /workflow-runs/{id}/revert", People: op.PeopleAlways,
+			Name: "workflow-run.revert", Route: "POST /workflow-runs/{id}/revert", People: op.PeopleUnlessDry,
 			Summary: "Undoes every change of a run.",
 		}, w.Revert),
 	}

@@ -3107,7 +3107,7 @@ export interface paths {
         put?: never;
         /**
          * Creates an agent: a prompt, its tools, its trigger and its limits
-         * @description Creates an agent: a prompt, its tools, its trigger and its limits. Requires a key with scope full_access. Agents may do this only with dry_run: true, unless their key may administer.
+         * @description Creates an agent: a prompt, its tools, its trigger and its limits. Requires a key with scope full_access. Agents may not do this, unless their key may administer.
          */
         post: operations["workflow.create"];
         delete?: never;
@@ -3139,7 +3139,7 @@ export interface paths {
         head?: never;
         /**
          * Changes an agent. A run that is under way keeps the definition it was started with
-         * @description Changes an agent. A run that is under way keeps the definition it was started with. Requires a key with scope full_access. Agents may do this only with dry_run: true, unless their key may administer.
+         * @description Changes an agent. A run that is under way keeps the definition it was started with. Requires a key with scope full_access. Agents may not do this, unless their key may administer.
          */
         patch: operations["workflow.update"];
         trace?: never;

@@ -63,7 +63,7 @@ var examples = map[string][]string{
 	"counterparty.merge":  {"m7Pz2LbR --into k3xK9a2Q"},
 	"counterparty.update": {"k3xK9a2Q --website-url https://bakery.example"},
 	"account.remove":      {"k3xK9a2Q --dry-run"},
-	"account.merge":       {"k3xK9a2Q --into 7Tq2mPzD --dry-run"},
+	"account.merge":       {"m7Pz2LbR --into k3xK9a2Q --dry-run"},
 	"csv.import":          {`m7Pz2LbR --file statement.csv --account '{"name": "Household"}'`},
 	"csv.preview": {
 		"--file statement.csv",

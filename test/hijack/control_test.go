@@ -19,6 +19,7 @@ var unseen = map[string]string{
 	"connection.repaired": "a connection that is well stays as it is",
 	"provider.test":       "it asks the provider and keeps nothing; what it costs is not in the books",
 	"model.test":          "it asks the model and keeps nothing",
+	"account.merge":       "the house has no two accounts that can be merged: the banks of all of them sync",
 	"workflow-run.revert": "what it does is a revert, which every agent may make",
 }
 

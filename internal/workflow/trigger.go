@@ -104,13 +104,17 @@ func (w *Workflows) startNext(ctx context.Context, broken []id.ID) (found id.ID,
 			}
 			at = new(pg.At(s.Next(next.Now.Time())))
 		}
+		var joined bool
+		refused := pg.Savepoint(ctx, tx, func(tx pg.Tx) (err error) {
+			_, joined, err = w.queue(ctx, tx, found, next.Trigger)
+			return err
+		})
+		if refused == nil && joined { // somebody started it just now: it stays due until that run has ended
+			return nil
+		}
 		if _, err := pg.Exec(ctx, tx, `update workflow set due_at = $2 where id = $1`, found, at); err != nil {
 			return err
 		}
-		refused := pg.Savepoint(ctx, tx, func(tx pg.Tx) error {
-			_, _, err := w.queue(ctx, tx, found, next.Trigger)
-			return err
-		})
 		if _, ok := errors.AsType[*errs.Error](refused); ok {
 			return w.refused(ctx, tx, found, next.Trigger, errs.Public(refused, ""))
 		}

@@ -18,16 +18,28 @@ var findingDefinition = journal.Definition{
 
 // findingFits returns the entries that an agent may not apply, because a person decided.
 func findingFits(ctx context.Context, tx pg.Tx, entries []journal.Entry) ([]journal.Skipped, error) {
+	ids := make([]id.ID, len(entries))
+	for i, e := range entries {
+		ids[i] = e.SubjectID
+	}
+	type row struct {
+		ID     id.ID   `db:"id"`
+		Source *string `db:"source"`
+	}
+	rows, err := pg.All[row](ctx, tx, `
+		select id, case when deleted_at is null then source end as source from finding where id = any($1)`, ids)
+	if err != nil {
+		return nil, err
+	}
+	sources := make(map[id.ID]*string, len(rows))
+	for _, r := range rows {
+		sources[r.ID] = r.Source
+	}
 	var out []journal.Skipped
 	for _, e := range entries {
-		sources, err := pg.Values[*string](ctx, tx, `
-			select case when deleted_at is null then source end from finding where id = $1`, e.SubjectID)
-		switch {
-		case err != nil:
-			return nil, err
-		case len(sources) == 0:
+		if source, ok := sources[e.SubjectID]; !ok {
 			out = append(out, journal.Skip(e, "missing"))
-		case journal.Held(sources[0], op.ActorOf(ctx), false):
+		} else if journal.Held(source, op.ActorOf(ctx), false) {
 			out = append(out, journal.Skip(e, "held"))
 		}
 	}

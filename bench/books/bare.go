@@ -226,10 +226,30 @@ func flowing(from, to string) func(context.Context, *world, int) (asker, error) 
 
 // comparing is the live grouping of two months in one scan.
 func comparing(before, from, to string) func(context.Context, *world, int) (asker, error) {
-	return asking(`select category_id, currency, sum(amount) filter (where date >= $2), count(*) filter (where date >= $2),
-		sum(amount) filter (where date < $2), count(*) filter (where date < $2)
+	return asking(`select category_id, currency,
+		-sum(amount) filter (where date >= $2 and amount < 0), sum(amount) filter (where date >= $2 and amount > 0),
+		count(*) filter (where date >= $2),
+		-sum(amount) filter (where date < $2 and amount < 0), sum(amount) filter (where date < $2 and amount > 0),
+		count(*) filter (where date < $2)
 		from transaction where deleted_at is null and not excluded and date >= $1 and date <= $3 group by 1, 2`, before,
 		from, to)
+}
+
+// payees are added up by counterparty, or by the payee of the wording. Each has the wording that
+// comes first as its name.
+func payees(from, to string) func(context.Context, *world, int) (asker, error) {
+	return asking(`select t.counterparty_id, case when t.counterparty_id is null then d.payee end, t.currency,
+		coalesce(-sum(t.amount) filter (where t.amount < 0), 0), coalesce(sum(t.amount) filter (where t.amount > 0), 0),
+		count(*), min(coalesce(nullif(d.merchant_name, ''), d.name))
+		from transaction t join descriptor d on d.id = t.descriptor_id
+		where t.deleted_at is null and not t.excluded and t.date >= $1 and t.date <= $2 group by 1, 2, 3`, from, to)
+}
+
+// standing is what each account's transactions add up to at the end of each month.
+func standing(from, to string) func(context.Context, *world, int) (asker, error) {
+	return asking(`select account_id, month, sum(amount) over (partition by account_id order by month)
+		from (select account_id, date_trunc('month', date::timestamp) as month, sum(amount) as amount
+			from transaction where deleted_at is null and date >= $1 and date <= $2 group by 1, 2) x`, from, to)
 }
 
 // asking runs a query and reads its rows.

@@ -20,6 +20,7 @@ type options struct {
 	database     string
 	transactions int
 	years        int
+	purposes     int
 	rounds       int
 	connections  int
 	length       time.Duration
@@ -38,6 +39,7 @@ func run(ctx context.Context) error {
 		"URL of a database that coffer dev seed has filled; it is written to. Without it, one is made and dropped")
 	flag.IntVar(&o.transactions, "transactions", 1_000_000, "how many transactions the made one gets")
 	flag.IntVar(&o.years, "years", 10, "over how many years")
+	flag.IntVar(&o.purposes, "purposes", 0, "how many in a hundred of them get a purpose that no other one has")
 	flag.IntVar(&o.rounds, "rounds", 10, "rounds of each side, alternating")
 	flag.IntVar(&o.connections, "connections", 8, "connections at once")
 	flag.DurationVar(&o.length, "length", time.Second, "length of a round")
@@ -83,7 +85,11 @@ func measureAll(ctx context.Context, o options) (*report, error) {
 	if r.Machine, err = w.describe(ctx); err != nil {
 		return nil, err
 	}
-	for _, op := range operations() {
+	all := operations()
+	if o.purposes > 0 {
+		all = append(all, withPurposes()...)
+	}
+	for _, op := range all {
 		if !o.only.MatchString(op.name) {
 			continue
 		}
@@ -130,7 +136,7 @@ func series(ctx context.Context, o options, w *world, op operation) (*result, er
 	if op.rounds > 0 {
 		o.rounds = min(o.rounds, op.rounds)
 	}
-	res := &result{Name: op.name, Goal: op.goal, most: op.most, rate: op.rate}
+	res := &result{Name: op.name, Goal: op.goal, most: op.most, rate: op.rate, ms: op.ms}
 	for turn := 0; len(res.Coffer) < o.rounds; turn++ {
 		if turn == o.rounds*mostRepeats {
 			return nil, fmt.Errorf("the machine is too busy: only %d of %d turns were quiet enough", len(res.Coffer),

@@ -19,6 +19,8 @@ const (
 	rare                          = "zahnarzt mehmet"
 	middleDay, yearStart, yearEnd = "2021-06-30", "2024-01-01", "2024-12-31"
 	monthBefore, monthStart       = "2024-11-01", "2024-12-01"
+	tenYears, lastDay             = "2016-07-01", "2026-06-30"
+	lastQuarter                   = "2026-04-01"
 	batch                         = 50
 )
 
@@ -28,8 +30,36 @@ type operation struct {
 	goal         string
 	most         float64 // of bare's CPU time; with rate, at least this of its requests per second
 	rate         bool
-	rounds       int // fewer than usual, for what takes long; 0 for as many
+	ms           float64 // instead of most: of CPU time, whatever bare takes
+	rounds       int     // fewer than usual, for what takes long; 0 for as many
 	coffer, bare func(ctx context.Context, w *world, connections int) (side, error)
+}
+
+// finding is what is found of one kind in the last 90 days of the books, beside a reading of the
+// rows that it is found in.
+func finding(kind string) operation {
+	return operation{
+		name: "findings of 90 days, " + kind, goal: "≤ 500 ms", ms: 500, rounds: 5,
+		coffer: reading("/api/v1/findings?start_date=" + lastQuarter + "&kind=" + kind),
+		bare: bareSide(asking(`select t.id, t.account_id, t.date, t.amount, t.currency, d.form, d.payee
+			from transaction t join descriptor d on d.id = t.descriptor_id
+			where t.deleted_at is null and not t.excluded and t.date >= $1::date - 365`, lastQuarter)),
+	}
+}
+
+// withPurposes are what a purpose of its own on most transactions makes harder.
+func withPurposes() []operation {
+	words := "/api/v1/transactions?search_mode=words&search="
+	return []operation{
+		{
+			name: "search, a reference number", goal: "≤ 80 ms", ms: 80, coffer: reading(words + "NR00123456"),
+			bare: bareSide(page(commonSearch, pattern("nr00123456"))),
+		},
+		{
+			name: "search, rare words among purposes", goal: "≤ 15 ms", ms: 15,
+			coffer: reading(words + url.QueryEscape(rare)), bare: bareTrigram,
+		},
+	}
 }
 
 func operations() []operation {
@@ -68,7 +98,7 @@ func operations() []operation {
 			coffer: reading(summary), bare: bareSide(grouping("", "")),
 		},
 		{
-			name: "summary of a month against the month before", goal: "≤ 2× of the live grouping", most: 2,
+			name: "summary of a month against the month before", goal: "≤ 1.3× of the live grouping", most: 1.3,
 			coffer: reading("/api/v1/transactions/summary?group_by=category&start_date=" + monthStart + "&end_date=" +
 				yearEnd + "&compare=previous_period"),
 			bare: bareSide(comparing(monthBefore, monthStart, yearEnd)),
@@ -78,6 +108,17 @@ func operations() []operation {
 			coffer: reading("/api/v1/cashflow?start_date=" + yearStart + "&end_date=" + yearEnd),
 			bare:   bareSide(flowing(yearStart, yearEnd)),
 		},
+		{
+			name: "payees of a year", goal: "≤ 1.3× of the live grouping", most: 1.3,
+			coffer: reading("/api/v1/transactions/summary?group_by=payee" + year),
+			bare:   bareSide(payees(yearStart, yearEnd)),
+		},
+		{
+			name: "net worth of ten years, by month", goal: "≤ 600 ms", ms: 600,
+			coffer: reading("/api/v1/net-worth?interval=month&start_date=" + tenYears + "&end_date=" + lastDay),
+			bare:   bareSide(standing(tenYears, lastDay)),
+		},
+		finding("duplicate"), finding("refund"), finding("unusual"),
 		{
 			name: "get one", goal: "≥ 60 % of bare net/http + pgx, in requests/s", most: 0.6, rate: true,
 			coffer: getOne,

@@ -47,6 +47,7 @@ type result struct {
 
 	most float64 // the goal: CPU at most this, or
 	rate bool    // requests per second at least this
+	ms   float64 // or coffer's own CPU at most this
 }
 
 // settle computes the ratios within each round first: neighbours in time have met the same machine.
@@ -60,6 +61,9 @@ func (r *result) settle() {
 	r.Met = r.CPU <= r.most
 	if r.rate {
 		r.Met = r.Rate >= r.most
+	}
+	if r.ms > 0 {
+		r.Met = middle(r.Coffer, func(f figure) float64 { return f.Both }) <= r.ms
 	}
 }
 

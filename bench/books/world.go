@@ -101,8 +101,35 @@ func seed(ctx context.Context, o options, at string) error {
 		return fmt.Errorf("connect: %w", err)
 	}
 	defer conn.Close(ctx) //nolint:errcheck // nothing is under way on it
+	if err := purposes(ctx, conn, o.purposes); err != nil {
+		return err
+	}
 	if _, err := conn.Exec(ctx, "vacuum analyze"); err != nil {
 		return fmt.Errorf("analyse: %w", err)
+	}
+	return nil
+}
+
+// purposes gives so many in a hundred transactions a purpose, and so a wording, of their own. What
+// notes changed wordings stays out of it: a household's come one by one.
+func purposes(ctx context.Context, conn *pgx.Conn, percent int) error {
+	if percent == 0 {
+		return nil
+	}
+	if _, err := conn.Exec(ctx, `set session_replication_role = replica`); err != nil {
+		return fmt.Errorf("purposes: %w", err)
+	}
+	_, err := conn.Exec(ctx, `
+		with purposed as (select t.id, t.descriptor_id as was, 'Invoice NR' || lpad((row_number() over ())::text, 8, '0') ||
+				' customer ' || abs(hashtext(t.provider_id)) % 100000 as detail
+			from transaction t where abs(hashtext(t.provider_id)) % 100 < $1::int),
+		made as (insert into descriptor (name, merchant_name, folded, form, payee, detail)
+			select d.name, d.merchant_name, d.folded || e'\n' || lower(p.detail), d.form, d.payee, p.detail
+			from purposed p join descriptor d on d.id = p.was returning id, detail)
+		update transaction t set descriptor_id = m.id from purposed p join made m on m.detail = p.detail
+		where p.id = t.id`, percent)
+	if err != nil {
+		return fmt.Errorf("purposes: %w", err)
 	}
 	return nil
 }

@@ -283,15 +283,15 @@ func (r *Register) State(ctx context.Context, tx pg.Tx, account id.ID, source st
 // BalanceDay names a day of an account.
 type BalanceDay struct {
 	ID    string  `json:"id" minLength:"1" doc:"The account's UUID or short id"`
-	Day   pg.Date `json:"day" doc:"The day"`
-	Force bool    `json:"force,omitempty" doc:"Also change a balance that a person set"`
+	Day   pg.Date `json:"day" doc:"The day" agent:"-"`
+	Force bool    `json:"force,omitempty" doc:"Also change a balance that a person set" agent:"-"`
 }
 
 // SetBalance is the input of SetBalance.
 type SetBalance struct {
 	BalanceDay
-	Current   money.Amount  `json:"current" doc:"The money in the account when the day was over, or the debt of a credit or loan account"`
-	Available *money.Amount `json:"available,omitempty" doc:"What could be spent"`
+	Current   money.Amount  `json:"current" doc:"The money in the account when the day was over, or the debt of a credit or loan account" agent:"Or the debt of a credit or loan account"`
+	Available *money.Amount `json:"available,omitempty" doc:"What could be spent" agent:"-"`
 }
 
 // SetBalance states a balance by hand.

@@ -16,6 +16,11 @@ import (
 // fieldMerged is the field of an entry about the account that another one was merged into.
 const fieldMerged = "merged_into"
 
+// ProposedLink is the condition on account links l that wait for a decision: proposed, of two
+// accounts that are in the books. With one that was merged or removed there is nothing to decide.
+const ProposedLink = `l.confidence = 'auto' and l.deleted_at is null and not exists (
+	select from account x where x.id in (l.primary_id, l.mirror_id) and x.deleted_at is not null)`
+
 // A Merging is two accounts of which one goes into the other.
 type Merging struct {
 	Leaving, Into id.ID
@@ -175,4 +180,12 @@ func (r *Register) lead(ctx context.Context, tx pg.Tx, entries []journal.Entry) 
 		}
 	}
 	return left, nil
+}
+
+// Called returns how a summary names these accounts, in their order: as the household calls them,
+// else by short id, because the bank's names are a stranger's text.
+func (r *Register) Called(ctx context.Context, q pg.Querier, accounts ...id.ID) ([]string, error) {
+	return pg.Values[string](ctx, q, `
+		select coalesce(nullif(a.display_name, ''), case when a.provider = 'manual' then a.name end, a.short_id)
+		from unnest($1::uuid[]) with ordinality v (id, n) join account a on a.id = v.id order by v.n`, accounts)
 }

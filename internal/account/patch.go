@@ -17,19 +17,20 @@ import (
 
 // PatchAccount is the input of PatchAccount.
 type PatchAccount struct {
-	ID              string           `json:"id" minLength:"1" doc:"The account's UUID or short id"`
-	DisplayName     op.Null[string]  `json:"display_name,omitzero" maxLength:"200" format:"line" doc:"The household's name for it; null or an empty string restores the bank's name"`
-	OwnerUserID     op.Null[string]  `json:"owner_user_id,omitzero" minLength:"1" doc:"The owner: UUID or short id; null restores the connection's member"`
-	Hidden          *bool            `json:"hidden,omitempty" doc:"Leave it out of totals unless a filter names it"`
-	ReviewFrom      op.Null[pg.Date] `json:"review_from,omitzero" doc:"Transactions that arrive and are dated before this day do not wait for review; null: all do. Stored transactions keep their tags"`
-	Name            *string          `json:"name,omitempty" minLength:"1" maxLength:"200" format:"line" doc:"Only of an account kept by hand"`
-	Currency        *money.Currency  `json:"iso_currency_code,omitempty" pattern:"^[A-Z]{3}$" hint:"be three capital letters, such as EUR" doc:"Only of an account kept by hand that has no transactions"`
-	InstitutionName op.Null[string]  `json:"institution_name,omitzero" minLength:"1" maxLength:"200" format:"line" doc:"The bank; only of an account kept by hand or of files"`
-	Type            *string          `json:"type,omitempty" enum:"depository,credit,loan,investment,other" doc:"Balances of credit and loan accounts are debts. What statements said turns with the type; balances that someone set stay as they were written"`
-	Subtype         op.Null[string]  `json:"subtype,omitzero" minLength:"1" maxLength:"60" format:"line" doc:"A finer type, such as savings"`
-	BalanceMethod   *string          `json:"balance_method,omitempty" enum:"transactions,valuations" doc:"Whether transactions explain its value, or only stated balances do"`
-	ClosedOn        op.Null[pg.Date] `json:"closed_on,omitzero" doc:"Its last day; after it the balance is 0. null: it is open"`
-	Force           bool             `json:"force,omitempty" doc:"Also change fields that a person holds"`
+	ID              string                `json:"id" minLength:"1" doc:"The account's UUID or short id"`
+	DisplayName     op.Null[string]       `json:"display_name,omitzero" maxLength:"200" format:"line" doc:"The household's name for it; null or an empty string restores the bank's name"`
+	OwnerUserID     op.Null[string]       `json:"owner_user_id,omitzero" minLength:"1" doc:"The owner: UUID or short id; null restores the connection's member"`
+	Hidden          *bool                 `json:"hidden,omitempty" doc:"Leave it out of totals unless a filter names it"`
+	ReviewFrom      op.Null[pg.Date]      `json:"review_from,omitzero" doc:"Transactions that arrive and are dated before this day do not wait for review; null: all do. Stored transactions keep their tags"`
+	Name            *string               `json:"name,omitempty" minLength:"1" maxLength:"200" format:"line" doc:"Only of an account kept by hand"`
+	Currency        *money.Currency       `json:"iso_currency_code,omitempty" pattern:"^[A-Z]{3}$" hint:"be three capital letters, such as EUR" doc:"Only of an account kept by hand that has no transactions"`
+	InstitutionName op.Null[string]       `json:"institution_name,omitzero" minLength:"1" maxLength:"200" format:"line" doc:"The bank; only of an account kept by hand or of files"`
+	Type            *string               `json:"type,omitempty" enum:"depository,credit,loan,investment,other" doc:"Balances of credit and loan accounts are debts. What statements said turns with the type; balances that someone set stay as they were written"`
+	Subtype         op.Null[string]       `json:"subtype,omitzero" minLength:"1" maxLength:"60" format:"line" doc:"A finer type, such as savings"`
+	BalanceMethod   *string               `json:"balance_method,omitempty" enum:"transactions,valuations" doc:"Whether transactions explain its value, or only stated balances do"`
+	ClosedOn        op.Null[pg.Date]      `json:"closed_on,omitzero" doc:"Its last day; after it the balance is 0. null: it is open"`
+	LowBalance      op.Null[money.Amount] `json:"low_balance,omitzero" doc:"Notifications tell when the balance falls below this; null: never. Not of a credit or loan account"`
+	Force           bool                  `json:"force,omitempty" doc:"Also change fields that a person holds"`
 }
 
 // PatchAccount changes what the household says about an account; what the bank says stays.
@@ -65,6 +66,8 @@ func (r *Register) PatchAccount(ctx context.Context, tx pg.Tx, in PatchAccount) 
 				institution_name = case when @institution_given then @institution else institution_name end,
 				type = coalesce(@type, type), balance_method = coalesce(@method, balance_method),
 				subtype = case when @subtype_given then @subtype else subtype end,
+				low_balance = case when @low_given then @low::numeric else low_balance end,
+				low_since = case when @low_given then null else low_since end,
 				closed_on = case when @closed_given then @closed::date else closed_on end, updated_at = clock_timestamp()
 			where id = @id`, pg.Args{
 			"id": a.ID, "display_given": in.DisplayName.Set, "display": in.DisplayName.Value,
@@ -73,6 +76,7 @@ func (r *Register) PatchAccount(ctx context.Context, tx pg.Tx, in PatchAccount) 
 			"currency": (*string)(in.Currency), "institution_given": in.InstitutionName.Set,
 			"institution": in.InstitutionName.Value, "type": in.Type, "method": in.BalanceMethod,
 			"subtype_given": in.Subtype.Set, "subtype": in.Subtype.Value,
+			"low_given": in.LowBalance.Set, "low": in.LowBalance.Value,
 			"closed_given": in.ClosedOn.Set, "closed": in.ClosedOn.Value,
 		}); err != nil || in.Name == nil || *in.Name == a.Name.Plain() {
 			return nil, err
@@ -100,6 +104,8 @@ func (in PatchAccount) fits(ctx context.Context, q pg.Querier, a Account) error 
 		string(a.Provider) != bank.CSV:
 		return errs.New(errs.Conflict,
 			"the institution is the bank's own; only accounts kept by hand or of files can change it")
+	case in.LowBalance.Value != nil && (a.Type == "credit" || a.Type == "loan"):
+		return errs.Field("low_balance", "conflict", "must be null: the balance of a credit or loan account is a debt")
 	case in.Currency == nil || *in.Currency == a.Currency:
 		return nil
 	}
@@ -170,6 +176,9 @@ func (in PatchAccount) held(a Account, owner *id.ID, actor op.Actor) (held []str
 	slices.Sort(held)
 	if in.ReviewFrom.Set && !same(in.ReviewFrom.Value, a.ReviewFrom) {
 		did = append(did, "changed the review of")
+	}
+	if in.LowBalance.Set && !same(in.LowBalance.Value, a.LowBalance) {
+		did = append(did, "changed the low balance of")
 	}
 	if len(did) == 0 {
 		did = []string{"confirmed"} // a person repeats what an agent said, and holds it from now on

@@ -134,6 +134,31 @@ func (r *Register) RefreshAccounts(ctx context.Context, tx pg.Tx, connection id.
 	return ids, err
 }
 
+// RefreshBalances updates balances that a connection's bank stated. Accounts that are not in the
+// books are left to the next sync.
+func (r *Register) RefreshBalances(ctx context.Context, tx pg.Tx, connection id.ID, accounts []Incoming) error {
+	type known struct {
+		ID         id.ID  `db:"id"`
+		ProviderID string `db:"provider_id"`
+	}
+	rows, err := pg.All[known](ctx, tx, `select id, provider_id from account where connection_id = $1
+		and deleted_at is null order by id for update`, connection)
+	if err != nil {
+		return err
+	}
+	ids := map[string]id.ID{}
+	for _, k := range rows {
+		ids[k.ProviderID] = k.ID
+	}
+	var there []Incoming
+	for _, a := range accounts {
+		if _, ok := ids[a.ProviderID]; ok {
+			there = append(there, a)
+		}
+	}
+	return refresh(ctx, tx, ids, there)
+}
+
 // refresh updates known accounts that differ. If the bank omits a balance, the last one and its
 // time are kept; if it repeats the same balance, only balance_as_of changes.
 func refresh(ctx context.Context, tx pg.Tx, ids map[string]id.ID, accounts []Incoming) error {

@@ -32,7 +32,7 @@ var definition = journal.Definition{
 	Subject: journal.Account, Table: "account",
 	Columns: []string{
 		"display_name", "owner_id", "hidden", "held", "review_from", "currency", "type", "subtype", "institution_name",
-		"balance_method", "closed_on",
+		"balance_method", "closed_on", "low_balance",
 	},
 }
 

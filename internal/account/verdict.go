@@ -2,6 +2,7 @@ package account
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"coffer/internal/due"
@@ -26,6 +27,11 @@ func (v Verdict) InGap(day pg.Date) bool {
 		}
 	}
 	return false
+}
+
+// GapSince reports whether a gap ends on or after a day.
+func (v Verdict) GapSince(day pg.Date) bool {
+	return slices.ContainsFunc(v.until, func(d dayNumber) bool { return d >= dayOf(day) })
 }
 
 // verdict is a proof in short.

@@ -204,9 +204,9 @@ func (l *Links) between(ctx context.Context, tx pg.Tx, primary, mirror id.ID, ki
 // PutLink is the input of Put.
 type PutLink struct {
 	ID         string  `json:"id" minLength:"1" doc:"The link's UUID or short id"`
-	Kind       *string `json:"kind,omitempty" enum:"mirror,transfer" doc:"Each kind has its own pairs; decisions about pairs of the old kind are kept for it"`
-	Confidence string  `json:"confidence" enum:"auto,confirmed,rejected" doc:"A confirmed or rejected link becomes auto again only by a revert"`
-	Force      bool    `json:"force,omitempty" doc:"Override a person's decision"`
+	Kind       *string `json:"kind,omitempty" enum:"mirror,transfer" doc:"Each kind has its own pairs; decisions about pairs of the old kind are kept for it" agent:"-"`
+	Confidence string  `json:"confidence" enum:"auto,confirmed,rejected" doc:"A confirmed or rejected link becomes auto again only by a revert" agent:"-"`
+	Force      bool    `json:"force,omitempty" doc:"Override a person's decision" agent:"-"`
 }
 
 // Put confirms or rejects a link. Totals follow at once, those of very many matches by a job, and

@@ -150,7 +150,7 @@ type PutMatch struct {
 	ID         string `json:"id" minLength:"1" doc:"The link's UUID or short id"`
 	MatchID    string `json:"match_id" minLength:"1" doc:"The match's UUID or short id"`
 	Confidence string `json:"confidence" enum:"confirmed,rejected" doc:"rejected: the two are never proposed again"`
-	Force      bool   `json:"force,omitempty" doc:"Override a person's decision"`
+	Force      bool   `json:"force,omitempty" doc:"Override a person's decision" agent:"-"`
 }
 
 // PutMatch confirms or rejects a match, whatever its link is: one of a proposed link can be

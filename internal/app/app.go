@@ -28,6 +28,7 @@ import (
 	"coffer/internal/linksession"
 	"coffer/internal/mcp"
 	"coffer/internal/member"
+	"coffer/internal/notify"
 	"coffer/internal/op"
 	"coffer/internal/overview"
 	"coffer/internal/pattern"
@@ -45,6 +46,7 @@ import (
 	"coffer/internal/target"
 	"coffer/internal/total"
 	"coffer/internal/view"
+	"coffer/internal/watch"
 	"coffer/internal/webhook"
 	"coffer/internal/workflow"
 	"coffer/internal/workflow/agent"
@@ -80,6 +82,8 @@ type App struct {
 	Setting      *setting.Settings
 	Reports      *report.Reports
 	Targets      *target.Targets
+	Notify       *notify.Notifier
+	Watch        *watch.Watch
 	Overviews    *overview.Overviews
 	Views        *view.Views
 	References   *reference.References
@@ -137,6 +141,7 @@ func BuildWith(ctx context.Context, c Config, o pg.Options, log *slog.Logger) (*
 	}
 	a := parts(wires{db, log, ring, c, environment})
 	desk.Auth, desk.Log, a.Desk = a.Auth, log, desk
+	a.Auth.Base = c.base()
 	if c.OIDCIssuer != "" {
 		desk.Issuer = &signin.Issuer{
 			URL: c.OIDCIssuer, ClientID: c.OIDCClientID, Secret: c.OIDCClientSecret.Reveal(),
@@ -156,7 +161,7 @@ func BuildWith(ctx context.Context, c Config, o pg.Options, log *slog.Logger) (*
 	a.Plans.Use(a.Runner, a.Ops())
 	a.Agent.Use(a.Runner, a.Ops())
 	a.Jobs.Observe = jobObserver(a.Metrics)
-	a.Tools = &mcp.Tools{Ops: a.Ops(), Runner: a.Runner, Version: Version, Log: log}
+	a.Tools = a.tools(log)
 	return a, nil
 }
 
@@ -191,16 +196,19 @@ func parts(w wires) *App {
 	w.setting.Rezoned = func(ctx context.Context, tx pg.Tx) error { return a.Workflows.Rezone(ctx, tx) }
 	a.Setting = setting.New(w.setting)
 	a.Reports = report.New()
+	a.Notify = notify.New(notify.Config{DB: db, Ring: w.ring, Log: w.log, Report: a.reportOf("notifications")})
 	a.Targets = target.New(a.Filing, a.Totals)
 	a.Overviews = overview.New(a.Totals, a.Accounts)
 	a.Views = view.New(a.Books)
 	a.References = reference.New(a.Filing)
+	a.Watch = watch.New(db, a.Patterns, a.Accounts)
 	a.Feed = feed.New(feed.Config{
 		DB: db, Auth: a.Auth, Accounts: a.Accounts, Books: a.Books, Rules: a.Rules, Jobs: a.Jobs, Ring: w.ring,
 		Providers: a.Setting,
 		Then: []func(context.Context, *job.Run, bool) error{
 			a.Links.AfterSync,
 			a.Patterns.AfterSync, // what is linked is no recurring payment
+			a.Watch.AfterSync,
 			func(ctx context.Context, run *job.Run, changed bool) error { // there are no Workflows yet
 				return a.Workflows.AfterSync(ctx, run, changed)
 			},
@@ -239,6 +247,15 @@ func parts(w wires) *App {
 	return a
 }
 
+// reportOf returns what stores a report of the system, in the name of one of its parts.
+func (a *App) reportOf(part string) func(ctx context.Context, tx pg.Tx, title, body string) error {
+	return func(ctx context.Context, tx pg.Tx, title, body string) error {
+		_, err := a.Reports.Create(op.WithActor(ctx, op.Actor{Type: op.System, Name: part}), tx,
+			report.CreateReport{Title: title, Body: body, Kind: part})
+		return err
+	}
+}
+
 // Ops returns every operation of the service.
 func (a *App) Ops() []*op.Op { return a.ops() }
 
@@ -246,8 +263,8 @@ func (a *App) menu() []*op.Op {
 	return forAdmins(slices.Concat(a.system.ops(), a.Auth.Ops(), a.Jobs.Ops(), a.LinkSessions.Ops(), a.Feed.Ops(),
 		a.Statements.Ops(), a.Members.Ops(), a.Hooks.Ops(), a.Filing.Ops(), a.Books.Ops(), a.Hand.Ops(),
 		a.Accounts.Ops(), a.Totals.Ops(), a.Patterns.Ops(), a.Others.Ops(), a.Rules.Ops(), a.References.Ops(),
-		a.Links.Ops(), a.Journal.Ops(), a.Undo.Ops(), a.Archive.Ops(), a.Setting.Ops(), a.Reports.Ops(), a.Views.Ops(),
-		a.Targets.Ops(), a.Removals.Ops(), a.Overviews.Ops(), a.Workflows.Ops(), a.Plans.Ops()))
+		a.Links.Ops(), a.Journal.Ops(), a.Undo.Ops(), a.Archive.Ops(), a.Setting.Ops(), a.Reports.Ops(), a.Notify.Ops(),
+		a.Views.Ops(), a.Targets.Ops(), a.Removals.Ops(), a.Overviews.Ops(), a.Workflows.Ops(), a.Plans.Ops()))
 }
 
 // Groups describes each noun of the menu.
@@ -266,6 +283,7 @@ var Groups = map[string]string{
 	"comment":      "What people and agents wrote about transactions.",
 	"counterparty": "The other party of transactions, across banks.",
 	"csv":          "CSV files downloaded from banks.",
+	"endpoint":     "Addresses to which notifications are sent.",
 	"export":       "Exporting the household's data.",
 	"finding":      "What somebody should look at: double charges, refunds, unusual charges, gaps.",
 	"health":       "Whether the service is working.",
@@ -275,6 +293,7 @@ var Groups = map[string]string{
 	"me":           "The signed-in member's own sign-in methods, sessions and assistants.",
 	"model":        "Where models are asked, and what they cost.",
 	"net-worth":    "What the household owns and owes over time.",
+	"notification": "What the household was told, and whether it arrived.",
 	"overview":     "The household at a glance.",
 	"pulse":        "Whether anything changed or needs attention.",
 	"prompt-block": "Texts that the prompts of several workflows share.",
@@ -294,6 +313,7 @@ var Groups = map[string]string{
 	"tag":          "Open-ended labels for transactions.",
 	"target":       "What the household means to spend in a month, and what is left of it.",
 	"transaction":  "Transactions: find them, add them up, categorize them.",
+	"upcoming":     "Recurring payments that are expected, and how low accounts will be.",
 	"user":         "The people of the household.",
 	"view":         "Saved filters of the list of transactions.",
 	"webhook":      "Webhook events from providers.",
@@ -354,6 +374,8 @@ var sealed = []pg.SealedColumn{
 	{Table: "webhook_event", Column: "session", Key: "id"},
 	{Table: "provider_setting", Column: "fields", Key: "provider"},
 	{Table: "model_setting", Column: "key", Key: "provider"},
+	{Table: "endpoint", Column: "secret", Key: "id"},
+	{Table: "endpoint", Column: "old_secret", Key: "id"},
 }
 
 var (

@@ -29,6 +29,12 @@ func cursorRules(t *testing.T, w *world, n int) (ids []string) {
 			from rule r, generate_series(1, $2::int) n where r.short_id = $1`, systemRule, n); err != nil {
 		t.Fatal(err)
 	}
+	// Some notifications, because they are not worth a file of their own.
+	if _, err := w.DB.Exec(t.Context(), `
+		insert into notification (id, short_id, type, subject, data)
+		select gen_random_uuid(), 'told000' || n, 'sync.failed', n, '{}' from generate_series(1, 3) n`); err != nil {
+		t.Fatal(err)
+	}
 	return ids
 }
 

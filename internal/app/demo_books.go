@@ -217,11 +217,18 @@ func (d *furnisher) members(ctx context.Context) {
 	}
 	found, err := pg.All[member](ctx, d.app.DB, `select id, email from member where email is not null`)
 	d.err = err
+	before := d.actor
 	for _, m := range found {
+		// Signed in as the member: a password that someone else sets would have to be replaced
+		// first.
+		d.actor = op.Actor{
+			Type: op.User, ID: m.ID, Scope: op.Full, Member: &m.ID, Session: &m.ID, Role: op.RoleAdmin, Proved: true,
+		}
 		d.do(ctx, "login-method.create", map[string]any{
 			"user_id": m.ID.String(), "kind": "password", "identifier": m.Email, "password": demoPassword,
 		})
 	}
+	d.actor = before
 }
 
 // statement imports a file that a bank without an interface gave.

@@ -77,6 +77,9 @@ func demo(t *testing.T, database string) {
 	}
 	call("workflow.create", map[string]any{"slug": "toys", "name": "Toys", "prompt": "Say hello.", "scope": "read_only"})
 	call("prompt-block.create", map[string]any{"slug": "ours", "title": "Ours", "body": "The kiosk sells papers."})
+	for _, path := range []string{"one", "two"} {
+		call("endpoint.create", map[string]any{"url": "http://127.0.0.1:9/" + path})
+	}
 	call("report.create", map[string]any{"title": "June", "body": "# June\n\nWe spent less."})
 	call("rule.create", map[string]any{"rules": []any{map[string]any{
 		"name": "Fuel", "conditions": map[string]any{"field": "name", "op": "contains", "value": "tankstelle"},
@@ -139,6 +142,8 @@ const records = `
 		from (select id, row_number() over (order by id) as n from account
 			where type = 'depository' and currency = 'EUR' limit 3) f where f.id = account.id;
 	update report set short_id = 'k3xK9a2Q';
+	update notification set short_id = 'k3xK9a2Q';
+	update endpoint set short_id = case when url like '%one' then 'k3xK9a2Q' else 'p9WnT4cE' end;
 	update saved_view set short_id = case name when 'Food' then 'k3xK9a2Q' else 'p9WnT4cE' end;
 	update target t set short_id = case c.slug when 'food_and_drink' then 'k3xK9a2Q' else 'p9WnT4cE' end
 		from category c where c.id = t.category_id;
@@ -239,13 +244,14 @@ var refused = map[string]string{
 	"connection.outcome": "NOT_FOUND", "connection.session": "PROVIDER_NOT_CONFIGURED",
 	"connection.reauth":   "CONNECTION_NOT_SYNCABLE",
 	"connection.repaired": "CONNECTION_NOT_SYNCABLE", "connection.sync": "PROVIDER", "sync.start": "PROVIDER",
-	"provider.test":    "PROVIDER",
-	"workflow.run":     "PROVIDER_NOT_CONFIGURED",
-	"workflow.eval":    "PROVIDER_NOT_CONFIGURED",
-	"account.delete":   "IN_USE",   // it has transactions
-	"account.remove":   "CONFLICT", // its connection syncs
-	"account.merge":    "CONFLICT", // so do both connections
-	"quarantine.retry": "", "webhook.replay": "", "connection.delete": "PROVIDER_NOT_CONFIGURED",
+	"provider.test":           "PROVIDER",
+	"workflow.run":            "PROVIDER_NOT_CONFIGURED",
+	"workflow.eval":           "PROVIDER_NOT_CONFIGURED",
+	"account.delete":          "IN_USE", // it has transactions
+	"account.refresh-balance": "PROVIDER",
+	"account.remove":          "CONFLICT", // its connection syncs
+	"account.merge":           "CONFLICT", // so do both connections
+	"quarantine.retry":        "", "webhook.replay": "", "connection.delete": "PROVIDER_NOT_CONFIGURED",
 }
 
 var files = map[string]string{
@@ -286,7 +292,7 @@ func masked(v any) any {
 		out := map[string]any{}
 		for k, x := range v {
 			if x != nil && regexp.MustCompile(
-				`(^|_)(ids?|at|ms|token|url|key|secret|prefix|identity)$|^(expires|progress|state|started)|^you$|^(actor|author|created_by)_name$`).MatchString(k) {
+				`(^|_)(ids?|at|ms|token|url|key|secret|prefix|identity|qr|until)$|^(expires|progress|state|started)|^you$|^(actor|author|created_by)_name$`).MatchString(k) {
 				x = "*"
 			}
 			if t, ok := x.(string); ok && k == "summary" {

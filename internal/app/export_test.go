@@ -4,6 +4,8 @@ import (
 	"context"
 	"io"
 
+	"coffer/internal/due"
+
 	"github.com/jackc/pgx/v5"
 )
 
@@ -22,3 +24,6 @@ func MakeDemo(ctx context.Context, config Config, name string) error {
 
 // Spoken shows a line of a transcript to a person.
 var Spoken = spoken
+
+// AllChores is all timed work.
+func (a *App) AllChores() []due.Chore { return a.chores() }

@@ -39,7 +39,7 @@ type formRef struct {
 var formFields = map[string]formRef{
 	"account.id": {kind: "account"}, "balance.id": {kind: "account"}, "account_id": {kind: "account"}, "connection_id": {kind: "connection"},
 	"connection.id": {kind: "connection"}, "csv.id": {kind: "connection"}, "sync.id": {kind: "sync"}, "target.id": {kind: "target"}, "rate.id": {kind: "rate"}, "recurring.id": {kind: "recurring"}, "finding.id": {kind: "finding"}, "review_pattern.id": {kind: "recurring"}, "recurring_id": {kind: "recurring"},
-	"webhook.id": {kind: "webhook"}, "quarantine.id": {kind: "quarantined"}, "report.id": {kind: "report"}, "view.id": {kind: "view"},
+	"webhook.id": {kind: "webhook"}, "quarantine.id": {kind: "quarantined"}, "report.id": {kind: "report"}, "view.id": {kind: "view"}, "endpoint.id": {kind: "endpoint"}, "endpoint_id": {kind: "endpoint"}, "notification.id": {kind: "notification"},
 	"category.id": {kind: "category", slug: true}, "category": {kind: "category", slug: true},
 	"category_id":        {kind: "category", slug: true},
 	"category.into":      {kind: "category", slug: true, second: true},
@@ -54,7 +54,7 @@ var formFields = map[string]formRef{
 	"me.login_id": {}, "me.session_id": {}, "me.assistant_id": {},
 	"assistant_id": {kind: "assistant"}, "client_id": {}, "application_id": {},
 	"change_ids": {kind: "change"}, "change.undo.actor_id": {}, "change.undo.workflow_slug": {}, "change.list.rule_id": {kind: "rule"},
-	"change.list.actor_id": {}, "report.list.before": {}, "user.id": {kind: "user"}, "user_id": {kind: "user"},
+	"change.list.actor_id": {}, "report.list.before": {}, "list_reports.before": {}, "list_reports.id": {kind: "report"}, "user.id": {kind: "user"}, "user_id": {kind: "user"},
 	"owner_user_id": {kind: "user"}, "reassign_to": {kind: "user", second: true},
 	"tag.slug": {kind: "tag", slug: true}, "tags": {kind: "tag", slug: true}, "any_tag": {kind: "tag", slug: true},
 	"exclude_tag": {kind: "tag", slug: true}, "exclude_category": {kind: "category", slug: true},
@@ -254,7 +254,7 @@ func formPlain(p op.Prop) any {
 		return "I0HKmjMnaXA"
 	case "tsv":
 		return "slug\tdisplay_name\n"
-	case "website_url", "logo_url":
+	case "website_url", "logo_url", "url":
 		return "https://a.example"
 	}
 	return fmt.Sprintf("Plain %d", n)
@@ -457,7 +457,7 @@ func (c *formCast) get(t *testing.T, r formRef) formEntity {
 		e = made("view.create", map[string]any{
 			"name": fmt.Sprintf("View %d", n), "filters": map[string]any{}, "shared": true,
 		})
-	case "workflow", "prompt-block", "run", "target", "recurring", "finding", "manual", "rate":
+	case "workflow", "prompt-block", "run", "target", "recurring", "finding", "manual", "rate", "endpoint", "notification":
 		e = c.agent(t, r.kind, n, made)
 	case "report":
 		e = made("report.create", map[string]any{"title": "A report", "body": "said"})

@@ -54,6 +54,15 @@ func (c *formCast) agent(t *testing.T, kind string, n int64,
 		exec(`insert into rate (id, short_id, currency, quoted, day, rate)
 			values ($1, $2, 'CHF', 'EUR', date '1900-01-01' + $3::int, 1)`, e.id, e.id.Short(), n)
 		return e
+	case "endpoint": // a household has 20 at most; the newest are in use
+		exec(`delete from endpoint where id in (select id from endpoint order by id desc offset 12)`)
+		return made("endpoint.create", map[string]any{"url": "http://127.0.0.1:1/"})
+	case "notification":
+		c.get(t, formRef{kind: "endpoint"})
+		e := formEntity{id: id.New()}
+		exec(`insert into notification (id, short_id, type, subject, data)
+			values ($1, $2, 'sync.failed', $2, '{}')`, e.id, e.id.Short())
+		return e
 	case "finding":
 		e := formEntity{id: id.New()}
 		exec(`insert into finding (id, short_id, account_id, kind, state)

@@ -113,6 +113,10 @@ func (l *labels) walk(key string, v any) any {
 			return "<api or tool>"
 		case key == "see":
 			return "<route or tool>"
+		case key == "qr":
+			return "<rows>"
+		case key == "url" && strings.Contains(fmt.Sprint(v), "/join/"):
+			return "<link>"
 		case key == "key" || key == "key_prefix":
 			return "<" + key + ">"
 		}

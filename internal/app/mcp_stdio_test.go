@@ -77,6 +77,9 @@ func TestStdio(t *testing.T) {
 					t.Errorf("tools of a read_only key (-want +got):\n%s", diff)
 				}
 				callTool(t, session, "list_tags", nil)
+				if diff := cmp.Diff(texts(t, w.connect(t, w.reader, eras[0])), texts(t, session)); diff != "" {
+					t.Errorf("prompts, pages and instructions differ from those over HTTP:\n%s", diff)
+				}
 				// the bridge knows only the tools that its server listed
 				if res, err := session.CallTool(t.Context(),
 					&mcp.CallToolParams{
@@ -131,6 +134,9 @@ func (w *toolWorld) useEverything(t *testing.T, session *mcp.ClientSession, slug
 		t.Errorf("a tool that does not exist: %v", err)
 	}
 	direct := w.connect(t, w.key, session.InitializeResult().ProtocolVersion)
+	if diff := cmp.Diff(texts(t, direct), texts(t, session)); diff != "" {
+		t.Errorf("prompts, pages and instructions differ from those over HTTP:\n%s", diff)
+	}
 	for _, tool := range []string{"list_categories", "export_categories"} {
 		want, got := callTool(t, direct, tool, nil), callTool(t, session, tool, nil)
 		if diff := cmp.Diff(want.StructuredContent, got.StructuredContent); diff != "" ||

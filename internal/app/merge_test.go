@@ -3,11 +3,13 @@ package app_test
 import (
 	"encoding/json"
 	"fmt"
+	"math/rand/v2"
 	"net/http"
 	"slices"
 	"strings"
 	"testing"
 
+	"coffer/internal/id"
 	"coffer/internal/ledger/ledgertest"
 	"coffer/internal/pg"
 )
@@ -170,6 +172,22 @@ func TestMergeAccounts(t *testing.T) {
 		t.Errorf("%+v", done.Result)
 	}
 	m.holds(old, into)
+	var page struct {
+		Entries []struct{ Field, Before, After string } `json:"entries"`
+	}
+	m.ask(http.StatusOK, http.MethodGet, "/changes/"+*done.Result.Change+"/entries", nil, &page)
+	named := 0
+	for _, e := range page.Entries {
+		if e.Field != "account" {
+			continue
+		}
+		if named++; e.Before != "Old" || e.After != "New" {
+			t.Errorf("a move is said to be from %q to %q", e.Before, e.After)
+		}
+	}
+	if named < 7 {
+		t.Errorf("control: %d moves are told", named)
+	}
 	again := m.merge(old, into, false)
 	if again.Result.Change != nil || again.Result.Moved+again.Result.Duplicates > 0 || m.hash() != after {
 		t.Errorf("a second merge: %+v, the same books: %t", again.Result, m.hash() == after)
@@ -304,6 +322,57 @@ func TestMergedAccountLeads(t *testing.T) {
 	}
 }
 
+// A link that was proposed between two accounts waits for nobody once they are one, and does again
+// after a revert. The change names both accounts.
+func TestMergedLinksDoNotWait(t *testing.T) {
+	t.Parallel()
+	m := newMerges(t)
+	one, _ := m.file(m.connection(), "Giro", "2026-03-01,RENT,-900.00")
+	two, _ := m.file(m.connection(), "Bank", "2026-03-01,RENT,-900.00")
+	m.ask(http.StatusOK, http.MethodPatch, "/accounts/"+one, map[string]any{"display_name": "Old giro"}, nil)
+	link := id.New()
+	if _, err := m.DB.Exec(t.Context(), `insert into account_link (id, short_id, primary_id, mirror_id, kind, confidence)
+		values ($1, $2, $3::text::uuid, $4::text::uuid, 'mirror', 'auto')`, link, link.Short(), two, one); err != nil {
+		t.Fatal(err)
+	}
+	waiting := func() (n int) {
+		t.Helper()
+		for _, path := range []string{"/overview", "/transactions/summary?group_by=category", "/net-worth", "/findings"} {
+			var said struct {
+				Notes []struct {
+					Code string `json:"code"`
+				} `json:"notes"`
+				Links struct {
+					Proposed int `json:"proposed"`
+				} `json:"links"`
+			}
+			m.ask(http.StatusOK, http.MethodGet, path, nil, &said)
+			for _, note := range said.Notes {
+				if note.Code == "links_proposed" {
+					n++
+				}
+			}
+			n += said.Links.Proposed
+		}
+		return n
+	}
+	before := waiting()
+	done := m.merge(one, two, false)
+	merged := waiting()
+	var change struct {
+		Summary string `json:"summary"`
+	}
+	m.ask(http.StatusOK, http.MethodGet, "/changes/"+*done.Result.Change, nil, &change)
+	short, err := pg.Value[string](t.Context(), m.DB, `select short_id from account where id = $1::text::uuid`, two)
+	if want := "Merged account Old giro into " + short; err != nil || change.Summary != want {
+		t.Errorf("the change is called %q, not %q: %v", change.Summary, want, err)
+	}
+	m.revert(*done.Result.Change)
+	if after := waiting(); before < 4 || merged != 0 || after != before {
+		t.Errorf("it is told %d times before, %d times once merged and %d times after the revert", before, merged, after)
+	}
+}
+
 // What cannot be merged is refused with the reason.
 func TestMergeRefused(t *testing.T) {
 	t.Parallel()
@@ -382,5 +451,87 @@ func TestMergeResumes(t *testing.T) {
 	resumed.Result.Change = whole.Result.Change
 	if resumed != whole || whole.Result.Moved+whole.Result.Duplicates != rows {
 		t.Errorf("whole %+v, resumed %+v", whole.Result, resumed.Result)
+	}
+}
+
+// Whatever order people split, join, merge, delete and undo in, and whatever files come between, the
+// parts of every transaction add up to it and are where it is.
+func TestMergesKeepSplits(t *testing.T) {
+	t.Parallel()
+	m := newMerges(t)
+	dice := rand.New(rand.NewPCG(15, 1))
+	at := []string{m.connection(), m.connection()}
+	lines := func() []string {
+		out := make([]string, 12)
+		for i := range out {
+			n := dice.IntN(30)
+			out[i] = fmt.Sprintf("2026-05-%02d,SHOP %d,-%d.40", n%28+1, n, n+5)
+		}
+		return slices.Compact(slices.Sorted(slices.Values(out)))
+	}
+	names := []string{"Old", "New"}
+	for i, name := range names {
+		m.file(at[i], name, lines()...)
+	}
+	some := func(table, condition string) string {
+		found, err := pg.Values[string](t.Context(), m.DB, `select id::text from `+table+` t where `+condition+` order by id`)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(found) == 0 {
+			return id.New().String()
+		}
+		return found[dice.IntN(len(found))]
+	}
+	done := map[string]int{}
+	for i := range 150 {
+		var method, path string
+		var body any
+		whole := "t.origin = 'bank' and t.deleted_at is null"
+		switch n := dice.IntN(12); {
+		case n < 2:
+			k := dice.IntN(2)
+			m.file(at[k], names[k], lines()...)
+			continue
+		case n < 5:
+			method, path = http.MethodPut, "/transactions/"+some("transaction", whole)+"/split"
+			body = map[string]any{"parts": []any{
+				map[string]any{"amount": float64(1+dice.IntN(900)) / 100, "category": "health"}, map[string]any{"category": "home"},
+			}, "force": true}
+		case n == 5:
+			method, path = http.MethodDelete, "/transactions/"+some("transaction", "t.is_split")+"/split"
+		case n == 6:
+			method, path = http.MethodDelete, "/transactions/"+some("transaction", whole)
+		case n < 9:
+			a := some("account", "t.deleted_at is null")
+			method, path = http.MethodPost, "/accounts/"+a+"/merge?wait=30s"
+			body = map[string]any{"into": some("account", "t.deleted_at is null and t.id <> '"+a+"'")}
+		case n == 9:
+			method, path = http.MethodPost, "/changes/"+some("change", "t.summary like 'Merged %'")+"/revert"
+		default:
+			method, path = http.MethodPost, "/changes/"+some("change", "t.seq > (select max(seq) - 20 from change)")+"/revert"
+		}
+		e := exchange{method: method, path: "/api/v1" + path, key: m.key}
+		if body != nil {
+			sent, err := json.Marshal(body)
+			if err != nil {
+				t.Fatal(err)
+			}
+			e.body = string(sent)
+		}
+		r := m.send(t, e)
+		if r.status >= http.StatusInternalServerError {
+			t.Fatalf("step %d, %s %s: %d %s", i, method, path, r.status, r.body)
+		}
+		if r.status < http.StatusBadRequest {
+			done[method+path[strings.LastIndexByte(path, '/'):]]++
+		}
+		bad, err := pg.Values[*id.ID](t.Context(), m.DB, ledgertest.Unsound)
+		if err != nil || len(bad) > 0 {
+			t.Fatalf("step %d, %s %s: %v do not add up: %v", i, method, path, bad, err)
+		}
+	}
+	if done["POST/merge?wait=30s"] < 3 || done["PUT/split"] < 20 || done["POST/revert"] < 10 {
+		t.Errorf("control: too little happened: %v", done)
 	}
 }

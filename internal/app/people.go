@@ -3,6 +3,7 @@ package app
 import (
 	"bufio"
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"os"
@@ -13,6 +14,7 @@ import (
 	"coffer/internal/auth"
 	"coffer/internal/errs"
 	"coffer/internal/op"
+	"coffer/internal/qr"
 	"coffer/internal/rest"
 	"coffer/internal/signin"
 	"github.com/charmbracelet/x/term"
@@ -27,10 +29,10 @@ const own = "/users/me/"
 var proofOfOwn = []string{"me.end-login-method"}
 
 // adminOnly is what a member who is no admin may read, but has no say in.
-var adminOnly = []string{"/users", "/api-keys", "/settings", "/exports"}
+var adminOnly = []string{"/users", "/api-keys", "/settings", "/exports", "/notifications"}
 
 // takeAway are the ops that end what someone was let in with: that must be easy at any time.
-var takeAway = []string{"key.revoke", "session.revoke", "assistant.revoke"}
+var takeAway = []string{"key.revoke", "session.revoke", "assistant.revoke", "user.uninvite"}
 
 // forAdmins marks the ops that of all members only admins may run, and those of them for which a
 // session that was left open is not enough.
@@ -162,4 +164,17 @@ func askAdmin(admin *auth.FirstAdmin, in io.Reader, out io.Writer) error {
 	fmt.Fprintln(out)
 	admin.Password = string(raw)
 	return err
+}
+
+// invitation is what a terminal shows beside the link of an invitation.
+func invitation(answer []byte) string {
+	var made struct{ URL string }
+	if json.Unmarshal(answer, &made) != nil || made.URL == "" {
+		return ""
+	}
+	out := "\nGive the link to the member only: the first to use it signs in as them. It is shown this once.\n"
+	if code, err := qr.Encode(made.URL); err == nil {
+		out += "\n" + code.String()
+	}
+	return out
 }

@@ -261,6 +261,8 @@ func TestEveryPatchHonoursIfMatch(t *testing.T) {
 		"finding.dismiss": {"/api/v1/findings/" + name(`insert into finding (id, short_id, account_id, kind, state)
 			select gen_random_uuid(), 'found000', id, 'gap', 'open' from account limit 1
 			returning short_id`), `{"state":"dismissed"}`},
+		"endpoint.update": {"/api/v1/notifications/endpoints/" + name(`insert into endpoint (id, short_id, url, secret)
+			values (gen_random_uuid(), 'kitchen0', 'https://home.example', '') returning short_id`), `{"content":"full"}`},
 		"target.update":       {"/api/v1/targets/" + name(`select short_id from target limit 1`), `{"amount":950}`},
 		"view.update":         {"/api/v1/views/" + name(`select short_id from saved_view limit 1`), `{"name":"Ours"}`},
 		"workflow.update":     {"/api/v1/workflows/toys", `{"max_turns":3}`},

@@ -205,7 +205,7 @@ func (a *App) chores() []due.Chore {
 	var swept time.Time
 	var used int64
 	return append(slices.Concat(a.Feed.Chores(), a.LinkSessions.Chores(), a.Workflows.Chores(),
-		a.Patterns.Chores(), a.Accounts.Chores()), due.Chore{
+		a.Patterns.Chores(), a.Accounts.Chores(), a.Notify.Chores(), a.Watch.Chores()), due.Chore{
 		Name: "sweep", Every: sweepEvery, Fault: "old records not deleted",
 		Do: func(ctx context.Context) error {
 			// where nothing was asked since the last sweep nothing was written that could be swept
@@ -232,6 +232,7 @@ func (a *App) sweep(ctx context.Context) {
 		{a.Archive.Forget, "old exports not deleted"},
 		{a.LinkSessions.Forget, "old link sessions not deleted"},
 		{a.Hooks.Sweep, "old webhook events not deleted"},
+		{a.Notify.Forget, "old notifications not deleted"},
 		{a.Journal.ForgetBudgets, "old write counts not deleted"},
 		{a.Feed.ForgetLogs, "old sync logs not deleted"},
 		{a.Workflows.Forget, "old transcripts not deleted"},

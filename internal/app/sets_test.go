@@ -60,8 +60,8 @@ func TestToolSets(t *testing.T) {
 		want               []string
 		most               int
 	}{
-		{"all", w.key, "/mcp/key", nil, menuNames(op.Full), 45_000},
-		{"read-only", w.reader, "/mcp/key", nil, menuNames(op.Read), 24_000},
+		{"all", w.key, "/mcp/key", nil, menuNames(op.Full), 36_000},
+		{"read-only", w.reader, "/mcp/key", nil, menuNames(op.Read), 20_000},
 		{"core", w.key, "/mcp/key?tools=core", nil, core, 20_000},
 		{"core by header", w.key, "/mcp/key", http.Header{"X-Mcp-Toolsets": {"core"}}, core, 20_000},
 		{"two", w.key, "/mcp/key?tools=list_users,get_job", nil, []string{"get_job", "list_users"}, 2_000},

@@ -112,7 +112,7 @@ func TestSetupHappensOnce(t *testing.T) {
 	if r, _ := v.do(t, "POST", "/setup/"+ticket, url.Values{
 		"name": {"Robin"}, "email": {"robin@example.com"},
 		"password": {"short"},
-	}); r.status != 400 || !strings.Contains(r.body, "at least 12") ||
+	}); r.status != 400 || !strings.Contains(r.body, "at least 10") ||
 		!strings.Contains(r.body, "robin@example.com") {
 		t.Errorf("a short password: %d %s", r.status, r.body)
 	}

@@ -203,7 +203,12 @@ func (s *said) state() string {
 	if err != nil {
 		s.Fatal(err)
 	}
-	return c + fmt.Sprint(marks)
+	rules, err := pg.Values[string](s.Context(), s.DB, `
+		select concat_ws(' ', name, conditions, actions, priority, enabled, proposed) from rule where deleted_at is null order by 1`)
+	if err != nil {
+		s.Fatal(err)
+	}
+	return c + fmt.Sprint(marks, rules)
 }
 
 // undo reverts all changes from the newest to the one at which it began, but not those at which

@@ -267,7 +267,7 @@ func TestTotalsNeverMixCurrencies(t *testing.T) {
 			answer, err := w.call(t.Context(), summary, op.Tool,
 				map[string]any{"group_by": toAny(by), "include": toAny(include), "limit": json.Number("200")})
 			short := totalsRead(t, answer.Body, by)
-			cut := len(short) == 200
+			cut := strings.Contains(string(answer.Body), `"other":[{`)
 			for key, sums := range want { // a tool's groups are the first of them
 				if _, ok := short[key]; !ok && cut {
 					short[key] = sums

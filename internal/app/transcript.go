@@ -242,6 +242,14 @@ var next = map[string]func(map[string]any, []byte) string{
 		}
 		return b.String()
 	},
+	"user.invite": func(_ map[string]any, answer []byte) string { return invitation(answer) },
+	"user.create": func(_ map[string]any, answer []byte) string {
+		var made struct{ Invitation json.RawMessage }
+		if json.Unmarshal(answer, &made) != nil || len(made.Invitation) == 0 {
+			return ""
+		}
+		return invitation(made.Invitation)
+	},
 	"workflow-run.apply": func(args map[string]any, _ []byte) string {
 		return fmt.Sprintf("\nUndo it with: coffer workflow-run revert %v\n", args["id"])
 	},

@@ -73,13 +73,25 @@ func furnishHostile(t *testing.T, a *app.App) {
 			'date2:nonsense']) with ordinality h (s, n)`,
 		`insert into transaction_tag select t.id, g.id, true, 'user'
 			from (select id from transaction order by id limit 20) t, tag g where g.short_id like 'tt%'`,
-		// a thousand of them split into three
+		// what somebody entered by hand, every third of them matched with the bank's own row, and some with a
+		// hostile wording
+		`insert into transaction (id, short_id, account_id, provider_id, date, amount, currency, descriptor_id, origin,
+				category_id, excluded, linked_id)
+			select gen_random_uuid(), 'm' || left(md5(t.id::text), 7), t.account_id, 'manual:' || t.id, t.date, t.amount,
+				t.currency, (select d.id from descriptor d order by md5(d.id::text || t.id) limit 1), 'manual',
+				t.category_id, t.n % 3 = 0, case when t.n % 3 = 0 then t.id end
+			from (select *, row_number() over (order by id) as n from transaction
+				where deleted_at is null and not pending order by id limit 600) t`,
+		`insert into manual_match (manual_id, bank_id, state, source)
+			select id, linked_id, 'matched', 'rule' from transaction where origin = 'manual' and linked_id is not null`,
+		// a thousand split into three, also of those
 		`insert into transaction (id, short_id, account_id, provider_id, date, amount, currency, descriptor_id, origin,
 				parent_id, remainder, category_id)
 			select gen_random_uuid(), 'p' || v.n || left(md5(t.id::text), 7), t.account_id, 'part:' || t.id || v.n, t.date,
 				v.n * 0.37, t.currency, t.descriptor_id, 'part', t.id, v.n = 3,
 				(select id from category c order by md5(c.id::text || t.id || v.n) limit 1)
-			from (select * from transaction where deleted_at is null order by id limit 1000) t, generate_series(1, 3) v (n)`,
+			from (select * from transaction where deleted_at is null order by md5(id::text) limit 1000) t,
+				generate_series(1, 3) v (n)`,
 		`insert into transaction_tag select t.id, g.id, true, 'user'
 			from (select id from transaction where origin = 'part' order by id limit 20) t, tag g
 			where g.short_id like 'tt%'`,
@@ -111,7 +123,40 @@ const ourSpending = `
 		when coalesce(c.kind, p.kind) = 'income' then 'income'
 		else 'equity' end || ' ' || t.currency as name, sum(t.amount)::text as amount
 	from transaction t left join category c on c.id = t.category_id left join category p on p.id = c.parent_id
-		where t.deleted_at is null and not t.is_split group by 1 order by 1`
+	left join transaction w on w.id = t.parent_id
+	where t.deleted_at is null and not t.is_split
+		and not (coalesce(w.origin, t.origin) = 'manual' and t.excluded) group by 1 order by 1`
+
+// matchedTwice holds a ledger against what was entered by hand: a payment that is matched with the
+// bank's row is not in it, and the others are, some of each split.
+func matchedTwice(t *testing.T, a *app.App, path string) {
+	t.Helper()
+	type row struct {
+		ID    string `db:"short_id"`
+		There bool   `db:"there"`
+		Split bool   `db:"is_split"`
+	}
+	rows, err := pg.All[row](t.Context(), a.DB, `select short_id, not excluded as there, is_split from transaction
+		where origin = 'manual' and deleted_at is null`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := map[row]int{}
+	for _, r := range rows {
+		if strings.Contains(string(text), r.ID) != r.There {
+			t.Errorf("%s, matched: %t, split: %t", r.ID, !r.There, r.Split)
+		}
+		r.ID = ""
+		seen[r]++
+	}
+	if len(seen) != 4 {
+		t.Errorf("control: too few kinds of transactions by hand: %v", seen)
+	}
+}
 
 func ledgerFile(t *testing.T, a *app.App, format, name string) string {
 	t.Helper()
@@ -132,6 +177,7 @@ func TestHledger(t *testing.T) {
 	if out, err := run("-f", path, "check", "--strict"); err != nil {
 		t.Fatalf("hledger check: %v\n%s", err, out)
 	}
+	matchedTwice(t, a, path)
 	balances := func(args ...string) [][]string {
 		out, err := run(append([]string{"-f", path, "balance", "--layout=bare", "-O", "csv", "--flat", "-N"},
 			args...)...)
@@ -231,6 +277,7 @@ func TestBeancount(t *testing.T) {
 	if out, err := check("--no-cache", path); err != nil || strings.TrimSpace(out) != "" {
 		t.Fatalf("bean-check: %v\n%s", err, out)
 	}
+	matchedTwice(t, a, path)
 	out, err := python("-c", beanSums, path)
 	var sums struct {
 		Errors          int
@@ -279,7 +326,10 @@ func TestCSV(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	n, err := pg.Value[int](t.Context(), a.DB, `select count(*) from transaction where deleted_at is null and not is_split`)
+	n, err := pg.Value[int](t.Context(), a.DB, `
+		select count(*) from transaction t left join transaction whole on whole.id = t.parent_id
+		where t.deleted_at is null and not t.is_split
+			and not (coalesce(whole.origin, t.origin) = 'manual' and coalesce(whole.excluded, t.excluded))`)
 	if err != nil || len(rows) != n+1 {
 		t.Errorf("%d rows, want %d and a header: %v", len(rows), n, err)
 	}

@@ -40,6 +40,9 @@ var kept = map[string]string{
 	"connection.credentials": "bank credentials; after an import banks are linked again",
 	"model_setting.key":      "model keys: anyone who has one can use a model at the household's cost",
 	"quarantine.raw":         "sealed with a key that is not exported",
+	"delivery":               "messages on their way; after an import there are no endpoints",
+	"endpoint":               "endpoints with their signing secrets; after an import they are made again",
+	"notification":           "notifications of this installation, kept for 90 days",
 	"idempotency":            "responses of the last 24 hours, readable only by the caller that received them",
 	"instance":               "keys of this installation itself",
 	"job":                    "jobs of this installation, kept for 30 days",
@@ -65,6 +68,8 @@ var never = map[string]string{
 	"device":         "programs waiting for a key, for minutes",
 	"proof":          "made from the rest",
 	"proof_due":      "what is still to be proved",
+	"sighting":       "made from the rest",
+	"sighting_due":   "what is still to be counted",
 }
 
 // seeded says of tables that a new household has rows in which of them those are. A household with

@@ -25,7 +25,8 @@ const (
 
 // Auth holds the credentials of one household.
 type Auth struct {
-	LoginsPerMinute int // from one address; more are told to wait
+	LoginsPerMinute int    // from one address; more are told to wait
+	Base            string // where people reach the server, without a slash at its end; links begin with it
 
 	db        *pg.DB
 	passwords *hasher

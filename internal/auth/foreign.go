@@ -37,7 +37,7 @@ func (a *Auth) join(ctx context.Context, member id.ID, kind, identifier, proof s
 
 // PasskeyOwner returns the member whose passkey has this id.
 func (a *Auth) PasskeyOwner(ctx context.Context, credential []byte) (User, error) {
-	e, err := a.admit(ctx, `select id, member_id, kind, updated_at from login
+	e, err := a.admit(ctx, `select `+wayColumns+` from login
 		where kind = 'passkey' and credential = $1`, credential)
 	return e.User, err
 }
@@ -47,7 +47,7 @@ func (a *Auth) PasskeyOwner(ctx context.Context, credential []byte) (User, error
 func (a *Auth) UsePasskey(ctx context.Context, credential []byte, proof string) (SignIn, error) {
 	return a.admit(ctx, `
 		update login set proof = $2, last_used_at = clock_timestamp() where kind = 'passkey' and credential = $1
-		returning id, member_id, kind, updated_at`, credential, proof)
+		returning `+wayColumns, credential, proof)
 }
 
 // Vouched returns the member for whom an issuer vouches. An account that was never added here is
@@ -55,7 +55,7 @@ func (a *Auth) UsePasskey(ctx context.Context, credential []byte, proof string) 
 func (a *Auth) Vouched(ctx context.Context, issuer, subject string) (SignIn, error) {
 	e, err := a.admit(ctx, `
 		update login set last_used_at = clock_timestamp() where kind = 'oidc' and identifier = $1
-		returning id, member_id, kind, updated_at`, issuer+" "+subject)
+		returning `+wayColumns, issuer+" "+subject)
 	if errs.Is(err, errs.InvalidLogin) {
 		err = errs.New(errs.InvalidLogin,
 			"this account is not a sign-in method of any member; sign in another way and add it at /account, or ask "+

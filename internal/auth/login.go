@@ -34,7 +34,7 @@ type Login struct {
 const loginColumns = `id, short_id, member_id, kind, identifier, last_used_at, created_at`
 
 // MinPassword is the minimum length of a password.
-const MinPassword = 12
+const MinPassword = 10
 
 // SignIn returns the member with this password. An unknown address costs the same work as a known
 // one, and the error is the same.
@@ -74,7 +74,7 @@ func (a *Auth) SignIn(ctx context.Context, identifier, password, address string)
 	// the old password comes too late.
 	e, err := a.admit(ctx, `
 		update login set last_used_at = clock_timestamp(), proof = $3 where id = $1 and updated_at = $2
-		returning id, member_id, kind, updated_at`, stored.ID, stored.UpdatedAt, stored.Proof)
+		returning `+wayColumns, stored.ID, stored.UpdatedAt, stored.Proof)
 	if errs.Is(err, errs.InvalidLogin) {
 		err = wrong
 	}
@@ -110,9 +110,16 @@ type SignIn struct {
 	By   string        // the kind of the way in; "" for none
 	Ago  time.Duration // since they proved it; less than zero where that is not known
 
+	// MustReplace says that somebody else set the password: it opens no session, and only lets the
+	// member choose another one (Replacing).
+	MustReplace bool
+
 	login id.ID
 	as    pg.Time // when the way in was last changed
 }
+
+// wayColumns are what the statements that are handed to admit answer.
+const wayColumns = `id, member_id, kind, updated_at, must_replace`
 
 // admit is who comes in by the login that the statement answers.
 func (a *Auth) admit(ctx context.Context, sql string, args ...any) (SignIn, error) {
@@ -121,6 +128,7 @@ func (a *Auth) admit(ctx context.Context, sql string, args ...any) (SignIn, erro
 		Member    id.ID   `db:"member_id"`
 		Kind      string  `db:"kind"`
 		UpdatedAt pg.Time `db:"updated_at"`
+		Replace   bool    `db:"must_replace"`
 	}
 	l, err := pg.One[way](ctx, a.db, sql, args...)
 	var u User
@@ -130,7 +138,7 @@ func (a *Auth) admit(ctx context.Context, sql string, args ...any) (SignIn, erro
 	if errors.Is(err, pg.ErrNoRow) {
 		return SignIn{}, errs.New(errs.InvalidLogin, "this sign-in method does not belong to any member")
 	}
-	return SignIn{User: u, By: l.Kind, login: l.ID, as: l.UpdatedAt}, err
+	return SignIn{User: u, By: l.Kind, login: l.ID, as: l.UpdatedAt, MustReplace: l.Replace}, err
 }
 
 // ListLogins asks for a member's sign-in methods.
@@ -209,13 +217,14 @@ type CreateLogin struct {
 	UserID     string  `json:"user_id" minLength:"1" doc:"The member's UUID or short id"`
 	Kind       string  `json:"kind" enum:"password,passkey,oidc" doc:"Passkeys are created in the member's own browser, at /account"`
 	Identifier *string `json:"identifier,omitempty" minLength:"1" maxLength:"500" format:"line" doc:"password: the e-mail address to sign in with; defaults to the member's own. oidc: the issuer, a space, and the subject"`
-	Password   *string `json:"password,omitempty" minLength:"12" maxLength:"200" doc:"The password, at least 12 characters; only for kind password"`
+	Password   *string `json:"password,omitempty" minLength:"10" maxLength:"200" doc:"The password, at least 10 characters; only for kind password. The member must replace it at the first sign-in"`
 }
 
 // chosen hashes the password that the call brings, before any transaction: it takes longer than one
 // should.
 func (a *Auth) chosen(ctx context.Context, q pg.Querier, in CreateLogin) (string, error) {
-	if _, err := a.User(ctx, q, UserRef{in.UserID}); err != nil {
+	u, err := a.User(ctx, q, UserRef{in.UserID})
+	if err != nil {
 		return "", err
 	}
 	switch {
@@ -232,14 +241,35 @@ func (a *Auth) chosen(ctx context.Context, q pg.Querier, in CreateLogin) (string
 	case in.Password == nil:
 		return "", errs.Field("password", "required", "is required for kind password")
 	}
-	return a.NewPassword(ctx, *in.Password)
+	return a.NewPassword(ctx, *in.Password, u.about(in.Identifier)...)
 }
 
-// NewPassword returns the hash of a new password, if the password is acceptable.
-func (a *Auth) NewPassword(ctx context.Context, password string) (string, error) {
-	if utf8.RuneCountInString(password) < MinPassword || strings.Count(password, password[:1]) == len(password) {
+// about is what a password of the member must not be made of.
+func (u User) about(identifier *string) []string {
+	about := []string{u.Name}
+	for _, address := range []*string{u.Email, identifier} {
+		if address != nil {
+			about = append(about, *address)
+		}
+	}
+	return about
+}
+
+// NewPassword returns the hash of a new password, if the password is acceptable. About is what the
+// member is called and signs in with.
+func (a *Auth) NewPassword(ctx context.Context, password string, about ...string) (string, error) {
+	if utf8.RuneCountInString(password) < MinPassword {
 		return "", errs.Field("password", "length",
-			"must have at least %d characters, not all the same; a sentence is easy to remember", MinPassword)
+			"must have at least %d characters; a sentence is easy to remember", MinPassword)
+	}
+	household, err := pg.Value[string](ctx, a.db, `select household_name from setting`)
+	if err != nil {
+		return "", err
+	}
+	if guessable(password, append(about, household)...) {
+		return "", errs.Field("password", "common",
+			"is too easy to guess: it consists of common words, names, dates or keys side by side; "+
+				"a sentence is easy to remember")
 	}
 	return a.passwords.hash(ctx, password)
 }
@@ -262,7 +292,18 @@ func (a *Auth) CreateLogin(ctx context.Context, tx pg.Tx, in CreateLogin, proof 
 			return Login{}, err
 		}
 	}
-	return a.addLogin(ctx, tx, u.ID, in.Kind, *in.Identifier, proof, nil)
+	l, err := a.addLogin(ctx, tx, u.ID, in.Kind, *in.Identifier, proof, nil)
+	if err == nil && in.Kind == Password && !ownSession(ctx, u.ID) {
+		_, err = pg.Exec(ctx, tx, `update login set must_replace = true where id = $1`, l.ID)
+	}
+	return l, err
+}
+
+// ownSession reports whether the caller is the member, signed in: whoever else sets a password
+// knows it, so the member must replace it.
+func ownSession(ctx context.Context, member id.ID) bool {
+	a := op.ActorOf(ctx)
+	return a.Session != nil && a.Member != nil && *a.Member == member
 }
 
 func (a *Auth) addLogin(ctx context.Context, tx pg.Tx, member id.ID, kind, identifier, proof string,
@@ -298,17 +339,18 @@ type PatchLogin struct {
 	UserID     string  `json:"user_id" minLength:"1" doc:"The member's UUID or short id"`
 	LoginID    string  `json:"login_id" minLength:"1" doc:"The login's UUID or short id"`
 	Identifier *string `json:"identifier,omitempty" minLength:"1" maxLength:"500" format:"line" doc:"A new e-mail address, or a new label for a passkey"`
-	Password   *string `json:"password,omitempty" minLength:"12" maxLength:"200" doc:"A new password. It ends the member's other sessions and, if someone else sets it, removes the recovery codes. The member's API keys and assistants keep working: GET …/login counts them"`
+	Password   *string `json:"password,omitempty" minLength:"10" maxLength:"200" doc:"A new password, which the member must replace at the next sign-in. It ends the member's other sessions and, if someone else sets it, removes the recovery codes. The member's API keys and assistants keep working: GET …/login counts them"`
 }
 
 func (a *Auth) changed(ctx context.Context, q pg.Querier, in PatchLogin) (string, error) {
 	if in.Password == nil {
 		return "", nil
 	}
-	if _, err := a.User(ctx, q, UserRef{in.UserID}); err != nil {
+	u, err := a.User(ctx, q, UserRef{in.UserID})
+	if err != nil {
 		return "", err
 	}
-	return a.NewPassword(ctx, *in.Password)
+	return a.NewPassword(ctx, *in.Password, u.about(in.Identifier)...)
 }
 
 // PatchLogin changes a password or the name of a sign-in method. A new password ends the sessions
@@ -334,10 +376,16 @@ func (a *Auth) PatchLogin(ctx context.Context, tx pg.Tx, in PatchLogin, proof st
 	}
 	l, err = pg.One[Login](ctx, tx, `
 		update login set identifier = coalesce(@identifier, identifier), proof = coalesce(nullif(@proof, ''), proof),
-			updated_at = clock_timestamp()
-		where id = @id returning `+loginColumns, pg.Args{"id": l.ID, "identifier": in.Identifier, "proof": proof})
+			must_replace = case when @proof = '' then must_replace else @foreign end, updated_at = clock_timestamp()
+		where id = @id returning `+loginColumns, pg.Args{
+		"id": l.ID, "identifier": in.Identifier, "proof": proof,
+		"foreign": !ownSession(ctx, l.UserID),
+	})
 	if err != nil || proof == "" {
 		return l, loginTaken(err)
+	}
+	if err := voidLinks(ctx, tx, l.UserID); err != nil {
+		return Login{}, err
 	}
 	if err := endCodesUnlessOwn(ctx, tx, l.UserID); err != nil {
 		return Login{}, err
@@ -372,6 +420,9 @@ func (a *Auth) DeleteLogin(ctx context.Context, tx pg.Tx, in LoginRef) (op.Delet
 			"this is the last sign-in method of the last admin who can sign in; give them or another admin one first")
 	}
 	if _, err := pg.Exec(ctx, tx, `delete from login where id = $1`, l.ID); err != nil {
+		return op.Deleted{}, err
+	}
+	if err := voidLinks(ctx, tx, l.UserID); err != nil {
 		return op.Deleted{}, err
 	}
 	if err := endCodesUnlessOwn(ctx, tx, l.UserID); err != nil {

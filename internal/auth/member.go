@@ -16,11 +16,17 @@ type User struct {
 	Name      string  `json:"name" db:"name"`
 	Email     *string `json:"email" db:"email"`
 	Role      string  `json:"role" db:"role" enum:"admin,member,viewer" doc:"viewer reads; member changes the books; admin also looks after users, keys and settings"`
+	HasLogin  bool    `json:"has_login" db:"has_login" doc:"Whether the member has a sign-in method"`
 	CreatedAt pg.Time `json:"created_at" db:"created_at"`
 	UpdatedAt pg.Time `json:"updated_at" db:"updated_at"`
+	// InvitedUntil is absent without an invitation that can still be used.
+	InvitedUntil *pg.Time `json:"invited_until,omitempty" db:"invited_until" doc:"Until when the member's invitation can be used; absent if there is none"`
 }
 
-const userColumns = `id, short_id, name, email, role, created_at, updated_at`
+const userColumns = `id, short_id, name, email, role, created_at, updated_at,
+	exists (select from login l where l.member_id = member.id) as has_login,
+	(select t.expires_at from ticket t where t.member_id = member.id and t.kind = 'invite' and t.expires_at > now())
+		as invited_until`
 
 // Users returns all members, oldest first.
 func (a *Auth) Users(ctx context.Context, q pg.Querier, _ op.None) ([]User, error) {
@@ -94,6 +100,8 @@ type CreateUser struct {
 	Name  string  `json:"name" minLength:"1" maxLength:"200" format:"line" example:"Robin"`
 	Email *string `json:"email,omitempty" minLength:"1" maxLength:"254" pattern:"^[^@\\s]+@[^@\\s]+$" hint:"be an e-mail address" format:"line" example:"robin@example.com"`
 	Role  string  `json:"role,omitempty" enum:"admin,member,viewer" default:"member"`
+	// Invite asks for an invitation beside the member.
+	Invite bool `json:"invite,omitempty" doc:"Also make an invitation: a link, valid for seven days, with which the member sets a sign-in method"`
 }
 
 // aboutMember is what a member's name and address are held against, wherever they come from.
@@ -173,6 +181,9 @@ func (a *Auth) RemoveUser(ctx context.Context, tx pg.Tx, ref string) (User, erro
 		return u, err
 	}
 	if _, err = pg.Exec(ctx, tx, `delete from login where member_id = $1`, u.ID); err != nil {
+		return u, err
+	}
+	if err := voidLinks(ctx, tx, u.ID); err != nil {
 		return u, err
 	}
 	_, err = pg.Exec(ctx, tx, `update token set revoked_at = coalesce(revoked_at, clock_timestamp()),

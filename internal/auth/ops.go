@@ -37,14 +37,23 @@ func (a *Auth) Ops() []*op.Op {
 		}, a.Users),
 		op.Writing(op.Spec{
 			Name: "user.create", Route: "POST /users", People: op.PeopleAlways,
-			Summary: "Adds a member to the household.",
-		}, a.CreateUser),
+			Summary: "Adds a member to the household, with an invitation if one is asked for.",
+		}, a.AddUser),
 		op.Reading(op.Spec{Name: "user.get", Route: "GET /users/{id}", Summary: "Shows one member of the household."},
 			a.User),
 		op.Writing(op.Spec{
 			Name: "user.update", Route: "PATCH /users/{id}", People: op.PeopleAlways,
 			Summary: "Changes a member's name, e-mail address or role.",
 		}, a.PatchUser),
+		op.Writing(op.Spec{
+			Name: "user.invite", Route: "POST /users/{id}/invitation", People: op.PeopleAlways,
+			Summary: "Makes a link with which a member sets a password or passkey; it is shown once and valid for " +
+				"seven days.",
+		}, a.Invite),
+		op.Writing(op.Spec{
+			Name: "user.uninvite", Route: "DELETE /users/{id}/invitation", People: op.PeopleAlways,
+			Summary: "Voids a member's invitation.",
+		}, a.Uninvite),
 		op.Reading(op.Spec{
 			Name: "login-method.list", Route: "GET /users/{user_id}/login", Scope: op.Full,
 			Summary: "Lists a member's sign-in methods, with the number of recovery codes, API keys and assistants.",

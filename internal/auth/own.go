@@ -75,7 +75,11 @@ func (a *Auth) ChangePassword(ctx context.Context, actor op.Actor, old, fresh, a
 			return err
 		}
 	}
-	proof, err := a.NewPassword(ctx, fresh)
+	_, u, err := a.CurrentSession(ctx, actor)
+	if err != nil {
+		return err
+	}
+	proof, err := a.NewPassword(ctx, fresh, u.about(&l.Identifier)...)
 	if err != nil {
 		return err
 	}

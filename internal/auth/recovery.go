@@ -142,8 +142,7 @@ func endCodes(ctx context.Context, tx pg.Tx, member id.ID) error {
 // them.
 func endCodesUnlessOwn(ctx context.Context, tx pg.Tx, member id.ID) error {
 	left, err := pg.Value[bool](ctx, tx, `select exists (select from login where member_id = $1)`, member)
-	a := op.ActorOf(ctx)
-	if err != nil || left && a.Session != nil && a.Member != nil && *a.Member == member {
+	if err != nil || left && ownSession(ctx, member) {
 		return err
 	}
 	return endCodes(ctx, tx, member)

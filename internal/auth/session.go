@@ -50,6 +50,10 @@ const sessionColumns = `id, short_id, member_id, name, created_at, last_used_at,
 // secret that the browser keeps. Every sign-in creates a new session, which prevents session
 // fixation.
 func (a *Auth) OpenSession(ctx context.Context, e SignIn, browser string) (s Session, secret string, err error) {
+	if e.MustReplace {
+		return Session{}, "", errs.New(errs.Forbidden,
+			"somebody else set this password; sign in at /login to choose one of your own")
+	}
 	secret = id.Base62(sessionRandom)
 	hash := sha256.Sum256([]byte(secret))
 	err = a.db.InTx(ctx, func(tx pg.Tx) error {

@@ -12,11 +12,13 @@ import (
 	"coffer/internal/pg"
 )
 
-// The kinds of tickets. A ticket can be used once, within a short time.
+// The kinds of tickets. A ticket can be used once, within its time.
 const (
 	SetupTicket   = "setup"
 	PasskeyTicket = "passkey"
 	OIDCTicket    = "oidc"
+	InviteTicket  = "invite"
+	ReplaceTicket = "replace"
 )
 
 const ticketRandom = 43 // base62 characters: 256 bits
@@ -52,8 +54,11 @@ func (a *Auth) Holds(ctx context.Context, kind, secret string) error {
 
 func usedUp(kind string) error {
 	again := "start again"
-	if kind == SetupTicket {
+	switch kind {
+	case SetupTicket:
 		again = "run coffer setup --link on the server to print another one"
+	case InviteTicket, ReplaceTicket:
+		again = "ask an admin of the household for a new one, or sign in if you have joined already"
 	}
 	return errs.New(errs.NotFound, "this link was already used or has expired; %s", again)
 }
@@ -91,7 +96,7 @@ func (a *Auth) SetUp(ctx context.Context, in FirstAdmin, ticket string) (User, e
 			return User{}, err
 		}
 	}
-	proof, err := a.NewPassword(ctx, in.Password)
+	proof, err := a.NewPassword(ctx, in.Password, in.Name, in.Email)
 	if err != nil {
 		return User{}, err
 	}

@@ -55,6 +55,7 @@ type Traits struct {
 	HistoryDays    int           // how far back a first sync reaches; 0 is all that the bank gives
 	MinInterval    time.Duration // asking more often brings nothing new
 	PaidBalances   bool          // each call of Balances costs money
+	PaidPerAccount bool          // with PaidBalances: for each account that it reads, not once for all
 }
 
 // A Position is the progress of a loop. A Delta uses Cursor and Next, a Window From, Accounts and

@@ -96,6 +96,20 @@ func (s *server) Calls(path string) int {
 	return n
 }
 
+// Paid counts the calls for which the provider asks money: those that make a bank look a balance
+// up.
+func (s *server) Paid() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	n := 0
+	for p, count := range s.calls {
+		if p == "/accounts/balance/get" || strings.HasSuffix(p, "/balances") {
+			n += count
+		}
+	}
+	return n
+}
+
 // Advance moves the simulator's clock.
 func (s *server) Advance(d time.Duration) {
 	s.mu.Lock()

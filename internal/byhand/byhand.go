@@ -50,9 +50,9 @@ func (h *Hand) Ops() []*op.Op {
 		op.Once(op.Writing(op.Spec{
 			Name: "transaction.create", Route: "POST /transactions", Tool: "add_transaction",
 			Summary: "Adds a transaction by hand, such as a cash payment.",
-			Agent: "Adds a transaction that no bank has told of, such as a cash payment, only if a person asks for " +
-				"it. amount: positive is money out. If the bank brings the same payment later, the two are matched " +
-				"and totals count one. It waits for review.",
+			Agent: "Adds a transaction that no bank has told of, such as a cash payment, only if a person " +
+				"asks for it. If the bank brings the same payment later, the two are matched and totals " +
+				"count one. It waits for review.",
 		}, h.Add)),
 		op.Writing(op.Spec{
 			Name: "transaction.match", Route: "PUT /transactions/{id}/match",
@@ -71,9 +71,9 @@ type AddTransaction struct {
 	Currency       *money.Currency `json:"iso_currency_code,omitempty" pattern:"^[A-Z]{3}$" hint:"be three capital letters, such as EUR" doc:"Defaults to the account's"`
 	MerchantName   *string         `json:"merchant_name,omitempty" maxLength:"256" format:"line"`
 	Detail         *string         `json:"detail,omitempty" maxLength:"512" format:"line" doc:"What the payment was for"`
-	Category       *string         `json:"category,omitempty" minLength:"1" doc:"Slug, short id or UUID; without one, rules may set it"`
+	Category       *string         `json:"category,omitempty" minLength:"1" doc:"Slug, short id or UUID; without one, rules may set it" agent:"-"`
 	CounterpartyID *string         `json:"counterparty_id,omitempty" minLength:"1"`
-	Tags           []string        `json:"tags,omitempty" maxItems:"20" minLength:"1" maxLength:"64" doc:"Slugs; unknown ones are registered"`
+	Tags           []string        `json:"tags,omitempty" maxItems:"20" minLength:"1" maxLength:"64" doc:"Slugs; unknown ones are registered" agent:"Slugs"`
 	Comment        *string         `json:"comment,omitempty" minLength:"1" maxLength:"10000"`
 }
 

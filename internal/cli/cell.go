@@ -10,6 +10,9 @@ import (
 	"coffer/internal/id"
 )
 
+// paid are columns with what is paid, which is positive where money goes out.
+var paid = map[string]bool{"amount": true, "yearly_amount": true, "usual": true}
+
 // cell is a value as text on a screen. Amounts are positive where money goes out; a person reads a
 // plus where it comes in.
 func (s *Screen) cell(c column, v any, whole bool) string {
@@ -33,7 +36,7 @@ func (s *Screen) cell(c column, v any, whole bool) string {
 		}
 		return "no"
 	case json.Number:
-		if in, ok := strings.CutPrefix(v.String(), "-"); ok && c.name == "amount" {
+		if in, ok := strings.CutPrefix(v.String(), "-"); ok && paid[c.name] {
 			s.incoming = true
 			return "+" + in
 		}
@@ -50,6 +53,9 @@ func (s *Screen) cell(c column, v any, whole bool) string {
 	case map[string]any:
 		parts := make([]string, 0, len(v))
 		for _, k := range sortedKeys(v) {
+			if k == "qr" { // a picture
+				continue
+			}
 			if text := s.cell(column{name: k}, v[k], whole); v[k] != false && text != "" {
 				parts = append(parts, label(k)+": "+text)
 			}

@@ -88,6 +88,8 @@ func flagOf(o *op.Op, field string) string {
 		return field
 	case p.In == op.InPath:
 		return "<" + name + ">" + field[end:]
+	case p.Format == "file":
+		return "--" + fileFlag
 	}
 	return "--" + flagName(name) + field[end:]
 }

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"coffer/internal/cli"
+	"coffer/internal/errs"
 	"coffer/internal/op"
 	"coffer/internal/pg"
 )
@@ -52,4 +53,31 @@ func TestFileSaysItsName(t *testing.T) {
 			t.Errorf("%s: %v, %v", name, r.args, err)
 		}
 	}
+}
+
+// A fault of the text is a fault of the file: the text has no flag of its own.
+func TestFaultOfAFile(t *testing.T) {
+	t.Parallel()
+	type take struct {
+		Text string `json:"text" format:"file" minLength:"1"`
+	}
+	o := op.Writing(op.Spec{Name: "text.take", Route: "POST /texts", TextIn: "text text/csv", Summary: "Takes a text."},
+		func(context.Context, pg.Tx, take) (op.None, error) { return op.None{}, nil })
+	var out bytes.Buffer
+	c := &cli.CLI{
+		Ops: []*op.Op{o}, Database: true, In: strings.NewReader(""), Out: &out, Err: &out,
+		Local: func(context.Context) (cli.Caller, func(), error) { return refuser{}, func() {}, nil },
+	}
+	root := c.Root()
+	root.SetArgs([]string{"text", "take"})
+	if c.Fail(root.ExecuteContext(t.Context()), false); !strings.HasPrefix(out.String(), "coffer: --file: must not be empty") {
+		t.Error(out.String())
+	}
+}
+
+// A refuser finds fault with the text of every call.
+type refuser struct{}
+
+func (refuser) Call(context.Context, *op.Op, map[string]any) ([]byte, error) {
+	return nil, errs.Field("text", "min_length", "must not be empty")
 }

@@ -65,6 +65,8 @@ const (
 	screenRows    = "rows"    // it is the answer; the rest is for programs
 	screenRecords = "records" // its items are records with lists of their own
 	screenSpread  = "spread"  // it is the answer, and the lists of its items are the rows
+	screenUnroll  = "unroll"  // the lists of its items are its rows
+	screenNone    = "none"    // it is for programs
 )
 
 // page returns the list of an answer that is a page: its only content besides the cursor, or what
@@ -98,7 +100,8 @@ func (s *Screen) record(schema *op.Schema, m map[string]any, indent string) {
 	for _, p := range fields(schema, m) {
 		v := m[p.Name]
 		switch text, isText := v.(string); {
-		case v == nil, p.Name == "id" && short, p.Name == "iso_currency_code" && hasMoney(schema, m):
+		case v == nil, p.Screen == screenNone, p.Name == "id" && short,
+			p.Name == "iso_currency_code" && hasMoney(schema, m):
 		case isText && strings.Contains(strings.TrimSpace(text), "\n"):
 			texts = append(texts, p)
 		case structured(v):
@@ -153,7 +156,11 @@ func (s *Screen) block(p op.Prop, v any, indent string, below bool) {
 			}
 			return
 		}
-		s.inner(p.Items, v, indent+"  ")
+		items := p.Items
+		if p.Screen == screenUnroll {
+			items, v = spread(items, v)
+		}
+		s.inner(items, v, indent+"  ")
 	}
 }
 
@@ -284,7 +291,7 @@ func rank(p op.Prop) int {
 	switch {
 	case p.Name == "short_id", p.Name == "transaction_id":
 		return 0
-	case p.Type == "object" && p.Prop("net") != nil:
+	case p.Type == "object" && (p.Prop("net") != nil || p.Prop("balance") != nil):
 		return 3
 	case p.Type == "object":
 		return 1
@@ -326,7 +333,7 @@ func shown(s *op.Schema) []op.Prop {
 			cols = append(cols, p)
 			continue
 		}
-		flat := p.Type != "object" || p.Prop("net") != nil ||
+		flat := p.Type != "object" || p.Prop("net") != nil || p.Prop("balance") != nil ||
 			p.Values != nil && p.Values.Type != "" && p.Values.Type != "object"
 		// left out: what another column says, and what says nothing to a person
 		told := p.Name == "display_name" && named || p.Name == "balance_current" && s.Prop("balance_today") != nil ||
@@ -371,8 +378,12 @@ func (s *Screen) rows(schema *op.Schema, list []any, indent string) {
 
 func heading(c column) string {
 	switch c.name {
-	case "net":
+	case "net", "balance":
 		return strings.ToUpper(cmp.Or(c.in, c.name))
+	case "date":
+		if c.in != "" {
+			return "ON"
+		}
 	case "short_id":
 		return "ID"
 	case "balance_today":
@@ -426,6 +437,10 @@ func (s *Screen) columns(schema *op.Schema, list []any) []column {
 		}
 		if p.Type != "object" {
 			out = append(out, column{name: p.Name, further: rank(p) >= further})
+			continue
+		}
+		if p.Prop("balance") != nil { // of another day
+			out = append(out, column{name: "balance", in: p.Name}, column{name: "date", in: p.Name})
 			continue
 		}
 		if p.Values == nil { // sums of another time

@@ -59,8 +59,15 @@ type Directory struct {
 	Counterparties []Counterparty `json:"counterparties"`
 }
 
+// List asks for counterparties.
+type List struct {
+	Search *string `json:"search,omitempty" minLength:"1" maxLength:"200" doc:"Text in the name, ignoring case" agent:"In the name"`
+}
+
 // Each hands every counterparty over that was not merged into another, by name.
-func (c *Counterparties) Each(ctx context.Context, q pg.Querier, _ op.None, each func(Counterparty) error) error {
+func (c *Counterparties) Each(ctx context.Context, q pg.Querier, in List,
+	each func(Counterparty) error,
+) error {
 	const some = 500
 	var name *string
 	var last *id.ID
@@ -69,7 +76,8 @@ func (c *Counterparties) Each(ctx context.Context, q pg.Querier, _ op.None, each
 			select `+columns+` from counterparty
 			where deleted_at is null and canonical_id is null
 				and ($1::text is null or (lower(name), id) > (lower($1), $2::uuid))
-			order by lower(name), id limit $3`, name, last, some)
+				and ($4::text is null or position(lower($4) in lower(name)) > 0)
+			order by lower(name), id limit $3`, name, last, some, in.Search)
 		if err != nil {
 			return err
 		}
@@ -182,7 +190,7 @@ type PatchCounterparty struct {
 	WebsiteURL op.Null[string] `json:"website_url,omitzero" maxLength:"2000" pattern:"^(https?://[^/\\s]\\S*)?$" hint:"be an http or https URL, or empty"`
 	LogoURL    op.Null[string] `json:"logo_url,omitzero" maxLength:"2000" pattern:"^(https?://[^/\\s]\\S*)?$" hint:"be an http or https URL, or empty"`
 	CategoryID op.Null[string] `json:"category_id,omitzero" minLength:"1" doc:"Slug, short id or UUID"`
-	MCC        op.Null[string] `json:"mcc,omitzero" pattern:"^([0-9]{4})?$" hint:"be four digits, or empty" doc:"Merchant category code"`
+	MCC        op.Null[string] `json:"mcc,omitzero" pattern:"^([0-9]{4})?$" hint:"be four digits, or empty" doc:"Merchant category code" agent:"-"`
 }
 
 // Patch changes a counterparty.

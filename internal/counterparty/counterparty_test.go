@@ -138,7 +138,7 @@ func (s *shop) made(name string) Counterparty {
 
 func (s *shop) all() (out []Counterparty) {
 	s.t.Helper()
-	err := s.Each(s.t.Context(), s.db, op.None{}, func(p Counterparty) error {
+	err := s.Each(s.t.Context(), s.db, List{}, func(p Counterparty) error {
 		out = append(out, p)
 		return nil
 	})

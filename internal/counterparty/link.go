@@ -18,7 +18,7 @@ import (
 type LinkTransactions struct {
 	ID             string   `json:"id" minLength:"1" doc:"The counterparty's UUID or short id"`
 	TransactionIDs []string `json:"transaction_ids" minItems:"1" maxItems:"50" minLength:"1" doc:"Short ids or UUIDs"`
-	Force          bool     `json:"force,omitempty" doc:"Also link transactions that a person unlinked; linked ones are never relinked"`
+	Force          bool     `json:"force,omitempty" doc:"Also link transactions that a person unlinked; linked ones are never relinked" agent:"-"`
 }
 
 // A LinkedCounterparty is a Counterparty with what a link did.
@@ -117,10 +117,10 @@ func (c *Counterparties) link(ctx context.Context, tx pg.Tx, p Counterparty, mad
 
 // AssignCounterparty is the input of assign_counterparty.
 type AssignCounterparty struct {
-	ID             *string  `json:"id,omitempty" minLength:"1" doc:"The counterparty's short id or UUID; give exactly one of id and name"`
-	Name           *string  `json:"name,omitempty" minLength:"1" maxLength:"200" format:"line" doc:"The counterparty's name, ignoring case; an unknown name creates a counterparty"`
+	ID             *string  `json:"id,omitempty" minLength:"1" doc:"The counterparty's short id or UUID; give exactly one of id and name" agent:"Give id or name"`
+	Name           *string  `json:"name,omitempty" minLength:"1" maxLength:"200" format:"line" doc:"The counterparty's name, ignoring case; an unknown name creates a counterparty" agent:"-"`
 	TransactionIDs []string `json:"transaction_ids" minItems:"1" maxItems:"50" minLength:"1" doc:"Short ids or UUIDs"`
-	Force          bool     `json:"force,omitempty" doc:"Also link transactions that a person unlinked; linked ones are never relinked"`
+	Force          bool     `json:"force,omitempty" doc:"Also link transactions that a person unlinked; linked ones are never relinked" agent:"-"`
 }
 
 // An AssignedCounterparty is a LinkedCounterparty that may have been made for it.
@@ -177,7 +177,7 @@ func named(ctx context.Context, tx pg.Tx, name string) (Counterparty, []journal.
 type UnlinkTransaction struct {
 	ID            string `json:"id" minLength:"1" doc:"The counterparty's UUID or short id"`
 	TransactionID string `json:"transaction_id" minLength:"1" doc:"The transaction's UUID or short id"`
-	Force         bool   `json:"force,omitempty" doc:"Also unlink transactions that a person linked"`
+	Force         bool   `json:"force,omitempty" doc:"Also unlink transactions that a person linked" agent:"-"`
 }
 
 // Unlink takes the counterparty off a transaction that is bound to it.
@@ -209,7 +209,7 @@ func (c *Counterparties) Unlink(ctx context.Context, tx pg.Tx, in UnlinkTransact
 type UnlinkTransactions struct {
 	ID             string   `json:"id" minLength:"1" doc:"The counterparty's short id or UUID"`
 	TransactionIDs []string `json:"transaction_ids" minItems:"1" maxItems:"50" minLength:"1" doc:"Short ids or UUIDs"`
-	Force          bool     `json:"force,omitempty" doc:"Also unlink transactions that a person linked"`
+	Force          bool     `json:"force,omitempty" doc:"Also unlink transactions that a person linked" agent:"-"`
 }
 
 // Unlinked is the result of UnlinkMany.

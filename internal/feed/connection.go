@@ -32,6 +32,8 @@ type Connection struct {
 	LastAttemptAt        *pg.Time        `json:"last_attempt_at" db:"last_attempt_at"`
 	LastSyncAt           *pg.Time        `json:"last_sync_at" db:"last_sync_at"`
 	NextSyncAt           *pg.Time        `json:"next_sync_at" db:"next_sync_at"`
+	CanRefreshBalances   bool            `json:"can_refresh_balances" db:"can_refresh_balances" doc:"A person may have the bank asked for current balances, which may cost money"`
+	BalancesAskedAt      *pg.Time        `json:"balances_asked_at" db:"balances_asked_at" doc:"When the bank was last asked for them"`
 	CreatedAt            pg.Time         `json:"created_at" db:"created_at"`
 	UpdatedAt            pg.Time         `json:"updated_at" db:"updated_at"`
 }
@@ -41,12 +43,17 @@ const connectionRows = `
 		c.status_reason, c.status_message, c.paused, c.sync_interval_seconds,
 		(select count(*) from account a where a.connection_id = c.id and a.deleted_at is null) as accounts_count,
 			c.new_accounts_available, c.consent_expires_at, c.last_attempt_at, c.last_sync_at, c.next_sync_at,
+		c.status in ('active', 'error') and s.paid_balances <> 'never' as can_refresh_balances, c.balances_asked_at,
 		c.created_at, c.updated_at
-	from connection c`
+	from connection c cross join setting s`
 
 // Connections returns all connections, oldest first.
 func (f *Feed) Connections(ctx context.Context, q pg.Querier, _ op.None) ([]Connection, error) {
-	return pg.All[Connection](ctx, q, connectionRows+` order by c.id`)
+	all, err := pg.All[Connection](ctx, q, connectionRows+` order by c.id`)
+	for i := range all {
+		all[i].CanRefreshBalances = all[i].CanRefreshBalances && sellsBalances(all[i].Provider)
+	}
+	return all, err
 }
 
 // A ConnectionRef names a connection.
@@ -58,6 +65,7 @@ type ConnectionRef struct {
 func (f *Feed) Connection(ctx context.Context, q pg.Querier, in ConnectionRef) (Connection, error) {
 	c, err := pg.One[Connection](ctx, q, connectionRows+` where c.id = $1 or c.short_id = $2`,
 		pg.RefTo(in.ID).IDArgs()...)
+	c.CanRefreshBalances = c.CanRefreshBalances && sellsBalances(c.Provider)
 	return c, pg.Found(err, "connection", "{connection.list} lists them")
 }
 
@@ -125,13 +133,15 @@ type syncedConnection struct {
 	Interval    int      `db:"sync_interval_seconds"` // its own, or the household's
 	Failures    int      `db:"consecutive_failures"`
 	LastSyncAt  *pg.Time `db:"last_sync_at"`
+	// The household's setting.
+	PaidBalances string `db:"paid_balances"`
 }
 
 // linkRows are connections as a sync needs them.
 const linkRows = `
 	select c.id, c.short_id, c.provider, c.status, c.paused, c.credentials, c.cursor,
 		coalesce(c.sync_interval_seconds, s.default_sync_interval_seconds) as sync_interval_seconds,
-		c.consecutive_failures, c.last_sync_at
+		c.consecutive_failures, c.last_sync_at, s.paid_balances
 	from connection c, setting s`
 
 // keeping locks a connection against others who change it. Whoever only refers to it, as a webhook

@@ -84,8 +84,8 @@ func (f *Feed) Ops() []*op.Op {
 		op.Reading(op.Spec{
 			Name: "connection.list", Route: "GET /connections", Tool: "list_connections",
 			Summary: "Lists the connections to banks.",
-			Agent: "Lists the connections to banks with their health. Status pending_reauth means that a person must " +
-				"sign in at the bank again; you cannot fix that.",
+			Agent: "Lists the connections to banks with their health. Status pending_reauth means that a " +
+				"person must sign in at the bank again; you cannot do that.",
 		}, f.Connections),
 		op.Calling(op.Spec{
 			Name: "connection.create", Route: "POST /connections", People: op.PeopleFields(linked()...),
@@ -106,6 +106,11 @@ func (f *Feed) Ops() []*op.Op {
 			Name: "connection.repaired", Route: "POST /connections/{id}/reauth-complete", People: op.PeopleAlways,
 			Summary: "Confirms that the member has signed in again; the connection becomes active and syncs.",
 		}, f.askRepaired, f.Repaired),
+		op.Calling(op.Spec{
+			Name: "account.refresh-balance", Route: "POST /accounts/{id}/refresh-balance", People: op.PeopleAlways,
+			OpenWorld: true, Outside: balancePatience,
+			Summary: "Asks the bank for an account's current balance, which may cost money.",
+		}, f.askBalance, f.RefreshBalance),
 		op.Reading(op.Spec{
 			Name: "connection.status", Route: "GET /connections/{id}/status", Tool: "get_sync_status",
 			Summary: "Shows a connection's status: its health, last sync and accounts.",
@@ -115,10 +120,9 @@ func (f *Feed) Ops() []*op.Op {
 		op.Long(op.Writing(op.Spec{
 			Name: "sync.start", Route: "POST /sync", Tool: "trigger_sync", OpenWorld: true,
 			Summary: "Syncs one connection, or all that can be synced, as a job.",
-			Agent: "Syncs one connection, or all that can be synced, and returns the job. Waits up to 20 seconds; if " +
-				"the sync is still running, poll get_job. " +
-				"The result of a sync of all connections lists the outcome of each (connections) and counts the " +
-				"failed ones. If a sync is already running, the call joins it.",
+			Agent: "Syncs one connection, or all that can be synced, and returns the job with the outcome of " +
+				"each. Waits up to 20 seconds; if it still runs, poll get_job. A call joins a sync that " +
+				"already runs.",
 		}, f.SyncAll), 20*time.Second, f.jobs.Await),
 		op.Long(op.Writing(op.Spec{
 			Name: "connection.sync", Route: "POST /connections/{id}/sync",

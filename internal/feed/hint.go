@@ -7,6 +7,7 @@ import (
 	"coffer/internal/bank"
 	"coffer/internal/errs"
 	"coffer/internal/id"
+	"coffer/internal/notify"
 	"coffer/internal/op"
 	"coffer/internal/pg"
 )
@@ -112,11 +113,14 @@ func (f *Feed) news(ctx context.Context, tx pg.Tx, out Heard, l syncedConnection
 // needsReauth stops syncs until the member has signed in. Where that is known already, the first
 // reason stays.
 func needsReauth(ctx context.Context, tx pg.Tx, c id.ID, e bank.Event) error {
-	_, err := pg.Exec(ctx, tx, `
+	moved, err := pg.Exec(ctx, tx, `
 		update connection set status = 'pending_reauth', status_reason = $2, status_message = $3, next_sync_at = null,
 			updated_at = clock_timestamp()
 		where id = $1 and status in ('active', 'error')`, c, e.Code, e.Advice)
-	return err
+	if err != nil || moved == 0 {
+		return err
+	}
+	return tell(ctx, tx, notify.NeedsSignIn, c)
 }
 
 func expiring(ctx context.Context, tx pg.Tx, c id.ID, e bank.Event) error {

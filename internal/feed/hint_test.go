@@ -107,7 +107,13 @@ func TestHints(t *testing.T) {
 			t.Errorf("%s, paused %t, %s: now %+v, reason %q, want %s %q", c.from, c.paused, c.effect, got, at, c.to,
 				*reason)
 		}
-		if c.effect == bank.NeedsReauth && c.from != "pending_reauth" && !final && got.Due != nil {
+		told, err := pg.Value[int](t.Context(), b.db, `with told as (delete from notification returning id)
+			select count(*) from told`)
+		news := c.effect == bank.NeedsReauth && c.from != "pending_reauth" && !final
+		if err != nil || (told == 1) != news {
+			t.Errorf("%s, %s: told %d times; %v", c.from, c.effect, told, err)
+		}
+		if news && got.Due != nil {
 			t.Errorf("%s: syncs go on after %s", c.from, c.effect)
 		}
 	}

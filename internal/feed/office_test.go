@@ -23,6 +23,7 @@ type counter interface {
 	Script(faults ...banksim.Fault)
 	Calm()
 	Calls(path string) int
+	Paid() int
 }
 
 // An office is a household with one connection, through a real client, to a bank behind its

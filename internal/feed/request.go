@@ -56,7 +56,7 @@ func (f *Feed) SyncConnection(ctx context.Context, tx pg.Tx, in ConnectionRef) (
 
 // SyncAll is the input of trigger_sync.
 type SyncAll struct {
-	ConnectionID *string `json:"connection_id,omitempty" minLength:"1" doc:"Only this connection: UUID or short id; defaults to all that can be synced"`
+	ConnectionID *string `json:"connection_id,omitempty" minLength:"1" doc:"Only this connection: UUID or short id; defaults to all that can be synced" agent:"Only this one"`
 }
 
 // SyncAll starts a sync of one connection and returns its job. Without a connection it starts a

@@ -7,6 +7,7 @@ import (
 
 	"coffer/internal/bank"
 	"coffer/internal/id"
+	"coffer/internal/notify"
 	"coffer/internal/pg"
 )
 
@@ -62,7 +63,15 @@ func (r *syncRun) postpone(ctx context.Context, tx pg.Tx, l syncedConnection, st
 		"id": l.ID, "status": status, "known": status == "active" || status == "pending_reauth" && l.Status == status,
 		"reason": e.Code, "message": e.Advice, "pause": pause.Seconds(),
 	})
-	return err
+	switch {
+	case err != nil || status == l.Status:
+		return err
+	case status == "pending_reauth":
+		return tell(ctx, tx, notify.NeedsSignIn, l.ID)
+	case status == "error":
+		return tell(ctx, tx, notify.SyncFailed, l.ID)
+	}
+	return nil
 }
 
 // disconnect ends a connection for good: its credentials are erased, accounts and transactions

@@ -93,6 +93,9 @@ func (f *Feed) sync(ctx context.Context, run *job.Run) (any, error) {
 		err = r.loop(ctx)
 	}
 	if err == nil {
+		if err := r.payBalances(ctx); err != nil { // the transactions are in, and tomorrow has a call of its own
+			run.Warn(ctx, "the bank was not asked for the day's balances, or did not answer", err)
+		}
 		f.Follow(ctx, run, r.changed())
 		return Synced{r.at.Tally, r.at.Log, r.at.Change}, nil
 	}

@@ -292,18 +292,24 @@ func TestWhatFollowsFromAFailure(t *testing.T) {
 		errs   []error
 		status string
 		sealed bool
+		told   string // the notifications
 	}{
-		"once": {[]error{fail(bank.Later, false)}, "active", true},
+		"once": {[]error{fail(bank.Later, false)}, "active", true, ""},
 		"three times": {
 			[]error{fail(bank.Later, false), fail(bank.Later, false), fail(bank.Later, false)},
 			"error",
 			true,
+			"sync.failed",
 		},
-		"sign in":    {[]error{fail(bank.Reauth, false)}, "pending_reauth", true},
-		"gone":       {[]error{fail(bank.Permanent, false)}, "error", true},
-		"revoked":    {[]error{fail(bank.Permanent, true)}, "disconnected", false},
-		"our own":    {[]error{fail(bank.Ours, false)}, "error", true},
-		"and mended": {[]error{fail(bank.Ours, false), nil}, "active", true},
+		"sign in":    {[]error{fail(bank.Reauth, false)}, "pending_reauth", true, "connection.needs_sign_in"},
+		"gone":       {[]error{fail(bank.Permanent, false)}, "error", true, "sync.failed"},
+		"revoked":    {[]error{fail(bank.Permanent, true)}, "disconnected", false, ""},
+		"our own":    {[]error{fail(bank.Ours, false)}, "error", true, "sync.failed"},
+		"and mended": {[]error{fail(bank.Ours, false), nil}, "active", true, "sync.failed"},
+		"still so":   {[]error{fail(bank.Ours, false), fail(bank.Ours, false)}, "error", true, "sync.failed"},
+		"so again": {
+			[]error{fail(bank.Ours, false), nil, fail(bank.Ours, false)}, "error", true, "sync.failed sync.failed",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -325,6 +331,10 @@ func TestWhatFollowsFromAFailure(t *testing.T) {
 			if err != nil || got.Status != c.status || got.Sealed != c.sealed ||
 				got.Due != (c.status == "active" || c.status == "error") {
 				t.Errorf("%+v, %v", got, err)
+			}
+			told, err := pg.Value[string](t.Context(), b.db, `select coalesce(string_agg(type, ' '), '') from notification`)
+			if err != nil || told != c.told {
+				t.Errorf("told %q, not %q; %v", told, c.told, err)
 			}
 		})
 	}

@@ -18,7 +18,7 @@ type Category struct {
 	ID        id.ID   `json:"id" db:"id"`
 	ShortID   string  `json:"short_id,omitempty" db:"short_id" required:"true"`
 	Slug      string  `json:"slug" db:"slug" doc:"Permanent name; rules refer to it" example:"food_and_drink_groceries"`
-	Name      string  `json:"name" db:"display_name" doc:"Display name"`
+	Name      string  `json:"name" db:"display_name" doc:"Display name" agent:"-"`
 	ParentID  *id.ID  `json:"parent_id" db:"parent_id" doc:"Its primary category; null for a primary"`
 	Kind      string  `json:"kind" db:"kind" enum:"income,expense,transfer" doc:"A subcategory has its primary's kind; totals leave out transfers"`
 	Icon      string  `json:"icon" db:"icon" example:"shopping-cart"`

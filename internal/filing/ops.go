@@ -14,8 +14,8 @@ func (f *Filing) tagOps() []*op.Op {
 		}, f.EachTag), toolTags),
 		op.Shaped(op.Writing(op.Spec{
 			Name: "tag.create", Route: "POST /tags", Tool: "create_tag", Summary: "Creates a tag.",
-			Agent: "Creates a tag with its own display name, colour or icon. You need not call it before tagging a " +
-				"transaction: adding an unknown slug registers it. Use a colon for namespaces (trip:japan-2026).",
+			Agent: "Creates a tag with a display name, colour or icon. To tag a transaction you need not " +
+				"create the tag first. Use a colon for namespaces (trip:japan-2026).",
 		}, f.CreateTag), toolTag),
 		op.Reading(op.Spec{Name: "tag.get", Route: "GET /tags/{slug}", Summary: "Shows one tag."}, f.Tag),
 		op.Shaped(op.Writing(op.Spec{
@@ -26,8 +26,8 @@ func (f *Filing) tagOps() []*op.Op {
 		op.Writing(op.Spec{
 			Name: "tag.delete", Route: "DELETE /tags/{slug}", Tool: "delete_tag", Summary: "Deletes a tag.",
 			Destructive: true,
-			Agent: "Deletes a tag. The built-in tag needs-review cannot be deleted; to close a review, remove it " +
-				"from the transaction.",
+			Agent: "Deletes a tag. needs-review cannot be deleted; to close a review, remove it from the " +
+				"transaction.",
 		}, f.DeleteTag),
 	}
 }
@@ -35,11 +35,11 @@ func (f *Filing) tagOps() []*op.Op {
 func (f *Filing) categoryOps() []*op.Op {
 	return []*op.Op{
 		op.Reading(op.Spec{
-			Name: "category.list", Route: "GET /categories", Tool: "list_categories", Record: true,
+			Name: "category.list", Route: "GET /categories", Tool: "list_categories", Whole: true, Record: true,
 			Summary: "Lists the category tree.",
-			Agent: "Lists the whole two-level category tree. Use a node's slug wherever a category is expected; " +
-				"prefer a subcategory (a node under children) to its primary. If slugs and names are enough, " +
-				"get_reference(kind: categories) returns them in an eighth of the space.",
+			Agent: "Lists the whole two-level category tree. Use a slug wherever a category is expected; " +
+				"prefer a subcategory. get_reference(kind: categories) returns slugs and names in an " +
+				"eighth of the space.",
 		}, f.Categories),
 		op.Writing(op.Spec{
 			Name: "category.create", Route: "POST /categories",
@@ -70,10 +70,10 @@ func (f *Filing) categoryOps() []*op.Op {
 			Name: "category.import", Heavy: true, Route: "POST /categories/import", Tool: "import_categories",
 			TextIn: "tsv " + tsv, Destructive: true,
 			Summary: "Applies an edited TSV of categories, either completely or not at all.",
-			Agent: "Applies a TSV in the format of export_categories: a known slug is updated, a new slug is " +
-				"created, a row with merge_into is merged into that category, and categories without a row are " +
-				"unchanged. " +
-				"If any line has an error, nothing is written and errors lists the lines. Call it with dry_run first.",
+			Agent: "Applies a TSV as export_categories writes it: a known slug is updated, a new one " +
+				"created, a row with merge_into merged into that category; categories without a row stay. " +
+				"If a line has an error, nothing is written and errors lists the lines. Call it with " +
+				"dry_run first.",
 		}, f.ImportCategories),
 	}
 }

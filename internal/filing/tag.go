@@ -19,7 +19,7 @@ type Tag struct {
 	ID          id.ID   `json:"id" db:"id"`
 	ShortID     string  `json:"short_id,omitempty" db:"short_id" required:"true"`
 	Slug        string  `json:"slug" db:"slug" doc:"Permanent name" example:"trip:japan-2026"`
-	Name        string  `json:"name" db:"display_name" doc:"Display name"`
+	Name        string  `json:"name" db:"display_name" doc:"Display name" agent:"-"`
 	Description string  `json:"description" db:"description"`
 	Color       string  `json:"color" db:"color" doc:"Hex colour; empty if it was cleared" example:"#d97706"`
 	Icon        string  `json:"icon" db:"icon" doc:"Icon name, or empty" example:"plane"`
@@ -183,7 +183,7 @@ func (f *Filing) madeTags(ctx context.Context, tx pg.Tx, ids []id.ID) ([]journal
 // PatchTag is the input of PatchTag.
 type PatchTag struct {
 	Slug        string  `json:"slug" minLength:"1" doc:"The tag's slug, UUID or short id"`
-	Name        *string `json:"name,omitempty" minLength:"1" maxLength:"200" format:"line" doc:"Display name"`
+	Name        *string `json:"name,omitempty" minLength:"1" maxLength:"200" format:"line" doc:"Display name" agent:"-"`
 	DisplayName *string `json:"display_name,omitempty" minLength:"1" maxLength:"200" format:"line" doc:"The same as name"`
 	Description *string `json:"description,omitempty" maxLength:"1000"`
 	Color       *string `json:"color,omitempty" pattern:"^(#[0-9a-fA-F]{6})?$" hint:"be a hex colour such as #d97706"`

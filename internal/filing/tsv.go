@@ -46,8 +46,8 @@ func (f *Filing) ExportCategories(ctx context.Context, q pg.Querier, _ op.None) 
 
 // ImportCategories is the input of ImportCategories.
 type ImportCategories struct {
-	TSV    string `json:"tsv" minLength:"1" maxLength:"33554432" doc:"The edited export: a header row, then one row per category"`
-	DryRun bool   `json:"dry_run,omitempty" doc:"Report what would happen and write nothing"`
+	TSV    string `json:"tsv" minLength:"1" maxLength:"33554432" doc:"The edited export: a header row, then one row per category" agent:"-"`
+	DryRun bool   `json:"dry_run,omitempty" doc:"Report what would happen and write nothing" agent:"-"`
 }
 
 // An Import says what an import did, or on a dry run would do. With any error it did nothing.

@@ -182,7 +182,7 @@ func fitting(rows []line) int {
 				size += len(*s)
 			}
 		}
-		if size > op.ToolBytes && i > 0 {
+		if size > op.PageBytes && i > 0 {
 			return i
 		}
 	}

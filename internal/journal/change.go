@@ -79,8 +79,8 @@ type Changes struct {
 	HasMore    bool     `json:"has_more"`
 }
 
-// toolChanges is the size at which a tool's page ends early, about 60 kB.
-const toolChanges = 150
+// toolChanges is the size at which a tool's page ends early, about 20 kB.
+const toolChanges = 50
 
 // List returns a page of changes.
 func (j *Journal) List(ctx context.Context, q pg.Querier, in ListChanges) (Changes, error) {
@@ -187,7 +187,7 @@ func noChange(err error) error { return pg.Found(err, "change", "{change.list} l
 // RevertChange is the input of Revert.
 type RevertChange struct {
 	ChangeID string `json:"change_id" minLength:"1" doc:"The change's UUID or short id"`
-	DryRun   bool   `json:"dry_run,omitempty" doc:"Report what would happen and write nothing"`
+	DryRun   bool   `json:"dry_run,omitempty" doc:"Report what would happen and write nothing" agent:"-"`
 }
 
 // A Reverted says what a revert did.

@@ -78,7 +78,7 @@ func (j *Journal) Comments(ctx context.Context, q pg.Querier, in ListComments) (
 type AddComment struct {
 	TransactionID string  `json:"transaction_id" minLength:"1" doc:"The transaction's UUID or short id"`
 	Content       string  `json:"content" minLength:"1" maxLength:"10000"`
-	Note          *string `json:"note,omitempty" maxLength:"1000" doc:"Why, for the timeline"`
+	Note          *string `json:"note,omitempty" maxLength:"1000" doc:"Why, for the timeline" agent:"The reason"`
 }
 
 // AddComment writes a comment.

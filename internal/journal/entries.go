@@ -30,7 +30,7 @@ type ChangeEntry struct {
 	ShortID      string            `json:"short_id,omitempty" required:"true" doc:"The subject's short id"`
 	Transaction  *EntryTransaction `json:"transaction" doc:"null if the subject is not a transaction"`
 	Field        string            `json:"field" doc:"record: the whole record"`
-	Before       *text.Untrusted   `json:"before" doc:"Untrusted: slug of a category or tag, name of a counterparty, text of a comment, or the changed parts of a record"`
+	Before       *text.Untrusted   `json:"before" doc:"Untrusted: slug of a category or tag, name of a counterparty or account, text of a comment, or the changed parts of a record"`
 	After        *text.Untrusted   `json:"after" doc:"Untrusted, as before"`
 	BeforeSource *string           `json:"before_source" doc:"What had set it: rule, user, agent or provider"`
 	AfterSource  *string           `json:"after_source"`
@@ -69,9 +69,11 @@ const (
 		select e.id, e.subject, e.subject_id, e.field, e.ref, e.before, e.after, e.before_source, e.after_source,
 			e.rule_id, e.note,
 			case e.field when 'category' then cb.slug when 'counterparty' then pb.name when 'tag' then case
-				when e.before is not null then tg.slug end else e.before end as from_text,
+				when e.before is not null then tg.slug end when 'account' then coalesce(nullif(ab.display_name, ''), ab.name)
+				else e.before end as from_text,
 			case e.field when 'category' then ca.slug when 'counterparty' then pa.name when 'tag' then case
-				when e.after is not null then tg.slug end else e.after end as to_text,
+				when e.after is not null then tg.slug end when 'account' then coalesce(nullif(aa.display_name, ''), aa.name)
+				else e.after end as to_text,
 			t.date, t.amount, t.currency, d.name
 		from `
 	namesOfEntries = `
@@ -81,6 +83,8 @@ const (
 		left join category ca on ca.id = case when e.field = 'category' then e.after::uuid end
 		left join counterparty pb on pb.id = case when e.field = 'counterparty' then e.before::uuid end
 		left join counterparty pa on pa.id = case when e.field = 'counterparty' then e.after::uuid end
+		left join account ab on ab.id = case when e.field = 'account' then split_part(e.before, ' ', 1)::uuid end
+		left join account aa on aa.id = case when e.field = 'account' then split_part(e.after, ' ', 1)::uuid end
 		left join tag tg on e.field = 'tag' and tg.id = e.ref`
 )
 
@@ -156,7 +160,7 @@ func (j *Journal) Entries(ctx context.Context, q pg.Querier, in ListEntries) (Ch
 	for i, r := range rows {
 		e := r.entry()
 		size += 300 + length(e.Before) + length(e.After)
-		if i == in.Limit || i > 0 && size > op.ToolBytes && op.SurfaceOf(ctx) == op.Tool {
+		if i == in.Limit || i > 0 && size > op.PageBytes && op.SurfaceOf(ctx) == op.Tool {
 			out.HasMore = true
 			out.NextCursor, err = pager.Encode(strconv.FormatInt(rows[i-1].ID, 10))
 			break

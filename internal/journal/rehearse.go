@@ -50,6 +50,9 @@ func rehearsing(ctx context.Context) *scribe {
 	return s
 }
 
+// Rehearsing reports whether what is written will be rolled back, and at most become a plan.
+func Rehearsing(ctx context.Context) bool { return rehearsing(ctx) != nil }
+
 // Rehearse is RehearseIn in a transaction of its own.
 func (j *Journal) Rehearse(ctx context.Context, r Rehearsal, f func(context.Context, pg.Tx) error) (made []Planned,
 	err error,

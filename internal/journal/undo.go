@@ -368,10 +368,10 @@ func (u *Undo) Ops() []*op.Op {
 		op.Quiet(op.Writing(op.Spec{ // agents revert only what they did themselves
 			Name: "change.undo", Route: "POST /changes/revert", Tool: "revert_change", Overwrites: true,
 			Summary: "Undoes several changes, newest first: those named, or all that somebody made since a time.",
-			Agent: "Undoes a change (change_id), several (change_ids), or everything you did since a date or time " +
-				"(mine and since). A field that somebody has changed since is left: skipped says why. A revert is " +
-				"itself a change and can be reverted. Call it with dry_run first. For very many changes it returns " +
-				"a job_id for get_job.",
+			Agent: "Undoes a change (change_id), several (change_ids), or all you did since a date or time " +
+				"(mine, since). A field that somebody has changed since is left: skipped says why. A " +
+				"revert can itself be reverted. Call it with dry_run first. Very many changes become a " +
+				"job: get_job.",
 		}, u.Call), "actor_id", "workflow_slug", "until", "cause"),
 	}
 }

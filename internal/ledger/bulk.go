@@ -28,18 +28,18 @@ type BulkTransactions struct {
 	TransactionIDs []string `json:"transaction_ids,omitempty" maxItems:"500" minLength:"1" doc:"Which transactions, in place of filter: short ids or UUIDs"`
 	Set            BulkSet  `json:"set" doc:"What each of them gets"`
 	Expect         *int     `json:"expect,omitempty" minimum:"0" doc:"With filter: matched of the dry run. If another number matches now, nothing is written"`
-	DryRun         bool     `json:"dry_run,omitempty" doc:"Report what would happen and write nothing"`
+	DryRun         bool     `json:"dry_run,omitempty" doc:"Report what would happen and write nothing" agent:"-"`
 	Force          bool     `json:"force,omitempty" doc:"Also change fields that a person holds"`
 }
 
 // A BulkSet is what each transaction gets.
 type BulkSet struct {
 	Category       op.Null[string] `json:"category,omitzero" minLength:"1" doc:"Slug, short id or UUID; null clears it and lets rules set it again"`
-	TagsToAdd      []string        `json:"tags_to_add,omitempty" maxItems:"20" minLength:"1" maxLength:"64" doc:"Slugs; unknown ones are registered"`
+	TagsToAdd      []string        `json:"tags_to_add,omitempty" maxItems:"20" minLength:"1" maxLength:"64" doc:"Slugs; unknown ones are registered" agent:"Slugs"`
 	TagsToRemove   []string        `json:"tags_to_remove,omitempty" maxItems:"20" minLength:"1" maxLength:"64" doc:"Slugs; removing needs-review leaves pending transactions out"`
 	CounterpartyID op.Null[string] `json:"counterparty_id,omitzero" minLength:"1" doc:"null removes it"`
 	Comment        *string         `json:"comment,omitempty" minLength:"1" maxLength:"10000" doc:"Added to each of them"`
-	Note           *string         `json:"note,omitempty" maxLength:"1000" doc:"The reason, shown on the timeline"`
+	Note           *string         `json:"note,omitempty" maxLength:"1000" doc:"The reason, shown on the timeline" agent:"The reason"`
 }
 
 // A Bulk says what a call for many transactions did, or would do.

@@ -184,9 +184,9 @@ func (b *Books) BatchCategorize(ctx context.Context, tx pg.Tx, in BatchCategoriz
 // TagTransaction is the input of AddTag.
 type TagTransaction struct {
 	TransactionID string  `json:"transaction_id" minLength:"1" doc:"The transaction's UUID or short id"`
-	TagSlug       string  `json:"tag_slug" minLength:"1" maxLength:"64" doc:"An unknown slug is registered"`
-	Note          *string `json:"note,omitempty" maxLength:"1000" doc:"The reason, shown on the timeline"`
-	Force         bool    `json:"force,omitempty" doc:"Add it even if a person removed it"`
+	TagSlug       string  `json:"tag_slug" minLength:"1" maxLength:"64" doc:"An unknown slug is registered" agent:"-"`
+	Note          *string `json:"note,omitempty" maxLength:"1000" doc:"The reason, shown on the timeline" agent:"The reason"`
+	Force         bool    `json:"force,omitempty" doc:"Add it even if a person removed it" agent:"-"`
 }
 
 // AddTag adds a tag to a transaction.
@@ -199,8 +199,8 @@ func (b *Books) AddTag(ctx context.Context, tx pg.Tx, in TagTransaction) (Transa
 type UntagTransaction struct {
 	TransactionID string  `json:"transaction_id" minLength:"1" doc:"The transaction's UUID or short id"`
 	TagSlug       string  `json:"tag_slug" minLength:"1" maxLength:"64" doc:"The tag's slug"`
-	Note          *string `json:"note,omitempty" maxLength:"1000" doc:"The reason, shown on the timeline"`
-	Force         bool    `json:"force,omitempty" doc:"Remove it even if a person added it"`
+	Note          *string `json:"note,omitempty" maxLength:"1000" doc:"The reason, shown on the timeline" agent:"The reason"`
+	Force         bool    `json:"force,omitempty" doc:"Remove it even if a person added it" agent:"-"`
 }
 
 // RemoveTag takes a tag off a transaction. Taking off what is not on it changes nothing.

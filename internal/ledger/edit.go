@@ -343,6 +343,7 @@ func (subject) Lock(ctx context.Context, tx pg.Tx, ids []id.ID) error {
 func (s subject) Apply(ctx context.Context, tx pg.Tx, entries []journal.Entry) ([]journal.Skipped, error) {
 	actor := op.ActorOf(ctx)
 	edits := make([]Edit, len(entries))
+	slices.SortStableFunc(entries, partsLast)
 	for i, e := range entries {
 		edits[i] = Edit{Transaction: e.SubjectID, Field: e.Field, Tag: e.Ref}
 	}
@@ -358,7 +359,7 @@ func (s subject) Apply(ctx context.Context, tx pg.Tx, entries []journal.Entry) (
 	if err != nil {
 		return nil, err
 	}
-	whole, err := partsThere(ctx, tx, entries)
+	whole, err := partsThere(ctx, tx, now, entries)
 	if err != nil {
 		return nil, err
 	}
@@ -386,6 +387,17 @@ func (s subject) Apply(ctx context.Context, tx pg.Tx, entries []journal.Entry) (
 	return skipped, s.books.store(ctx, tx, now, done)
 }
 
+// partsLast puts what leads to a split last: its parts may come from another, which lets them go.
+func partsLast(a, b journal.Entry) int {
+	leads := func(e journal.Entry) int {
+		if e.Field == journal.FieldSplit && e.After != nil {
+			return 1
+		}
+		return 0
+	}
+	return leads(a) - leads(b)
+}
+
 // restores says whether the entry brings a deleted transaction back.
 func restores(e journal.Entry) bool { return e.Field == journal.FieldDeleted && e.After == nil }
 
@@ -398,9 +410,8 @@ func inClosed(ctx context.Context, tx pg.Tx, entries []journal.Entry) (map[id.ID
 			ids = append(ids, e.SubjectID)
 		}
 	}
-	out := map[id.ID]bool{}
 	if len(ids) == 0 {
-		return out, nil
+		return nil, nil
 	}
 	if _, err := pg.Exec(ctx, tx, `select from account where id in (select account_id from transaction
 		where id = any($1)) order by id for share`, ids); err != nil {
@@ -408,10 +419,7 @@ func inClosed(ctx context.Context, tx pg.Tx, entries []journal.Entry) (map[id.ID
 	}
 	gone, err := pg.Values[id.ID](ctx, tx, `select t.id from transaction t join account a on a.id = t.account_id
 		where t.id = any($1) and a.deleted_at is not null`, ids)
-	for _, u := range gone {
-		out[u] = true
-	}
-	return out, err
+	return setOf(gone), err
 }
 
 // names says whether the entry leads to something that may be gone.
@@ -447,9 +455,5 @@ func there(ctx context.Context, tx pg.Tx, entries []journal.Entry) (map[string]b
 	}
 	others, err := pg.Values[string](ctx, tx, `select id::text from counterparty
 		where id = any($1::text[]::uuid[]) and deleted_at is null and canonical_id is null order by id for share`, ids)
-	out := map[string]bool{}
-	for _, u := range slices.Concat(categories, others, exist) {
-		out[u] = true
-	}
-	return out, err
+	return setOf(slices.Concat(categories, others, exist)), err
 }

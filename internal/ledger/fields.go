@@ -1,12 +1,15 @@
 package ledger
 
 import (
+	"encoding/json"
+	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"unicode/utf8"
 
-	"coffer/internal/errs"
 	"coffer/internal/id"
+	"coffer/internal/op"
 	"coffer/internal/pg"
 	"coffer/internal/text"
 )
@@ -32,32 +35,34 @@ func fieldsNamed(list string) (fieldSet, error) {
 			}
 		case "id", "short_id": // they always come
 		case "minimal", "core", "review":
-			of := map[string]string{"minimal": minimalFields, "core": coreFields, "review": reviewFields}[name]
-			more, err := fieldsNamed(of)
-			if err != nil {
-				return 0, err
-			}
+			more, _ := fieldsNamed(map[string]string{
+				"minimal": minimalFields, "core": coreFields, "review": reviewFields,
+			}[name]) // they name fields that there are
 			set |= more
 		default:
 			i := fieldIndex(name)
 			if i < 0 {
-				return 0, errs.Field("fields", "enum",
-					"names a field that transactions do not have; use minimal, core, review, all or field names of a "+
-						"transaction")
+				return 0, op.NoField(name, "transactions", []string{"minimal", "core", "review", "all"}, fieldNames())
 			}
 			set |= 1 << i
 		}
 	}
+	if set&(1<<fieldIndex("amount")) != 0 { // an amount without its currency would be added to others
+		set |= 1 << fieldIndex("iso_currency_code")
+	}
 	return set, nil
 }
 
-func fieldIndex(name string) int {
+func fieldNames() []string {
+	names := make([]string, len(columns))
 	for i, c := range columns {
-		if c.name == name {
-			return i
-		}
+		names[i] = c.name
 	}
-	return -1
+	return names
+}
+
+func fieldIndex(name string) int {
+	return slices.IndexFunc(columns, func(c column) bool { return c.name == name })
 }
 
 // appendJSON appends the chosen fields as a JSON object. Short is for tools: ids are printed short,
@@ -81,8 +86,13 @@ func (t *Transaction) appendJSON(b []byte, fields fieldSet, short bool) []byte {
 			}
 		}
 	}
+	if short && t.Excluded && fields&(1<<excludedField()) == 0 { // what no total counts must not be taken for spending
+		b = append(b, `,"excluded":true`...)
+	}
 	return append(b, '}')
 }
+
+var excludedField = sync.OnceValue(func() int { return fieldIndex("excluded") })
 
 // MarshalJSON implements json.Marshaler.
 func (t Transactions) MarshalJSON() ([]byte, error) { return t.appendJSON(nil, false), nil }
@@ -111,13 +121,12 @@ func (t Transactions) appendJSON(b []byte, short bool) []byte {
 	if t.Count != nil {
 		b = strconv.AppendInt(append(b, `,"count":`...), *t.Count, 10)
 	}
-	for i, n := range t.Notes {
-		b = append(b, []string{`,"notes":[`, `,`}[min(i, 1)]...)
-		b = appendText(append(b, `{"code":`...), n.Code)
-		b = append(appendText(append(b, `,"message":`...), n.Message), '}')
-	}
 	if len(t.Notes) > 0 {
-		b = append(b, ']')
+		notes, _ := json.Marshal(t.Notes) //nolint:errchkjson // texts always encode
+		b = append(append(b, `,"notes":`...), notes...)
+	}
+	if t.table {
+		return op.Tabled(append(b, '}'), "transactions")
 	}
 	return append(b, '}')
 }
@@ -127,7 +136,7 @@ func (t Transactions) appendJSON(b []byte, short bool) []byte {
 func (t *Transactions) cut(most int) bool {
 	var b []byte
 	for i := range t.Transactions {
-		b = t.Transactions[i].appendJSON(b, t.fields, false)
+		b = append(t.Transactions[i].appendJSON(b, t.fields, true), ',')
 		if len(b) > most && i > 0 {
 			t.Transactions, t.HasMore = t.Transactions[:i], true
 			return true

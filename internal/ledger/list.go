@@ -2,6 +2,7 @@ package ledger
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"strings"
 
@@ -19,6 +20,7 @@ type ListTransactions struct {
 	SortBy    *string `json:"sort_by,omitempty" enum:"date,amount,name,created_at" doc:"date is the default and the only order with further pages" agent:"Only date, the default, has further pages"`
 	SortOrder *string `json:"sort_order,omitempty" enum:"asc,desc" doc:"desc by default; asc for name" agent:"-"`
 	Fields    string  `json:"fields,omitempty" maxLength:"1000" screen:"core,detail" doc:"Comma-separated fields, or minimal, core, review (with the purpose), all; ids always come, other fields do not" agent:"Comma-separated, or minimal, core, review (with the purpose), all"`
+	Format    string  `json:"format,omitempty" enum:"objects,table" default:"objects" doc:"table: columns and rows in place of objects, half as long" agent:"table: half as long"`
 	CountOnly bool    `json:"count_only,omitempty" doc:"Return only the number of matches" agent:"-"`
 	Cursor    string  `json:"cursor,omitempty" doc:"next_cursor of the previous page, with the same filters" agent:"-"`
 	Limit     int     `json:"limit,omitempty" minimum:"1" maximum:"500" default:"50" doc:"Page size" agent:"-"`
@@ -31,7 +33,11 @@ type Transactions struct {
 	HasMore      bool          `json:"has_more"`
 	Count        *int64        `json:"count,omitempty" doc:"The number of matches; only with count_only"`
 	Notes        []op.Note     `json:"notes,omitempty" doc:"Present if rows were left out"`
-	fields       fieldSet
+	// Columns and Rows are what op.Tabled makes of Transactions; the fields only describe them.
+	Columns []string            `json:"columns,omitempty" doc:"With format table: the names of the fields"`
+	Rows    [][]json.RawMessage `json:"rows,omitempty" doc:"With format table: the transactions, each a list of values in the order of columns"`
+	fields  fieldSet
+	table   bool
 }
 
 // Transactions returns a page of transactions.
@@ -67,7 +73,7 @@ func (b *Books) Transactions(ctx context.Context, q pg.Querier, in ListTransacti
 	if err != nil {
 		return Transactions{}, err
 	}
-	out := Transactions{Transactions: []Transaction{}, fields: fields}
+	out := Transactions{Transactions: []Transaction{}, fields: fields, table: in.Format == "table"}
 	if len(rows) == 0 {
 		return out, nil
 	}
@@ -75,7 +81,7 @@ func (b *Books) Transactions(ctx context.Context, q pg.Querier, in ListTransacti
 	out.HasMore = len(rows) > in.Limit
 	// A caller that asks for the first rows of an order without pages gets all of them: there is no
 	// other way to the rest.
-	if op.SurfaceOf(ctx) == op.Tool && (paged || !op.Given(ctx, "limit")) && out.cut(op.ToolBytes) && !paged {
+	if op.SurfaceOf(ctx) == op.Tool && (paged || !op.Given(ctx, "limit")) && out.cut(op.PageBytes) && !paged {
 		out.Notes = op.Truncated()
 	}
 	if out.HasMore && paged {

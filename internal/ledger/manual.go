@@ -317,7 +317,8 @@ func (b *Books) Wanted(ctx context.Context, tx pg.Tx, o Operation) ([]Edit, []jo
 	return edits, n.made, err
 }
 
-// rematch has the matcher look at transactions whose facts changed, at the days before and after.
+// rematch has the matcher look at transactions whose facts changed, at the days before and after,
+// and asks for a look at parts for which a corrected amount left nothing.
 func (b *Books) rematch(ctx context.Context, tx pg.Tx, entries []journal.Entry) ([]journal.Entry, error) {
 	for _, e := range entries {
 		if !isHand(e.Field) {
@@ -327,7 +328,11 @@ func (b *Books) rematch(ctx context.Context, tx pg.Tx, entries []journal.Entry) 
 		if err != nil {
 			return nil, err
 		}
+		was := map[id.ID]string{}
 		for _, e := range entries {
+			if e.Field == journal.FieldAmount && e.Before != nil {
+				was[e.SubjectID] = *e.Before
+			}
 			if e.Field == journal.FieldDate && e.Before != nil {
 				before, err := pg.ParseDate(*e.Before)
 				if err != nil {
@@ -336,7 +341,12 @@ func (b *Books) rematch(ctx context.Context, tx pg.Tx, entries []journal.Entry) 
 				days = append(days, Touched{days[0].AccountID, before, before})
 			}
 		}
-		return b.match(ctx, tx, days) // a call changes the facts of one transaction
+		doubtful, err := b.reviewParts(ctx, tx, was)
+		if err != nil {
+			return nil, err
+		}
+		matched, err := b.match(ctx, tx, days) // a call changes the facts of one transaction
+		return append(doubtful, matched...), err
 	}
 	return nil, nil
 }

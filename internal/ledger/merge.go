@@ -26,7 +26,7 @@ type Merged struct {
 	Events    []journal.Event // what the bank did to transactions that were there, for their timelines
 
 	touched map[id.ID]Touched // which days of which accounts
-	grown   map[id.ID]string  // by how much split transactions did
+	were    map[id.ID]string  // the amounts of split transactions before, where they changed
 }
 
 // A Fresh is a transaction that a page brings and that is not in the books yet.
@@ -54,7 +54,7 @@ func (b *Books) Merge(ctx context.Context, tx pg.Tx, rows iter.Seq[Incoming]) (M
 // the transaction back, and a person's is not. One caller at a time merges into an account; others
 // wait. No two rows of a page may have the same identity.
 func (b *Books) MergeJudged(ctx context.Context, tx pg.Tx, rows []Incoming, judge Judge) (Merged, error) {
-	out := Merged{touched: map[id.ID]Touched{}, grown: map[id.ID]string{}}
+	out := Merged{touched: map[id.ID]Touched{}, were: map[id.ID]string{}}
 	if len(rows) == 0 {
 		return out, nil
 	}
@@ -100,7 +100,7 @@ func (b *Books) MergeJudged(ctx context.Context, tx pg.Tx, rows []Incoming, judg
 		if err := out.change(ctx, tx); err != nil {
 			return out, err
 		}
-		doubtful, err := b.reviewParts(ctx, tx, out.grown)
+		doubtful, err := b.reviewParts(ctx, tx, out.were)
 		if err != nil {
 			return out, err
 		}
@@ -350,7 +350,7 @@ func (out *Merged) change(ctx context.Context, tx pg.Tx) error {
 		DateBefore     pg.Date `db:"date_before"`
 		Date           pg.Date `db:"date"`
 		Posted         bool    `db:"posted"`
-		Grown          *string `db:"grown"` // of a split one
+		Were           *string `db:"were"` // the amount of a split one, if it changed
 		Detailed       bool    `db:"detailed"`
 		Was            *string `db:"was"` // the fields that differ
 		Is             *string `db:"is"`
@@ -383,7 +383,7 @@ func (out *Merged) change(ctx context.Context, tx pg.Tx) error {
 					t.category_detailed, t.pending)
 					is distinct from (i.date, i.authorized_date, i.amount, i.currency, d.id,
 						nullif(i.category_primary, ''), nullif(i.category_detailed, ''), i.pending) as heard,
-				o.detail = '' and i.detail <> '' as detailed, case when t.is_split then nullif(i.amount - t.amount, 0) end as grown
+				o.detail = '' and i.detail <> '' as detailed, case when t.is_split and i.amount <> t.amount then t.amount end as were
 			from incoming i
 			join transaction t on t.account_id = i.account_id and t.provider_id = i.provider_id
 			join descriptor d on `+wordedAlike+`
@@ -400,7 +400,7 @@ func (out *Merged) change(ctx context.Context, tx pg.Tx) error {
 			deleted_at = case when f.lifted is null then t.deleted_at end, deleted_source = case when f.lifted is null then t.deleted_source end, updated_at = clock_timestamp()
 		from fresh f where t.id = f.id
 		returning t.id, f.heard, f.category_before::text as category_before, t.category_id::text as category_after, f.source_before, t.category_source as source_after, f.lifted::text as lifted,
-			t.account_id, f.date_before, t.date, f.posted, f.detailed, f.grown::text as grown, f.was, f."is"`)
+			t.account_id, f.date_before, t.date, f.posted, f.detailed, f.were::text as were, f.was, f."is"`)
 	if err != nil {
 		return err
 	}
@@ -415,8 +415,8 @@ func (out *Merged) change(ctx context.Context, tx pg.Tx) error {
 		if r.Detailed {
 			out.Detailed++
 		}
-		if r.Grown != nil {
-			out.grown[r.ID] = *r.Grown
+		if r.Were != nil {
+			out.were[r.ID] = *r.Were
 		}
 		if r.Heard {
 			event := journal.Event{Transaction: r.ID, Action: journal.Updated, Before: r.Was, After: r.Is}

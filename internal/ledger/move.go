@@ -166,10 +166,10 @@ func (m moves) Apply(ctx context.Context, tx pg.Tx, entries []journal.Entry) ([]
 	return left, err
 }
 
-func setOf(ids []id.ID) map[id.ID]bool {
-	out := make(map[id.ID]bool, len(ids))
-	for _, u := range ids {
-		out[u] = true
+func setOf[T comparable](all []T) map[T]bool {
+	out := make(map[T]bool, len(all))
+	for _, v := range all {
+		out[v] = true
 	}
 	return out
 }

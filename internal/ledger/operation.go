@@ -118,6 +118,9 @@ type ToolResult struct {
 	Error         *OperationError `json:"error,omitempty"`
 }
 
+// shownRef is how much of what was sent as a reference is repeated: a UUID is 36.
+const shownRef = 40
+
 func toolUpdated(u Updated) ToolUpdated {
 	out := ToolUpdated{
 		Counts: u.Counts, Failed: u.Failed, PendingLeft: u.PendingLeft, ByCategory: u.ByCategory, Sample: u.Sample,
@@ -129,7 +132,7 @@ func toolUpdated(u Updated) ToolUpdated {
 			if u, err := id.Parse(sent); err == nil {
 				sent = u.Short() // tools show no other
 			}
-			out.Results = append(out.Results, ToolResult{sent, r.Status, r.Held, r.Error})
+			out.Results = append(out.Results, ToolResult{text.Line(sent, shownRef).Plain(), r.Status, r.Held, r.Error})
 		}
 	}
 	return out

@@ -33,14 +33,14 @@ const (
 type SplitTransaction struct {
 	TransactionID string      `json:"transaction_id" minLength:"1" doc:"The transaction's UUID or short id"`
 	Parts         []SplitPart `json:"parts" minItems:"2" maxItems:"20" doc:"All parts: those that are left out go"`
-	Force         bool        `json:"force,omitempty" doc:"Also change what a person holds"`
+	Force         bool        `json:"force,omitempty" doc:"Also change what a person holds" agent:"-"`
 }
 
 // A SplitPart is a part as it is wanted.
 type SplitPart struct {
-	ID             *string         `json:"id,omitempty" minLength:"1" doc:"Keeps this part; without id a part is added"`
-	Amount         *money.Amount   `json:"amount,omitempty" doc:"Signed, not 0. One part may be without and takes the rest; else the last must fit"`
-	Category       op.Null[string] `json:"category,omitzero" minLength:"1" doc:"Slug, short id or UUID. An added part has the transaction's unless given"`
+	ID             *string         `json:"id,omitempty" minLength:"1" doc:"Keeps this part; without id a part is added" agent:"Keeps this part"`
+	Amount         *money.Amount   `json:"amount,omitempty" doc:"Signed, not 0. One part may be without and takes the rest; else the last must fit" agent:"Signed; one part without takes the rest"`
+	Category       op.Null[string] `json:"category,omitzero" minLength:"1" doc:"Slug, short id or UUID. An added part has the transaction's unless given" agent:"Slug"`
 	CounterpartyID op.Null[string] `json:"counterparty_id,omitzero" minLength:"1"`
 	Tags           []string        `json:"tags,omitempty" maxItems:"20" minLength:"1" maxLength:"64" doc:"Slugs to add"`
 	Comment        *string         `json:"comment,omitempty" minLength:"1" maxLength:"10000"`
@@ -335,51 +335,54 @@ func partsOf(split *string) map[string]string {
 	return out
 }
 
-// partsThere tells of entries that lead to a split whether all its parts are stored: parts go for
-// good when their transaction is erased.
-func partsThere(ctx context.Context, q pg.Querier, entries []journal.Entry) (func(journal.Entry) bool, error) {
+// partsThere tells of entries that lead to a split whether it can have all its parts: they go for
+// good when their transaction is erased, and one that is in another transaction's split, as after a
+// merge of accounts, stays there unless now says that it leaves.
+func partsThere(ctx context.Context, q pg.Querier, now *current, entries []journal.Entry) (func(journal.Entry) bool,
+	error,
+) {
 	var shorts []string
 	for _, e := range entries {
 		if e.Field == journal.FieldSplit {
 			shorts = slices.AppendSeq(shorts, maps.Keys(partsOf(e.After)))
 		}
 	}
-	there := map[string]bool{}
-	if len(shorts) > 0 {
-		stored, err := pg.Values[string](ctx, q, `select short_id from transaction
-			where short_id = any($1) and origin = 'part'`, shorts)
-		if err != nil {
-			return nil, err
-		}
-		for _, short := range stored {
-			there[short] = true
-		}
+	type part struct {
+		Short string `db:"short_id"`
+		Of    *id.ID `db:"parent_id"`
+	}
+	stored, err := pg.All[part](ctx, q, `select short_id, parent_id from transaction
+		where short_id = any($1) and origin = 'part'`, shorts)
+	of := make(map[string]*id.ID, len(stored))
+	for _, p := range stored {
+		of[p.Short] = p.Of
 	}
 	return func(e journal.Entry) bool {
 		for short := range partsOf(e.After) {
-			if !there[short] {
+			owner, there := of[short]
+			if !there {
 				return false
+			}
+			if owner != nil && *owner != e.SubjectID {
+				if other, ours := now.rows[*owner]; !ours || partsOf(other.Split)[short] != "" {
+					return false
+				}
 			}
 		}
 		return true
-	}, nil
+	}, err
 }
 
-// reviewParts asks for a look at the parts of transactions that grew by so much, where that left
-// nothing for the remainder or turned its sign.
-func (b *Books) reviewParts(ctx context.Context, tx pg.Tx, grown map[id.ID]string) ([]journal.Entry, error) {
-	if len(grown) == 0 {
+// reviewParts asks for a look at the parts of transactions whose amount was another before, where
+// the new one leaves nothing for the remainder or turned its sign.
+func (b *Books) reviewParts(ctx context.Context, tx pg.Tx, was map[id.ID]string) ([]journal.Entry, error) {
+	if len(was) == 0 {
 		return nil, nil
 	}
-	var parents []id.ID
-	var by []string
-	for u, amount := range grown {
-		parents, by = append(parents, u), append(by, amount)
-	}
 	doubtful, err := pg.Values[string](ctx, tx, `
-		select p.short_id from unnest($1::uuid[], $2::text[]) v (id, grown)
-			join transaction r on r.parent_id = v.id and r.remainder join transaction p on p.parent_id = v.id
-		where sign(r.amount) <> sign(r.amount - v.grown::numeric) order by p.id`, parents, by)
+		select p.short_id from jsonb_each_text($1::jsonb) v (id, was) join transaction t on t.id = v.id::uuid
+			join transaction r on r.parent_id = t.id and r.remainder join transaction p on p.parent_id = t.id
+		where sign(r.amount) <> sign(r.amount - t.amount + v.was::numeric) order by p.id`, was)
 	if err != nil || len(doubtful) == 0 {
 		return nil, err
 	}
@@ -394,11 +397,7 @@ func (b *Books) reviewParts(ctx context.Context, tx pg.Tx, grown map[id.ID]strin
 // splitAmong returns those of the transactions that are split.
 func splitAmong(ctx context.Context, q pg.Querier, ids []id.ID) (map[id.ID]bool, error) {
 	found, err := pg.Values[id.ID](ctx, q, `select id from transaction where id = any($1) and is_split`, ids)
-	out := make(map[id.ID]bool, len(found))
-	for _, u := range found {
-		out[u] = true
-	}
-	return out, err
+	return setOf(found), err
 }
 
 // isSplit refuses to give a split transaction what only its parts have.

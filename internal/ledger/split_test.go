@@ -59,24 +59,6 @@ func newSplitWorld(t *testing.T, seed uint64) *splitWorld {
 	return w
 }
 
-// unsound are transactions that break a law of splits: the parts add up to their transaction and
-// follow it, one of them is the remainder, and no part stands alone.
-const unsound = `
-	select t.id from transaction t left join lateral (
-		select count(*) as n, coalesce(sum(p.amount), 0) as amount, count(*) filter (where p.remainder) as rest,
-			bool_and((p.account_id, p.date, p.currency, p.descriptor_id, p.pending, p.excluded, p.transfer,
-				p.deleted_at, p.origin, p.is_split) is not distinct from (t.account_id, t.date, t.currency,
-				t.descriptor_id, t.pending, t.excluded, t.transfer, t.deleted_at, 'part', false)) as follow
-		from transaction p where p.parent_id = t.id) p on true
-	where t.is_split and (p.n < 2 or p.amount <> t.amount or p.rest <> 1 or not p.follow)
-		or not t.is_split and p.n > 0
-		or t.origin = 'part' and (t.parent_id is null) <> (t.deleted_at is not null)
-			and not exists (select from transaction x where x.id = t.parent_id and x.deleted_at is not null)
-	union all
-	select null where exists (
-		select currency from transaction t where t.deleted_at is null group by currency
-		having sum(amount) filter (where ` + journal.Leaf + `) <> sum(amount) filter (where ` + journal.BankRow + `))`
-
 // standing is what splitting must not change: balances of all days, the proof, and totals of what
 // the bank brought.
 func (w *splitWorld) standing(t *testing.T) string {
@@ -263,7 +245,7 @@ func (w *splitWorld) step(t *testing.T, s splitStep, dice *rand.Rand) error {
 
 func (w *splitWorld) faults(t *testing.T) []*id.ID {
 	t.Helper()
-	found, err := pg.Values[*id.ID](t.Context(), w.db, unsound)
+	found, err := pg.Values[*id.ID](t.Context(), w.db, ledgertest.Unsound)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -20,7 +20,7 @@ type sessionHouse struct {
 }
 
 func newSessionHouse(perKey, total int) *sessionHouse {
-	servers := newServers(func(op.Scope) *mcp.Server { return newServer("1", nil) })
+	servers := newServers(func(op.Scope) *mcp.Server { return newServer("1", "", false, nil) })
 	h := &sessionHouse{sessionTable: newSessionTable(servers.live), callers: map[string]id.ID{}}
 	h.perKey, h.total = perKey, total
 	get := func(*http.Request) *mcp.Server { return servers.get(op.Read) }

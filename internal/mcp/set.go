@@ -8,6 +8,7 @@ import (
 
 	"coffer/internal/errs"
 	"coffer/internal/op"
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
@@ -90,8 +91,9 @@ func (t *Tools) op(tool string) *op.Op {
 	return nil
 }
 
-// within shows and runs only the tools of the client's set. A tool that the key may not call, or
-// that is not in the set, is explained to the model: an error of the protocol would not reach it.
+// within shows and runs only the tools of the client's set, and the prompts that need no others. A
+// tool that the key may not call, or that is not in the set, is explained to the model: an error of
+// the protocol would not reach it.
 func (t *Tools) within(scope op.Scope, chosen choice) mcp.Middleware {
 	return func(next mcp.MethodHandler) mcp.MethodHandler {
 		return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
@@ -109,11 +111,26 @@ func (t *Tools) within(scope op.Scope, chosen choice) mcp.Middleware {
 							"with tools=all or a list of names in the server's address"))
 				}
 			}
-			res, err := next(ctx, method, req)
-			if list, ok := res.(*mcp.ListToolsResult); ok && err == nil {
-				list.Tools = t.chosen(set, list.Tools)
+			if get, ok := req.(*mcp.GetPromptRequest); ok && get.Params != nil &&
+				!t.suits(get.Params.Name, scope, set) {
+				return nil, &jsonrpc.Error{
+					Code:    jsonrpc.CodeInvalidParams,
+					Message: "this prompt needs tools that this client was not set up with",
+				}
 			}
-			return res, err
+			res, err := next(ctx, method, req)
+			if err != nil {
+				return res, err
+			}
+			switch list := res.(type) {
+			case *mcp.ListToolsResult:
+				list.Tools = t.chosen(set, list.Tools)
+			case *mcp.ListPromptsResult:
+				list.Prompts = slices.DeleteFunc(slices.Clone(list.Prompts), func(p *mcp.Prompt) bool {
+					return !t.suits(p.Name, scope, set)
+				})
+			}
+			return res, nil
 		}
 	}
 }

@@ -26,12 +26,12 @@ func (t *Tools) Stdio(ctx context.Context, key func(context.Context) (op.Actor, 
 	if err != nil {
 		return err
 	}
-	who := func(ctx context.Context, _ *mcp.CallToolRequest) (op.Actor, error) { return key(ctx) }
+	who := func(ctx context.Context, _ mcp.Request) (op.Actor, error) { return key(ctx) }
 	return t.server(actor.Scope, who, func(mcp.Request) Set { return set }).Run(ctx, &mcp.StdioTransport{})
 }
 
-// Bridge serves the tools of a running server on standard input and output, with that server's own
-// answers and errors.
+// Bridge serves the tools, prompts and resources of a running server on standard input and output,
+// with that server's own answers and errors.
 func Bridge(ctx context.Context, server, key, tools, version string, log *slog.Logger) error {
 	server = strings.TrimSuffix(server, "/")
 	if err := admitted(ctx, server, key); err != nil {
@@ -52,8 +52,17 @@ func Bridge(ctx context.Context, server, key, tools, version string, log *slog.L
 		return fmt.Errorf("connect to %s: %w", server, err)
 	}
 	defer remote.Close() //nolint:errcheck // the session ends either way
-	local := newServer(version, log)
-	local.AddReceivingMiddleware(onlyTools, surviving(log))
+	local := newServer(version, remote.InitializeResult().Instructions, false, log)
+	local.AddReceivingMiddleware(onlyOffered, surviving(log))
+	refused := func(ctx context.Context, err error) error {
+		if refusal := admitted(ctx, server, key); err != nil && refusal != nil {
+			return spoken(refusal)
+		}
+		return err
+	}
+	if err := bridgeTexts(ctx, local, remote, refused); err != nil {
+		return fmt.Errorf("list the prompts and resources of %s: %w", server, err)
+	}
 	for tool, err := range remote.Tools(ctx, nil) {
 		if err != nil {
 			return fmt.Errorf("list the tools of %s: %w", server, err)
@@ -76,20 +85,61 @@ func Bridge(ctx context.Context, server, key, tools, version string, log *slog.L
 	return local.Run(ctx, &mcp.StdioTransport{})
 }
 
+// bridgeTexts offers the prompts and resources of the remote server, if it has any. What it says of
+// a failed request goes through refused.
+func bridgeTexts(ctx context.Context, local *mcp.Server, remote *mcp.ClientSession,
+	refused func(context.Context, error) error,
+) error {
+	can := remote.InitializeResult().Capabilities
+	if can != nil && can.Prompts != nil {
+		for p, err := range remote.Prompts(ctx, nil) {
+			if err != nil {
+				return err
+			}
+			local.AddPrompt(p, func(ctx context.Context, req *mcp.GetPromptRequest) (*mcp.GetPromptResult, error) {
+				res, err := remote.GetPrompt(ctx, &mcp.GetPromptParams{Name: p.Name, Arguments: req.Params.Arguments})
+				return res, refused(ctx, err)
+			})
+		}
+	}
+	if can == nil || can.Resources == nil {
+		return nil
+	}
+	read := func(ctx context.Context, req *mcp.ReadResourceRequest) (*mcp.ReadResourceResult, error) {
+		res, err := remote.ReadResource(ctx, &mcp.ReadResourceParams{URI: req.Params.URI})
+		return res, refused(ctx, err)
+	}
+	for r, err := range remote.Resources(ctx, nil) {
+		if err != nil {
+			return err
+		}
+		local.AddResource(r, read)
+	}
+	for r, err := range remote.ResourceTemplates(ctx, nil) {
+		if err != nil {
+			return err
+		}
+		local.AddResourceTemplate(r, read)
+	}
+	return nil
+}
+
 // exact rebuilds the structured content from the text block, which has the same content: the SDK's
 // client has read its numbers as floating point.
 func exact(res *mcp.CallToolResult) {
 	read, ok := res.StructuredContent.(map[string]any)
-	if !ok || len(res.Content) != 1 {
+	if !ok || len(res.Content) == 0 {
 		return
 	}
 	block, ok := res.Content[0].(*mcp.TextContent)
 	if !ok || !json.Valid([]byte(block.Text)) {
 		return
 	}
-	if strings.HasPrefix(block.Text, "[") && len(read) == 1 {
-		for key := range read {
-			res.StructuredContent = op.Tree{{Key: key, Value: json.RawMessage(block.Text)}}
+	if strings.HasPrefix(block.Text, "[") { // beside it stands only what is said about it
+		for key, value := range read {
+			if _, list := value.([]any); list && key != "notes" {
+				read[key] = json.RawMessage(block.Text)
+			}
 		}
 		return
 	}

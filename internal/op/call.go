@@ -42,10 +42,6 @@ func Truncated() []Note {
 		"further pages; give a limit, fewer fields or narrower filters"}}
 }
 
-// ToolBytes is the size at which a tool's page ends early, because a larger one would crowd the
-// model's context.
-const ToolBytes = 60_000
-
 // A Call is one request to run an op.
 type Call struct {
 	Actor          Actor
@@ -89,8 +85,21 @@ type Answer struct {
 	Change   *id.ID // the change that the call recorded; nil if it recorded none
 	Sent     bool   // the body went to Call.Out
 	Replayed bool   // the stored answer of an earlier call with the same idempotency key
-	out      any    // what Body prints; nil for a stored answer
+	// Aside is what a tool says about a Body that is a list, which has no place for it.
+	Aside Tree
+	out   any // what Body prints; nil for a stored answer
 }
+
+// Text returns what a model reads of a tool's answer: the body, and what is said about it.
+func (a Answer) Text() string {
+	if len(a.Aside) == 0 {
+		return string(a.Body)
+	}
+	return string(a.Body) + "\n" + a.Said()
+}
+
+// Said returns what is said about a body that is a list.
+func (a Answer) Said() string { return string(printed(a.Aside)) }
 
 // A Runner runs ops on one database.
 type Runner struct {
@@ -342,7 +351,9 @@ func (o *Op) answer(v any, s Surface) (Answer, error) {
 	if a.Body, err = encode(v, s == Tool); err != nil {
 		return Answer{}, err
 	}
-	if o.record && s != Tool {
+	if s == Tool {
+		o.finish(&a)
+	} else if o.record {
 		a.ETag = etag(a.Body)
 	}
 	return a, nil

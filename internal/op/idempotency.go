@@ -51,7 +51,7 @@ func Once(o *Op) *Op {
 	most := MaxIdempotencyKey
 	o.toolIn = new(*o.input(Tool))
 	o.toolIn.Props = append(slices.Clone(o.toolIn.Props), Prop{Name: keyName, Schema: &Schema{
-		Type: "string", MaxLen: &most, Description: "Repeat a call with the same key, and it is done once",
+		Type: "string", MaxLen: &most, Description: "Repeat a call with the same key, and it is done once", Agent: "-",
 	}})
 	return o
 }

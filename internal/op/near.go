@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode"
+
+	"coffer/internal/errs"
 )
 
 const (
@@ -122,4 +124,19 @@ func valueAt(args map[string]any, path string) any {
 		}
 	}
 	return at
+}
+
+// NoField returns the error of a choice of fields that names one which the records do not have. It
+// lists what may be chosen.
+func NoField(given, records string, sets, fields []string) error {
+	d := errs.Detail{
+		Field: "fields", Code: "enum", Suggestions: near(given, append(slices.Clone(sets), fields...)),
+		Message: "names a field that " + records + " do not have; use " + strings.Join(sets, ", ") + ", or any of " +
+			strings.Join(fields, ", "),
+	}
+	if len(d.Suggestions) > 0 {
+		meant := "; did you mean " + strings.Join(d.Suggestions, " or ") + "? Use"
+		d.Message = strings.Replace(d.Message, "; use", meant, 1)
+	}
+	return errs.Faults([]errs.Detail{d})
 }

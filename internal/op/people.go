@@ -18,6 +18,7 @@ type People struct {
 	kind   string
 	fields []string
 	dry    bool // agents may call it with dry_run
+	strict bool // also agents whose key may administer
 }
 
 // The declarations without a list: the whole op, the whole op unless dry_run is true, or the op on
@@ -26,6 +27,8 @@ var (
 	PeopleAlways    = People{kind: "always"}
 	PeopleUnlessDry = People{kind: "always", dry: true}
 	PeopleOthers    = People{kind: "others"}
+	// PeopleStrictly is PeopleAlways that no right of a key lifts.
+	PeopleStrictly = People{kind: "always", strict: true}
 )
 
 // PeopleFields reserves single inputs for people: "name" reserves the input whatever its value,
@@ -39,6 +42,9 @@ func (p People) String() string {
 	}
 	return p.kind
 }
+
+// Strict reports whether the declaration holds for agents whose key may administer, too.
+func (p People) Strict() bool { return p.strict }
 
 // JSON returns the declaration as the OpenAPI document prints it, or nil if the op is open to
 // agents.
@@ -87,6 +93,9 @@ func (o *Op) ForAgents() string {
 // forPeople rejects an agent if the whole op is for people, before any argument is read. If dry
 // runs are open to agents, the decision depends on the arguments and is left to forPeopleGiven.
 func (o *Op) forPeople(a Actor) error {
+	if o.People.strict && a.Type == Agent {
+		return errs.New(errs.Forbidden, "%s, whatever their key; ask a person of the household to do it", o.ForAgents())
+	}
 	if a.Bound() && o.People.kind == "always" && !o.People.dry {
 		return peopleOnly(a, o.ForAgents())
 	}

@@ -2,7 +2,9 @@ package op
 
 import (
 	"encoding/json"
+	"regexp"
 	"slices"
+	"strings"
 )
 
 // JSON prints the schema as JSON Schema 2020-12, the dialect of both OpenAPI 3.1 and MCP. ref names
@@ -21,7 +23,7 @@ func (s *Schema) Inside(ref func(*Schema) string, strict bool) Tree {
 
 // ToolInput prints the op's input for the tool list, every part in place. A model pays for every
 // character of it with every request, so it has only what helps to choose arguments: lengths,
-// formats and patterns are checked all the same, and an error says what is wrong.
+// maxima, formats and patterns are checked all the same, and an error says what is wrong.
 func (o *Op) ToolInput() Tree { return o.input(Tool).brief() }
 
 // brief prints a schema as ToolInput does. Objects are not closed, because some take more than is
@@ -36,14 +38,15 @@ func (s *Schema) brief() Tree {
 	switch s.Agent {
 	case "-":
 	case "":
-		t.Add("description", s.Description)
+		if !familiar.MatchString(s.Description) {
+			t.Add("description", s.Description)
+		}
 	default:
 		t.Add("description", s.Agent)
 	}
 	if len(s.Enum) > 0 && len(s.Enum) <= manyValues {
 		t.Add("enum", s.Enum)
 	}
-	t.Add("maximum", s.Max)
 	if s.Default != nil && s.Default != json.Number("0") {
 		t.Add("default", s.Default)
 	}
@@ -54,7 +57,7 @@ func (s *Schema) brief() Tree {
 	case s.Type == "object" && s.Values == nil:
 		props, required := Tree{}, []string{}
 		for _, p := range s.Props {
-			if p.Quiet {
+			if p.Quiet || strings.HasPrefix(p.Description, alias) {
 				continue
 			}
 			props = append(props, Member{p.Name, p.brief()})
@@ -67,6 +70,15 @@ func (s *Schema) brief() Tree {
 	}
 	return t
 }
+
+// familiar are descriptions of arguments that mean the same in every tool: the server's
+// instructions say once that ids are short ids, and how pages go on.
+var familiar = regexp.MustCompile(`^(The [a-z ]+'s (UUID or short id|short id or UUID|slug)|UUID or short id|` +
+	`Short ids or UUIDs|Page size|next_cursor of the previous page.*)$`)
+
+// alias begins the description of a second name for an argument. A tool takes it without printing
+// it.
+const alias = "The same as "
 
 // Quiet leaves arguments out of the printed tool, which takes them all the same: its description
 // says where they are explained.
@@ -84,7 +96,29 @@ func Quiet(o *Op, names ...string) *Op {
 func (o *Op) ToolOutput() Tree {
 	out := o.ToolOut().print(inline, true, false)
 	if key := o.ToolList(); key != "" {
-		return Tree{{"type", "object"}, {"properties", Tree{{key, out}}}, {"required", []string{key}}}
+		out = Tree{{"type", "object"}, {"properties", Tree{{key, out}}}, {"required", []string{key}}}
+	}
+	if o.TextOut != "" {
+		return out
+	}
+	for i, m := range out {
+		props, ok := m.Value.(Tree)
+		if m.Key != "properties" || !ok {
+			continue
+		}
+		said, strangers := Tree{}, false
+		o.ToolOut().strangers(func(string) { strangers = true })
+		if strangers {
+			said = Tree{{"untrusted", Tree{
+				{"type", "string"}, {"description", "The fields that strangers wrote, if there are any"},
+			}}}
+		}
+		said = append(said, props...)
+		paged := func(m Member) bool { return m.Key == "notes" || m.Key == "next_cursor" }
+		if !o.Whole && !slices.ContainsFunc(props, paged) { // it may be cut
+			said = append(said, Member{"notes", SchemaOf[[]Note]().print(inline, true, false)})
+		}
+		out[i].Value = said
 	}
 	return out
 }

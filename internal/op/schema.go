@@ -46,6 +46,7 @@ type Schema struct {
 	Props     []Prop  // of an object, in the order of the struct
 	Values    *Schema // of a map
 	Unchecked bool    // only documented here; its reader validates it
+	Stranger  bool    // text that someone outside the household wrote
 	Single    bool    // of an array: one string in place of a list is taken, as before it was a list
 	// Agent is the description that a tool prints, if it differs; "-" for none.
 	Agent string
@@ -116,7 +117,7 @@ var known = map[reflect.Type]Schema{
 	reflect.TypeFor[money.Micros]():    {Type: "number", Format: "decimal", Description: "Exact, up to six decimals"},
 	reflect.TypeFor[money.Rate]():      {Type: "number", Format: "decimal", Description: "Exact, up to nine decimals"},
 	reflect.TypeFor[money.Converted](): {Type: "number", Format: "decimal", Description: "An estimate, two decimals"},
-	reflect.TypeFor[text.Untrusted]():  {Type: "string"},
+	reflect.TypeFor[text.Untrusted]():  {Type: "string", Stranger: true},
 	reflect.TypeFor[File]():            {Type: "string", Format: "file"},
 	reflect.TypeFor[json.RawMessage](): {},
 }

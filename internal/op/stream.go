@@ -27,7 +27,7 @@ var errEnough = errors.New("enough")
 // Streaming makes an Op of a use case that lists everything there is, row by row. It passes each
 // row to the given function and stops if that fails. It must not hold a connection meanwhile: it
 // reads some rows, then passes them on. Over REST a long list is sent while it is read. A tool's
-// answer ends early at ToolBytes unless the Spec says Whole.
+// answer is cut to ToolBytes unless the Spec says Whole.
 func Streaming[In, Row any](s Spec, f func(context.Context, pg.Querier, In, func(Row) error) error) *Op {
 	o := Reading(s, func(ctx context.Context, q pg.Querier, in In) ([]Row, error) {
 		return gather(ctx, s.Whole, func(each func(Row) error) error { return f(ctx, q, in, each) })
@@ -73,7 +73,7 @@ func gather[Row any](ctx context.Context, whole bool, list func(func(Row) error)
 			if err != nil {
 				return err
 			}
-			if size += len(b); size > ToolBytes && len(rows) > 0 {
+			if size += len(b); size > 40*ToolBytes {
 				return errEnough
 			}
 		}

@@ -123,17 +123,20 @@ func TestStreamThatFails(t *testing.T) {
 	}
 }
 
-// A tool's list ends early, but never before its first row.
+// A tool's list is cut to what a model can read, and says so beside the list.
 func TestToolListEndsEarly(t *testing.T) {
 	t.Parallel()
 	r := streamRunner(t)
-	for count, want := range map[int]int{0: 0, 1: 1, 5: 5, 100: 5} {
+	for count, want := range map[int]int{0: 0, 1: 1, 2: 2, 100: 2} {
 		c := listCall(count, false)
 		c.Surface = Tool
 		a, err := r.Call(t.Context(), listing, c)
 		var got []row
 		if err != nil || json.Unmarshal(a.Body, &got) != nil || len(got) != want {
 			t.Errorf("%d rows: the tool shows %d, want %d; %v", count, len(got), want, err)
+		}
+		if said := strings.Contains(a.Text(), `"truncated"`); said != (count > want) || len(a.Text()) > ToolBytes {
+			t.Errorf("%d rows: %d bytes, and what is said about them: %v", count, len(a.Text()), a.Aside)
 		}
 	}
 }

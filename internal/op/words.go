@@ -27,6 +27,8 @@ func WordsOf(ops []*Op) Words {
 	for _, o := range ops {
 		if o.Name != "" {
 			w[o.Name] = o
+		} else {
+			w[o.Tool] = o
 		}
 	}
 	return w
@@ -47,6 +49,11 @@ func (w Words) name(s Surface, name string) string {
 	o := w[name]
 	switch {
 	case o == nil:
+		return ""
+	case s == Tool && o.Tool == "" && strings.HasSuffix(name, ".list"): // the tool may be an op of its own
+		if list := "list_" + o.Group() + "s"; w[list] != nil {
+			return list
+		}
 		return ""
 	case s == Tool:
 		return o.Tool
@@ -152,16 +159,26 @@ func (r *Runner) near(ctx context.Context, q pg.Querier, lookup string, given []
 	return nil
 }
 
-// unrepeated drops the names that contain what was given: an error never repeats it, because it
-// could be a secret.
+// unrepeated drops the names that contain what was given, or a long part of it: an error never
+// repeats it, because it could be a secret.
 func unrepeated(word string, found []Candidate) []Candidate {
+	given := []rune(strings.ToLower(strings.TrimSpace(word)))
+	part := min(len(given), longPart)
 	for i, c := range found {
-		if strings.Contains(strings.ToLower(c.Name), strings.ToLower(strings.TrimSpace(word))) {
+		name := strings.ToLower(c.Name)
+		for at := 0; at+part <= len(given); at++ {
+			if !strings.Contains(name, string(given[at:at+part])) {
+				continue
+			}
 			found[i].Name = ""
+			break
 		}
 	}
 	return found
 }
+
+// longPart is how many characters in a row a name may not share with what was given.
+const longPart = 12
 
 // meant inserts "did you mean" before the hint of a message.
 func meant(message string, found []Candidate) string {

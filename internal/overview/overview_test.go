@@ -127,7 +127,7 @@ func TestOverviewAddsUpByCurrencyAndMonth(t *testing.T) {
 		t.Errorf("the pulse counts %d reviews, not 5: %v", p.ReviewCount, err)
 	}
 	for most, want := range map[int64]int64{4: 4, 5: 5, 6: 5} {
-		if n, err := reviews(ctx, db, most); err != nil || n != want {
+		if n, err := Reviews(ctx, db, most); err != nil || n != want {
 			t.Errorf("up to %d reviews: %d, not %d: %v", most, n, want, err)
 		}
 	}

@@ -46,7 +46,7 @@ func (o *Overviews) Pulse(ctx context.Context, q pg.Querier, _ op.None) (Pulse, 
 		LastChangeID: r.ChangeID, LastChangeAt: r.ChangeAt, RunningJobs: r.Jobs, Attention: r.Needy,
 		PlansWaiting: r.Plans,
 	}
-	if out.ReviewCount, err = reviews(ctx, q, manyReviews); err != nil {
+	if out.ReviewCount, err = Reviews(ctx, q, manyReviews); err != nil {
 		return Pulse{}, err
 	}
 	out.UnreadReports, err = report.Unread(ctx, q)
@@ -56,13 +56,13 @@ func (o *Overviews) Pulse(ctx context.Context, q pg.Querier, _ op.None) (Pulse, 
 // plans counts the plans that wait for a person; an index holds them alone.
 const plans = `select count(*) from workflow_run where plan_state = 'waiting'`
 
-// reviews counts the transactions that wait for review, up to most; 0 counts all of them.
+// Reviews counts the transactions that wait for review, up to most; 0 counts all of them.
 //
 // The tag comes first and by its id: what the plan of the count needs to know is how frequent that
 // very tag is. All are counted in the tag's index and the few deleted and split ones taken off, so
 // that nobody reads a million transactions. The order is that of the index, whatever the statistics
 // say.
-func reviews(ctx context.Context, q pg.Querier, most int64) (int64, error) {
+func Reviews(ctx context.Context, q pg.Querier, most int64) (int64, error) {
 	waiting, err := pg.Value[id.ID](ctx, q, `select id from tag where slug = 'needs-review' and deleted_at is null`)
 	if err != nil {
 		return 0, err

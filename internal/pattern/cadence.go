@@ -1,6 +1,7 @@
 package pattern
 
 import (
+	"cmp"
 	"slices"
 	"time"
 )
@@ -65,6 +66,36 @@ func bestCadence(rows []Payment) (*cadence, int) {
 // every 28 or 30 days has no such day.
 const usualShare = 40
 
+// usualDay returns the day of the month on which the payments fall, or 0 if they have none. In a
+// shorter month that is its last day, so a payment of 30 September speaks for the 31st too.
+func (c *cadence) usualDay(rows []Payment) int {
+	if !c.long() {
+		return 0
+	}
+	var seen, fits [32]int
+	for _, r := range rows {
+		on := dateOf(r.Day)
+		seen[on.Day()]++
+		if fits[on.Day()]++; on.Day() != daysOf(on.Year(), on.Month()) {
+			continue
+		}
+		for d := on.Day() + 1; d < len(fits); d++ {
+			fits[d]++
+		}
+	}
+	usual := 1
+	for d := range fits {
+		// Of two that fit equally often, the one on which payments were seen.
+		if cmp.Or(cmp.Compare(fits[d], fits[usual]), cmp.Compare(seen[d], seen[usual])) >= 0 {
+			usual = d
+		}
+	}
+	if fits[usual]*100 < usualShare*len(rows) {
+		return 0
+	}
+	return usual
+}
+
 // next returns the day on which the payment after these is expected: a cadence after the last one,
 // on the usual day of the month if there is one.
 func (c *cadence) next(rows []Payment) int {
@@ -72,17 +103,8 @@ func (c *cadence) next(rows []Payment) int {
 	if !c.long() {
 		return last + c.days
 	}
-	var counts [32]int
-	for _, r := range rows {
-		counts[dateOf(r.Day).Day()]++
-	}
-	usual := 1
-	for d, n := range counts {
-		if n >= counts[usual] {
-			usual = d
-		}
-	}
-	if counts[usual]*100 < usualShare*len(rows) {
+	usual := c.usualDay(rows)
+	if usual == 0 {
 		gaps := make([]int, 0, len(rows)-1)
 		for i := 1; i < len(rows); i++ {
 			if gap := rows[i].Day - rows[i-1].Day; c.fits(gap) {
@@ -99,8 +121,7 @@ func (c *cadence) next(rows []Payment) int {
 	about := dateOf(c.after(last))
 	best := 0
 	for _, month := range []time.Month{about.Month() - 1, about.Month(), about.Month() + 1} {
-		days := time.Date(about.Year(), month+1, 0, 0, 0, 0, 0, time.UTC).Day()
-		day := dayOf(time.Date(about.Year(), month, min(usual, days), 0, 0, 0, 0, time.UTC))
+		day := dayIn(about.Year(), month, usual)
 		if best == 0 || distance(day, dayOf(about)) < distance(best, dayOf(about)) {
 			best = day
 		}
@@ -114,8 +135,17 @@ func (c *cadence) after(day int) int {
 		return day + c.days
 	}
 	from := dateOf(day)
-	days := time.Date(from.Year(), from.Month()+time.Month(c.months)+1, 0, 0, 0, 0, 0, time.UTC).Day()
-	return dayOf(time.Date(from.Year(), from.Month()+time.Month(c.months), min(from.Day(), days), 0, 0, 0, 0, time.UTC))
+	return dayIn(from.Year(), from.Month()+time.Month(c.months), from.Day())
+}
+
+// dayIn returns that day of a month, or the month's last day if it is shorter.
+func dayIn(year int, month time.Month, day int) int {
+	return dayOf(time.Date(year, month, min(day, daysOf(year, month)), 0, 0, 0, 0, time.UTC))
+}
+
+// daysOf is how many days a month has.
+func daysOf(year int, month time.Month) int {
+	return time.Date(year, month+1, 0, 0, 0, 0, 0, time.UTC).Day()
 }
 
 // dayOf returns a date as days since 1970.

@@ -77,12 +77,13 @@ func charges(ctx context.Context, q pg.Querier, since pg.Date, accountID *id.ID,
 	defer rows.Close()
 	var out []charge
 	parties, currencies := map[id.ID]id.Key{}, map[string]string{}
+	var c charge
+	var currency string
+	var counterparty *id.ID
+	var wording int32
+	places := []any{&c.ID, &c.Account, &currency, &c.Day, &c.Cents, &counterparty, &wording} // once for all rows
 	for rows.Next() {
-		var c charge
-		var currency string
-		var counterparty *id.ID
-		var wording int32
-		if err := rows.Scan(&c.ID, &c.Account, &currency, &c.Day, &c.Cents, &counterparty, &wording); err != nil {
+		if err := rows.Scan(places...); err != nil {
 			return nil, fmt.Errorf("read a charge: %w", err)
 		}
 		var ok bool

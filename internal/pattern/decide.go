@@ -83,7 +83,7 @@ type PatchRecurring struct {
 	ID    string          `json:"id" minLength:"1" doc:"Short id or UUID"`
 	Name  op.Null[string] `json:"name,omitzero" minLength:"1" maxLength:"200" format:"line" doc:"What the household calls it; null removes the name"`
 	State *string         `json:"state,omitempty" enum:"auto,confirmed,dismissed" doc:"confirmed: it is one; dismissed: it is not, and is not proposed again; auto: undecided"`
-	Force bool            `json:"force,omitempty" doc:"Override a person's decision"`
+	Force bool            `json:"force,omitempty" doc:"Override a person's decision" agent:"-"`
 }
 
 // Patch says what a series is.

@@ -227,6 +227,9 @@ func (s search) unusual(group []charge, large int64) []sight {
 			}
 			continue
 		}
+		if c.Cents <= unusualMore { // it cannot be so much more than anything
+			continue
+		}
 		n, below := 0, 0
 		for _, p := range group[first:i] {
 			if p.Cents > 0 {
@@ -248,15 +251,16 @@ func (s search) unusual(group []charge, large int64) []sight {
 
 // large returns by currency the 98th percentile of the household's charges.
 func (s search) large(rows []charge) map[string]int64 {
-	all := map[string][]charge{}
+	all := map[string][]int64{}
 	for _, c := range rows {
 		if c.Cents > 0 {
-			all[c.Currency] = append(all[c.Currency], c)
+			all[c.Currency] = append(all[c.Currency], c.Cents)
 		}
 	}
 	out := map[string]int64{}
-	for currency, list := range all {
-		out[currency] = percentile(list, 98)
+	for currency, cents := range all {
+		slices.Sort(cents)
+		out[currency] = cents[rank(len(cents), 98)-1]
 	}
 	return out
 }

@@ -49,8 +49,8 @@ func findingFits(ctx context.Context, tx pg.Tx, entries []journal.Entry) ([]jour
 // SetFinding is the input of SetFinding.
 type SetFinding struct {
 	ID    string `json:"id" minLength:"1" doc:"Short id or UUID"`
-	State string `json:"state" enum:"open,dismissed" doc:"dismissed: it was looked at, and is not shown again"`
-	Force bool   `json:"force,omitempty" doc:"Override a person's decision"`
+	State string `json:"state,omitempty" enum:"open,dismissed" default:"dismissed" doc:"dismissed: it was looked at, and is not shown again"`
+	Force bool   `json:"force,omitempty" doc:"Override a person's decision" agent:"-"`
 }
 
 // A FindingState is what the household says of a finding.

@@ -14,9 +14,9 @@ import (
 // FindPatterns is the input of Find.
 type FindPatterns struct {
 	Kind      string   `json:"kind" enum:"recurring,price_change,missed,duplicate,refund,unusual"`
-	Direction *string  `json:"direction,omitempty" enum:"in,out" doc:"Only money in or only money out"`
+	Direction *string  `json:"direction,omitempty" enum:"in,out" doc:"Only money in or only money out" agent:"-"`
 	AccountID *string  `json:"account_id,omitempty" minLength:"1"`
-	StartDate *pg.Date `json:"start_date,omitempty" doc:"From this day on. price_change: a year ago if omitted; duplicate, refund, unusual: 90 days ago"`
+	StartDate *pg.Date `json:"start_date,omitempty" doc:"From this day on; recurring: that began then. Default: price_change a year ago, others 90 days"`
 	Ended     bool     `json:"ended,omitempty" doc:"recurring: also those that have ended"`
 	Dismissed bool     `json:"dismissed,omitempty" doc:"Only those that were dismissed"`
 	Limit     int      `json:"limit,omitempty" minimum:"1" maximum:"200" default:"60"`
@@ -42,6 +42,7 @@ type Pattern struct {
 	Usual        *money.Total   `json:"usual,omitempty" doc:"unusual: what most charges of the payee do not exceed; refund: what the purchase cost"`
 	YearlyAmount *money.Total   `json:"yearly_amount,omitempty"`
 	NextDate     *pg.Date       `json:"next_date,omitempty" doc:"When it is expected; of a missed one, when it was"`
+	FirstDate    *pg.Date       `json:"first_date,omitempty" doc:"When it began; with start_date"`
 	LastDate     *pg.Date       `json:"last_date,omitempty"`
 	Date         *pg.Date       `json:"date,omitempty" doc:"Of the price change, or of the newest transaction"`
 	Before       *money.Amount  `json:"before,omitempty"`
@@ -82,7 +83,7 @@ func (p *Patterns) Find(ctx context.Context, q pg.Querier, in FindPatterns) (Fou
 			list.Status = nil
 		}
 	}
-	all, err := p.all(ctx, q, list)
+	all, err := matching(ctx, q, list)
 	if err != nil {
 		return Found{}, err
 	}
@@ -93,6 +94,14 @@ func (p *Patterns) Find(ctx context.Context, q pg.Querier, in FindPatterns) (Fou
 		})
 	}
 	for _, r := range all {
+		if in.Kind == "recurring" && in.StartDate != nil {
+			if !r.FirstDate.Time().Before(in.StartDate.Time()) {
+				one := r.pattern(in.Kind)
+				one.FirstDate = &r.FirstDate
+				out.Patterns = append(out.Patterns, one)
+			}
+			continue
+		}
 		if in.Kind != "price_change" {
 			out.Patterns = append(out.Patterns, r.pattern(in.Kind))
 			continue
@@ -108,7 +117,7 @@ func (p *Patterns) Find(ctx context.Context, q pg.Querier, in FindPatterns) (Fou
 		}
 	}
 	out.Total = len(out.Patterns)
-	out.Patterns = out.Patterns[:min(len(out.Patterns), in.Limit, op.ToolBytes/patternBytes)]
+	out.Patterns = out.Patterns[:min(len(out.Patterns), in.Limit, op.PageBytes/patternBytes)]
 	return out, nil
 }
 
@@ -161,7 +170,7 @@ func (p *Patterns) findIn(ctx context.Context, q pg.Querier, in FindPatterns) (F
 		all = slices.DeleteFunc(all, func(f Finding) bool { return f.Amount.IsNeg() != (*in.Direction == "in") })
 	}
 	out.Total = len(all)
-	all = all[:min(len(all), in.Limit, op.ToolBytes/patternBytes)]
+	all = all[:min(len(all), in.Limit, op.PageBytes/patternBytes)]
 	if err := named(ctx, q, all); err != nil {
 		return out, err
 	}
@@ -190,7 +199,7 @@ type ReviewPattern struct {
 	ID    string          `json:"id" minLength:"1" doc:"Of find_patterns"`
 	Name  op.Null[string] `json:"name,omitzero" minLength:"1" maxLength:"200" format:"line" doc:"recurring: what the household calls it; null removes the name"`
 	State *string         `json:"state,omitempty" enum:"auto,confirmed,dismissed" doc:"confirmed: it is a recurring payment; dismissed: not shown again; auto: undecided"`
-	Force bool            `json:"force,omitempty" doc:"Override a person's decision"`
+	Force bool            `json:"force,omitempty" doc:"Override a person's decision" agent:"-"`
 }
 
 // A ReviewedPattern is a pattern about which somebody decided.

@@ -114,7 +114,7 @@ func (p *Patterns) Findings(ctx context.Context, q pg.Querier, in ListFindings) 
 // proposed says that links wait: until somebody decides, a card that two connections report looks
 // like double charges.
 func proposed(ctx context.Context, q pg.Querier) ([]op.Note, error) {
-	n, err := pg.Value[int64](ctx, q, `select count(*) from account_link where confidence = 'auto' and deleted_at is null`)
+	n, err := pg.Value[int64](ctx, q, `select count(*) from account_link l where `+account.ProposedLink)
 	if err != nil || n == 0 {
 		return []op.Note{}, err
 	}
@@ -211,7 +211,7 @@ func (p *Patterns) inSeries(ctx context.Context, q pg.Querier, from pg.Date, in 
 	if !slices.Contains(in.Kind, priceChange) && !slices.Contains(in.Kind, missed) {
 		return nil, nil
 	}
-	all, err := p.all(ctx, q, ListRecurring{AccountID: in.AccountID})
+	all, err := matching(ctx, q, ListRecurring{AccountID: in.AccountID})
 	if err != nil {
 		return nil, err
 	}
@@ -280,7 +280,7 @@ func (p *Patterns) gaps(ctx context.Context, q pg.Querier, from pg.Date, account
 	}
 	var out []Finding
 	for _, v := range verdicts {
-		if v.Gaps == 0 {
+		if !v.GapSince(from) {
 			continue
 		}
 		proof, err := p.accounts.Proof(ctx, q, account.ProveAccount{ID: v.AccountID.String(), StartDate: &from})

@@ -191,7 +191,7 @@ func (p *Patterns) ReviewGroups(ctx context.Context, q pg.Querier, in ListReview
 	for i, r := range rows {
 		out.TotalGroups, out.Total = r.TotalGroups, r.Total
 		size += 350 + len(r.Amounts) + len(r.Categories) + len(r.Sample)
-		if i == in.Limit || i > 0 && size > op.ToolBytes && op.SurfaceOf(ctx) == op.Tool {
+		if i == in.Limit || i > 0 && size > op.PageBytes && op.SurfaceOf(ctx) == op.Tool {
 			out.HasMore = true
 			out.NextCursor, err = pager.Encode(strconv.Itoa(rows[i-1].Count), rows[i-1].Key)
 			break

@@ -58,7 +58,8 @@ type Recurring struct {
 
 	Prices []byte   `json:"-" db:"price_changes"`
 	Found  bool     `json:"-" db:"found"`
-	Newest *pg.Date `json:"-" db:"newest"` // transaction of the account, but not in the future
+	Usual  *int     `json:"-" db:"usual_day"` // of the month
+	Newest *pg.Date `json:"-" db:"newest"`    // transaction of the account, but not in the future
 }
 
 // A PriceChange is a new price of a series.
@@ -77,7 +78,7 @@ const recurringColumns = `
 	r.amount, r.amount * case r.cadence when 'weekly' then 52 when 'fortnightly' then 26 when 'monthly' then 12
 		when 'quarterly' then 4 when 'half_yearly' then 2 else 1 end as yearly_amount, r.first_date, r.last_date, r.occurrences,
 	r.next_date, case when r.sure or r.state = 'confirmed' then 'high' else 'medium' end as confidence, r.state,
-	r.created_at, r.updated_at, r.price_changes, r.found, n.day as newest
+	r.created_at, r.updated_at, r.price_changes, r.found, r.usual_day, n.day as newest
 	from recurring r left join transaction t on t.id = r.last_id left join descriptor d on d.id = t.descriptor_id
 	left join counterparty p on p.id = t.counterparty_id left join category c on c.id = t.category_id
 	left join lateral (select x.date as day from transaction x where x.account_id = r.account_id
@@ -93,12 +94,12 @@ func (r *Recurring) settle() error {
 	slices.Reverse(r.PriceChanges)
 	r.Status = active
 	c := cadenceNamed(r.Cadence)
-	next := dayOf(r.NextDate.Time())
+	next := r.expected(0)
 	switch {
 	case !r.Found:
 		r.Status = ended
 	case r.Newest == nil:
-	case dayOf(r.Newest.Time()) > c.after(next)+c.grace:
+	case dayOf(r.Newest.Time()) > r.expected(1)+c.grace:
 		r.Status = ended
 	case dayOf(r.Newest.Time()) > next+c.grace:
 		r.Status = late
@@ -115,7 +116,7 @@ func (r *Recurring) settle() error {
 type ListRecurring struct {
 	Status       []string `json:"status,omitempty" maxItems:"3" enum:"active,late,ended"`
 	State        []string `json:"state,omitempty" maxItems:"3" enum:"auto,confirmed,dismissed" doc:"Without it, dismissed ones are left out"`
-	Direction    *string  `json:"direction,omitempty" enum:"in,out" doc:"Only money in or only money out"`
+	Direction    *string  `json:"direction,omitempty" enum:"in,out" doc:"Only money in or only money out" agent:"-"`
 	AccountID    *string  `json:"account_id,omitempty" minLength:"1" doc:"Short id or UUID"`
 	ChangedSince *pg.Date `json:"changed_since,omitempty" doc:"Only those whose price changed on or after this day"`
 	Cursor       string   `json:"cursor,omitempty" doc:"next_cursor of the previous page, with the same filters"`
@@ -139,7 +140,7 @@ func (p *Patterns) List(ctx context.Context, q pg.Querier, in ListRecurring) (Re
 	if err != nil {
 		return out, err
 	}
-	all, err := p.all(ctx, q, in)
+	all, err := matching(ctx, q, in)
 	if err != nil {
 		return out, err
 	}
@@ -160,9 +161,9 @@ func (p *Patterns) List(ctx context.Context, q pg.Querier, in ListRecurring) (Re
 	return out, err
 }
 
-// all returns the series that a filter means, sorted. There are at most some thousands, and what
-// has become of them is not stored.
-func (p *Patterns) all(ctx context.Context, q pg.Querier, in ListRecurring) ([]Recurring, error) {
+// matching returns the series that a filter means, sorted. There are at most some thousands, and
+// what has become of them is not stored.
+func matching(ctx context.Context, q pg.Querier, in ListRecurring) ([]Recurring, error) {
 	var account *id.ID
 	if in.AccountID != nil {
 		one, err := pg.Value[id.ID](ctx, q, `select id from account where id = $1 or short_id = $2`,

@@ -159,6 +159,7 @@ type computed struct {
 	Last         pg.Date       `json:"last_date"`
 	LastID       id.ID         `json:"last_id"`
 	Next         pg.Date       `json:"next_date"`
+	Usual        *int          `json:"usual_day"`
 	Occurrences  int           `json:"occurrences"`
 	Sure         bool          `json:"sure"`
 	PriceChanges []PriceChange `json:"price_changes"`
@@ -179,6 +180,9 @@ func (s *Series) computed() (computed, error) {
 		LastID: last.ID,
 		Next:   date(s.cadence.next(s.Rows)), Occurrences: len(s.Rows), Sure: s.sure(), PriceChanges: []PriceChange{},
 		rows: s.Rows,
+	}
+	if usual := s.cadence.usualDay(s.Rows); usual > 0 {
+		c.Usual = &usual
 	}
 	for _, p := range s.prices() {
 		before, err := money.FromCents(sign * p.before)
@@ -211,7 +215,7 @@ func date(day int) pg.Date { return pg.Day(dateOf(day)) }
 // recordset reads printed ones.
 const recordset = `jsonb_to_recordset($1::text::jsonb) v (id uuid, short_id text, account_id uuid, currency text,
 	direction text, cadence text, party bigint, forms bigint[], fixed boolean, amount numeric(12,2), first_date date,
-	last_date date, last_id uuid, next_date date, occurrences integer, sure boolean, price_changes jsonb)`
+	last_date date, last_id uuid, next_date date, usual_day smallint, occurrences integer, sure boolean, price_changes jsonb)`
 
 func printed(list []computed) (string, error) {
 	b, err := json.Marshal(list)
@@ -229,13 +233,13 @@ func update(ctx context.Context, tx pg.Tx, list []computed) error {
 	_, err = pg.Exec(ctx, tx, `
 		update recurring r set cadence = v.cadence, party = v.party, forms = v.forms, fixed = v.fixed, amount = v.amount,
 			first_date = v.first_date, last_date = v.last_date, last_id = v.last_id, next_date = v.next_date,
-			occurrences = v.occurrences, sure = v.sure, price_changes = v.price_changes, found = true,
+			usual_day = v.usual_day, occurrences = v.occurrences, sure = v.sure, price_changes = v.price_changes, found = true,
 			updated_at = clock_timestamp()
 		from `+recordset+`
 		where r.id = v.id and (r.cadence, r.party, r.forms, r.fixed, r.amount, r.first_date, r.last_date, r.last_id,
-			r.next_date, r.occurrences, r.sure, r.price_changes, r.found)
+			r.next_date, r.usual_day, r.occurrences, r.sure, r.price_changes, r.found)
 			is distinct from (v.cadence, v.party, v.forms, v.fixed, v.amount, v.first_date, v.last_date, v.last_id,
-			v.next_date, v.occurrences, v.sure, v.price_changes, true)`, rows)
+			v.next_date, v.usual_day, v.occurrences, v.sure, v.price_changes, true)`, rows)
 	return err
 }
 
@@ -265,9 +269,9 @@ func (a *accountSweep) insert(ctx context.Context, tx pg.Tx, list []computed) er
 		}
 		_, err = pg.Exec(ctx, tx, `
 			insert into recurring (id, short_id, account_id, currency, direction, cadence, party, forms, fixed, amount,
-				first_date, last_date, last_id, next_date, occurrences, sure, price_changes)
+				first_date, last_date, last_id, next_date, usual_day, occurrences, sure, price_changes)
 			select id, short_id, account_id, currency, direction, cadence, party, forms, fixed, amount, first_date,
-				last_date, last_id, next_date, occurrences, sure, price_changes
+				last_date, last_id, next_date, usual_day, occurrences, sure, price_changes
 			from `+recordset, rows)
 		return err
 	})

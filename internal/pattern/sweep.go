@@ -24,18 +24,29 @@ func (p *Patterns) AfterSync(ctx context.Context, run *job.Run, _ bool) error {
 }
 
 // Chores returns the timed work of patterns: what changed outside of syncs, such as a link or a
-// revert, is looked at a minute later.
+// revert, is looked at a minute later, and findings are counted a minute after a sweep.
 func (p *Patterns) Chores() []due.Chore {
 	return []due.Chore{{
 		Name: "pattern", Fault: "recurring payments not updated",
 		Next: func(ctx context.Context, q pg.Querier) (time.Duration, error) {
 			ms, err := pg.Value[*int64](ctx, q, `
-				select ceil(extract(epoch from noted_at + interval '1 minute' - clock_timestamp()) * 1000)::bigint
-				from form_due order by id limit 1`)
+				select (select ceil(extract(epoch from noted_at + interval '1 minute' - clock_timestamp()) * 1000)::bigint
+					from form_due order by id limit 1)`)
 			return due.In(ms), err
 		},
 		Do: func(ctx context.Context) error {
 			return p.db.InTx(ctx, func(tx pg.Tx) error { return p.Sweep(ctx, tx) })
+		},
+	}, {
+		Name: "finding", Fault: "findings not counted",
+		Next: func(ctx context.Context, q pg.Querier) (time.Duration, error) {
+			ms, err := pg.Value[*int64](ctx, q, `
+				select (select ceil(extract(epoch from noted_at + interval '1 minute' - clock_timestamp()) * 1000)::bigint
+					from sighting_due limit 1)`)
+			return due.In(ms), err
+		},
+		Do: func(ctx context.Context) error {
+			return p.db.InTx(ctx, func(tx pg.Tx) error { return p.Recount(ctx, tx) })
 		},
 	}}
 }
@@ -76,7 +87,9 @@ func (p *Patterns) Sweep(ctx context.Context, tx pg.Tx) error {
 		}
 		forms = forms[n:]
 	}
-	return nil
+	_, err = pg.Exec(ctx, tx, `insert into sighting_due (noted_at) select clock_timestamp()
+		where not exists (select from sighting_due)`)
+	return err
 }
 
 // An accountSweep looks at some forms of one account.

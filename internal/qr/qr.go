@@ -1,6 +1,6 @@
-// Package qr draws a short text as a QR code for a terminal: ISO 18004, byte mode, error correction
-// level L, versions 1 to 5, which hold up to 106 bytes. An address of this server needs no more, so
-// larger codes, other modes and kanji are left out on purpose.
+// Package qr draws a short text as a QR code, for a terminal or as its modules: ISO 18004, byte
+// mode, error correction level L, versions 1 to 5, which hold up to 106 bytes. An address of this
+// server needs no more, so larger codes, other modes and kanji are left out on purpose.
 package qr
 
 import (
@@ -278,6 +278,20 @@ func digit(on bool) byte {
 		return '1'
 	}
 	return '0'
+}
+
+// Rows returns the modules of the code: a string of 0 (light) and 1 (dark) for
+// each row, without the quiet zone.
+func (c *Code) Rows() []string {
+	rows := make([]string, c.size)
+	for i, row := range c.dark {
+		b := make([]byte, c.size)
+		for j, dark := range row {
+			b[j] = digit(dark)
+		}
+		rows[i] = string(b)
+	}
+	return rows
 }
 
 // String draws the code with half blocks, light on dark as terminals mostly are, with its quiet

@@ -15,7 +15,7 @@ import (
 	"coffer/internal/rule"
 )
 
-//go:embed pages
+//go:embed pages prompts
 var pages embed.FS
 
 // References are the pages of one household.
@@ -35,9 +35,18 @@ func (r *References) Ops() []*op.Op {
 	}
 }
 
+// Kinds are the pages, with what each is about.
+var Kinds = [][2]string{
+	{"rule-dsl", "How to write rules"},
+	{"instructions", "How to work with these books"},
+	{"review-guidelines", "How to close reviews"},
+	{"report-format", "How to write reports"},
+	{"categories", "The category tree"},
+}
+
 // A Reference is the input of get_reference.
 type Reference struct {
-	Kind string `json:"kind" enum:"rule-dsl,instructions,review-guidelines,report-format,categories" doc:"rule-dsl: how to write rules; instructions: how to work here; review-guidelines: how to close reviews; report-format: how to write reports; categories: the category tree"`
+	Kind string `json:"kind" enum:"rule-dsl,instructions,review-guidelines,report-format,categories" doc:"rule-dsl: how to write rules; instructions: how to work here; review-guidelines: how to close reviews; report-format: how to write reports; categories: the category tree" agent:"-"`
 }
 
 // Reference is a page of Markdown for an agent.
@@ -48,11 +57,21 @@ func (r *References) Reference(ctx context.Context, q pg.Querier, in Reference) 
 	case "categories":
 		return r.categories(ctx, q)
 	}
-	page, err := pages.ReadFile("pages/" + in.Kind + ".md")
+	return written("pages/"+in.Kind, op.ActorOf(ctx).Scope < op.Full)
+}
+
+// written returns a text. A reader gets the one that speaks of no writing, if the two differ.
+func written(name string, reader bool) (string, error) {
+	if reader {
+		if text, err := pages.ReadFile(name + ".read.md"); err == nil {
+			return string(text), nil
+		}
+	}
+	text, err := pages.ReadFile(name + ".md")
 	if err != nil {
 		return "", errs.Wrap(err, errs.InternalError, "this page is missing")
 	}
-	return string(page), nil
+	return string(text), nil
 }
 
 // categories is the tree as a page: slugs first, because they are what a caller writes.

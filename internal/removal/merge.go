@@ -19,7 +19,7 @@ const MergeKind = "account.merge"
 type AccountMerge struct {
 	ID     string `json:"id" minLength:"1" doc:"The account that goes: UUID or short id"`
 	Into   string `json:"into" minLength:"1" doc:"The account that stays and gets its transactions: UUID or short id"`
-	DryRun bool   `json:"dry_run,omitempty" doc:"Report what would happen and write nothing"`
+	DryRun bool   `json:"dry_run,omitempty" doc:"Report what would happen and write nothing" agent:"-"`
 }
 
 // An AccountMerged is the result of a merge.
@@ -142,11 +142,22 @@ func (r *Removals) beginMerge(ctx context.Context, tx pg.Tx, at *mergePosition) 
 	if err != nil {
 		return step, err
 	}
-	at.ChangeID, err = journal.Record(ctx, tx, journal.Note{Summary: mergeSummary}, append(entries, links...))
+	summary, err := r.mergeSummary(ctx, tx, at)
+	if err != nil {
+		return step, err
+	}
+	at.ChangeID, err = journal.Record(ctx, tx, journal.Note{Summary: summary}, append(entries, links...))
 	return step, err
 }
 
-const mergeSummary = "Merged an account into another"
+// mergeSummary names both accounts.
+func (r *Removals) mergeSummary(ctx context.Context, tx pg.Tx, at *mergePosition) (string, error) {
+	names, err := r.Accounts.Called(ctx, tx, at.AccountID, at.Into)
+	if err != nil || len(names) != 2 {
+		return "Merged an account into another", err
+	}
+	return "Merged account " + names[0] + " into " + names[1], nil
+}
 
 // mergeWork is what is left of a merge.
 type mergeWork struct {
@@ -226,7 +237,11 @@ func (r *Removals) mergeBatch(ctx context.Context, tx pg.Tx, at *mergePosition, 
 	if err != nil {
 		return step, err
 	}
-	_, _, err = journal.Extend(ctx, tx, at.ChangeID, journal.Note{Summary: mergeSummary}, append(entries, moved...))
+	summary, err := r.mergeSummary(ctx, tx, at)
+	if err != nil {
+		return step, err
+	}
+	_, _, err = journal.Extend(ctx, tx, at.ChangeID, journal.Note{Summary: summary}, append(entries, moved...))
 	return step, err
 }
 

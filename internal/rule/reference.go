@@ -94,7 +94,7 @@ Rules run by priority (0 to 1000), lowest first; at the same priority the older 
 	"`category` and `tags`" + ` that earlier rules of the pass set; all other fields are as stored.
 The last matching set_category wins, tag changes are combined, and fields that end with their original value are not written.
 
-A field that a person set is held: the rule still matches, but the field stays. Only applying rules with overwrite_manual changes it.
+A field that a person set is held: the rule still matches, but the field stays.
 `
 
 const referenceExamples = `
@@ -105,22 +105,22 @@ Applying rules to stored transactions ignores triggers and adds no comments.
 Groceries by name, whatever the branch:
 
     {"conditions": {"field": "name", "op": "contains", "value": "edeka"},
-     "actions": [{"type": "set_category", "category_slug": "groceries"}]}
+     "actions": [{"type": "set_category", "category_slug": "food_and_drink_groceries"}]}
 
 One of two streaming services, but not the yearly gift card:
 
     {"conditions": {"and": [
        {"or": [{"field": "merchant_name", "op": "eq", "value": "Netflix"}, {"field": "name", "op": "matches", "value": "(?i)^spotify\\b"}]},
        {"not": {"field": "amount", "op": "gte", "value": 100}}]},
-     "actions": [{"type": "set_category", "category_slug": "streaming"}, {"type": "add_tag", "tag_slug": "subscription"}]}
+     "actions": [{"type": "set_category", "category_slug": "entertainment_tv_and_film"}, {"type": "add_tag", "tag_slug": "subscription"}]}
 
 A chain of two rules. The first, in stage standard, adds a tag; the second, in stage refinement, sees it:
 
     {"stage": "standard", "conditions": {"field": "account_name", "op": "contains", "value": "company card"},
      "actions": [{"type": "add_tag", "tag_slug": "work"}]}
     {"stage": "refinement", "conditions": {"and": [
-       {"field": "tags", "op": "contains", "value": "work"}, {"field": "category", "op": "in", "value": ["restaurants", "coffee"]}]},
-     "actions": [{"type": "set_category", "category_slug": "business-meals"}, {"type": "remove_tag", "tag_slug": "needs-review"}]}
+       {"field": "tags", "op": "contains", "value": "work"}, {"field": "category", "op": "in", "value": ["food_and_drink_restaurants", "food_and_drink_cafes"]}]},
+     "actions": [{"type": "set_category", "category_slug": "food_and_drink_other"}, {"type": "remove_tag", "tag_slug": "needs-review"}]}
 
 A default for uncategorised money in, before all other rules:
 

@@ -50,10 +50,15 @@ type ApplyAsAgent struct {
 	RuleIDs []string       `json:"rule_ids,omitempty" minItems:"1" maxItems:"100" minLength:"1" doc:"Only these rules, in execution order; if omitted, all enabled rules except the built-in one" agent:"In execution order; else all enabled rules"`
 	Filter  *ledger.Filter `json:"filter,omitempty" parts:"elsewhere" doc:"Only these transactions: filters as query_transactions"`
 	DryRun  bool           `json:"dry_run,omitempty" doc:"Report what would change and write nothing" agent:"-"`
+	Rows    bool           `json:"rows,omitempty" doc:"With dry_run: also the transactions" agent:"With dry_run"`
 }
 
 // Apply takes on the job that applies rules to stored transactions.
 func (b *Rulebook) Apply(ctx context.Context, tx pg.Tx, in ApplyRules) (job.Job, error) {
+	return b.apply(ctx, tx, in, false)
+}
+
+func (b *Rulebook) apply(ctx context.Context, tx pg.Tx, in ApplyRules, brief bool) (job.Job, error) {
 	if in.WithOthers && len(in.RuleIDs) == 0 {
 		return job.Job{}, errs.Field("with_others", "conflict",
 			"goes with rule_ids: name the rules whose decisions are written, or omit with_others to apply all of them")
@@ -62,7 +67,7 @@ func (b *Rulebook) Apply(ctx context.Context, tx pg.Tx, in ApplyRules) (job.Job,
 	if err != nil {
 		return job.Job{}, err
 	}
-	a := application{Rules: rules, Filter: in.Filter, DryRun: in.DryRun, Overwrite: in.OverwriteManual}
+	a := application{Rules: rules, Filter: in.Filter, DryRun: in.DryRun, Overwrite: in.OverwriteManual, Brief: brief}
 	if in.WithOthers {
 		for _, r := range rules {
 			a.Mine = append(a.Mine, r.ID)
@@ -88,7 +93,7 @@ func (b *Rulebook) ApplyOne(ctx context.Context, tx pg.Tx, in ApplyRule) (job.Jo
 
 // ApplyAsAgent is Apply for agents.
 func (b *Rulebook) ApplyAsAgent(ctx context.Context, tx pg.Tx, in ApplyAsAgent) (job.Job, error) {
-	return b.Apply(ctx, tx, ApplyRules{RuleIDs: in.RuleIDs, Filter: in.Filter, DryRun: in.DryRun})
+	return b.apply(ctx, tx, ApplyRules{RuleIDs: in.RuleIDs, Filter: in.Filter, DryRun: in.DryRun}, !in.Rows)
 }
 
 // An application is rules to apply, as they were when it was requested: editing them changes the
@@ -99,6 +104,7 @@ type application struct {
 	Filter    *ledger.Filter `json:"filter,omitempty"`
 	DryRun    bool           `json:"dry_run,omitempty"`
 	Overwrite bool           `json:"overwrite_manual,omitempty"`
+	Brief     bool           `json:"brief,omitempty"` // a dry run tells what would change by rule, without rows
 }
 
 // A frozen is a rule as it was at one moment.
@@ -163,7 +169,8 @@ func (b *Rulebook) toApply(ctx context.Context, q pg.Querier, refs []string) ([]
 	rules, err := pg.All[frozen](ctx, q, frozenRows+` and r.id = any($1)`, list)
 	if err == nil && len(rules) < len(list) {
 		return nil, errs.New(errs.Conflict,
-			"disabled and expired rules are not applied; enable the rule first (enabled: true)")
+			"disabled and expired rules are not applied; enable the rule first (enabled: true), which a person does "+
+				"if it was proposed")
 	}
 	return rules, err
 }

@@ -194,6 +194,13 @@ func (w *world) compareEntries(tx pg.Tx, said rulebook.Rehearsal, done rulebook.
 	for _, e := range rows {
 		wrote[e.Key] = e.After
 	}
+	var told int64
+	for _, e := range said.ByRule {
+		told += e.Count
+	}
+	if len(said.ByRule) < 100 && told != said.Counts.Changes {
+		w.Errorf("by rule %d changes, in all %d", told, said.Counts.Changes)
+	}
 	if int(said.Counts.Changes) != len(rows) {
 		w.Errorf("%d changes announced, %d written", said.Counts.Changes, len(rows))
 	}

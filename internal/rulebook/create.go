@@ -24,6 +24,7 @@ type RuleSpec struct {
 	Trigger            string     `json:"trigger,omitempty" enum:"on_create,on_change,on_update,always" default:"on_create" doc:"on_create: new transactions; on_change (or on_update): transactions that the bank changed; always: both" agent:"on_change: the bank changed it"`
 	Stage              *string    `json:"stage,omitempty" enum:"baseline,standard,refinement,override" doc:"Priority by name: baseline 0, standard 10, refinement 50, override 100" agent:"Priority by name: 0, 10, 50, 100"`
 	Priority           *int       `json:"priority,omitempty" minimum:"0" maximum:"1000" doc:"Lower runs first; 10 if omitted; takes precedence over stage" agent:"Lower runs first"`
+	Enabled            *bool      `json:"enabled,omitempty" doc:"false: stored, but not run" agent:"-"`
 	ExpiresIn          *string    `json:"expires_in,omitempty" pattern:"^[1-9][0-9]{0,4}[mhdw]$" hint:"be a duration such as 24h, 30d or 1w" doc:"The rule stops running after this time" agent:"Such as 30d"`
 	ApplyRetroactively bool       `json:"apply_retroactively,omitempty" doc:"Also apply it to stored transactions (without adding comments)" agent:"Also to stored transactions"`
 }
@@ -39,8 +40,10 @@ type MadeRule struct {
 	ShortID            string  `json:"short_id,omitempty" required:"true"`
 	Name               string  `json:"name"`
 	Priority           int     `json:"priority"`
+	Proposed           bool    `json:"proposed,omitempty" doc:"true: it stays disabled until a person enables it"`
 	RetroactiveMatches *int64  `json:"retroactive_matches,omitempty" doc:"With apply_retroactively: the number of stored transactions it matches"`
 	RetroactiveJobID   *id.ID  `json:"retroactive_job_id,omitempty" doc:"The job that applies it, if it is still running"`
+	RetroactiveChange  *id.ID  `json:"retroactive_change_id,omitempty" doc:"The change that applied it, with the other rules of the call"`
 	RetroactiveError   *string `json:"retroactive_error,omitempty" doc:"Why the rule was created but not applied"`
 }
 
@@ -56,10 +59,11 @@ type SpecError struct {
 
 // Made is the result of Create.
 type Made struct {
-	Created int         `json:"created"`
-	Failed  int         `json:"failed"`
-	Rules   []MadeRule  `json:"rules"`
-	Errors  []SpecError `json:"errors" doc:"One for each rule that was not created"`
+	Created  int         `json:"created"`
+	Failed   int         `json:"failed"`
+	Rules    []MadeRule  `json:"rules"`
+	Errors   []SpecError `json:"errors" doc:"One for each rule that was not created"`
+	ChangeID *id.ID      `json:"change_id,omitempty" doc:"The change to revert to remove the rules again"`
 }
 
 // MaxRules is the maximum number of rules of a household.
@@ -73,6 +77,8 @@ type newRule struct {
 	id       id.ID
 	priority int
 	lasts    *int64 // seconds until it disables itself
+	enabled  bool
+	proposed bool
 }
 
 // Create creates every valid rule and returns an error for each invalid one. Over REST, if no rule
@@ -101,11 +107,19 @@ func (b *Rulebook) Create(ctx context.Context, tx pg.Tx, in CreateRules) (Made, 
 		return Made{}, errs.New(errs.Conflict,
 			"the limit is %d rules and there are already %d; delete or merge some first", MaxRules, now)
 	}
-	if err := b.insert(ctx, tx, rules); err != nil {
+	if err := propose(ctx, tx, rules); err != nil {
+		return Made{}, err
+	}
+	if out.ChangeID, err = b.insert(ctx, tx, rules); err != nil {
 		return Made{}, err
 	}
 	for _, r := range rules {
-		out.Rules = append(out.Rules, MadeRule{ID: r.id, ShortID: r.id.Short(), Name: r.Name, Priority: r.priority})
+		out.Rules = append(out.Rules, MadeRule{
+			ID: r.id, ShortID: r.id.Short(), Name: r.Name, Priority: r.priority, Proposed: r.proposed,
+		})
+	}
+	if err := tellProposed(ctx, tx, rules); err != nil {
+		return Made{}, err
 	}
 	return out, b.backfill(ctx, tx, rules, out.Rules)
 }
@@ -177,6 +191,9 @@ func (n *newRule) read() error {
 	if p := priority(n.Stage, n.Priority); p != nil {
 		n.priority = *p
 	}
+	if n.enabled = n.Enabled == nil || *n.Enabled; !n.enabled && n.ApplyRetroactively {
+		n.fault("apply_retroactively", "conflict", "is for rules that run, but enabled is false; give only one of them")
+	}
 	if n.ExpiresIn != nil {
 		// the database counts from its own clock, by which it also ends
 		n.lasts = new(int64(span(*n.ExpiresIn).Seconds()))
@@ -214,7 +231,7 @@ func (out Made) refusal() error {
 
 // insert stores the rules, registers the tags that they add, and records both as one change. They
 // were written in an order, and keep it: created_at differs by their place.
-func (b *Rulebook) insert(ctx context.Context, tx pg.Tx, rules []*newRule) error {
+func (b *Rulebook) insert(ctx context.Context, tx pg.Tx, rules []*newRule) (*id.ID, error) {
 	actor := op.ActorOf(ctx)
 	var tags []string
 	for _, r := range rules {
@@ -222,12 +239,13 @@ func (b *Rulebook) insert(ctx context.Context, tx pg.Tx, rules []*newRule) error
 	}
 	made, err := b.filing.Register(ctx, tx, tags)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	n := len(rules)
 	ids, shorts, labels, conditions, actions := make([]id.ID, n), make([]string, n), make([]string, n), make([]string,
 		n), make([]string, n)
 	triggers, priorities, lasts := make([]string, n), make([]int, n), make([]*int64, n)
+	enabled, proposed := make([]bool, n), make([]bool, n)
 	err = pg.Redraw(ctx, tx, "rule_short_id", func(tx pg.Tx) error {
 		for i, r := range rules {
 			r.id = id.New()
@@ -238,29 +256,32 @@ func (b *Rulebook) insert(ctx context.Context, tx pg.Tx, rules []*newRule) error
 			ids[i], shorts[i], labels[i], conditions[i], actions[i] = r.id, r.id.Short(), r.Name, string(tree), string(
 				acts)
 			triggers[i], priorities[i], lasts[i] = r.Trigger, r.priority, r.lasts
+			enabled[i], proposed[i] = r.enabled, r.proposed
 		}
 		_, err := pg.Exec(ctx, tx, `
-			insert into rule (id, short_id, name, conditions, actions, trigger, priority, expires_at, created_by_type,
+			insert into rule (id, short_id, name, conditions, actions, trigger, priority, enabled, proposed, expires_at, created_by_type,
 				created_by_id, created_by_name, created_at, updated_at)
-			select v.id, v.short_id, v.name, v.conditions::jsonb, v.actions::jsonb, v.trigger, v.priority,
+			select v.id, v.short_id, v.name, v.conditions::jsonb, v.actions::jsonb, v.trigger, v.priority, v.enabled, v.proposed,
 				clock_timestamp() + v.lasts * interval '1 second', @type, @actor, @actor_name,
 				statement_timestamp() + v.place * interval '1 microsecond',
 					statement_timestamp() + v.place * interval '1 microsecond'
 			from unnest(@ids::uuid[], @shorts::text[], @names::text[], @conditions::text[], @actions::text[],
-				@triggers::text[], @priorities::int[], @lasts::bigint[])
-				with ordinality v (id, short_id, name, conditions, actions, trigger, priority, lasts, place)`, pg.Args{
+				@triggers::text[], @priorities::int[], @enabled::boolean[], @proposed::boolean[], @lasts::bigint[])
+				with ordinality v (id, short_id, name, conditions, actions, trigger, priority, enabled, proposed, lasts,
+					place)`, pg.Args{
 			"ids": ids, "shorts": shorts, "names": labels, "conditions": conditions, "actions": actions,
 			"triggers": triggers, "priorities": priorities, "lasts": lasts,
+			"enabled": enabled, "proposed": proposed,
 			"type": actor.Type, "actor": present(actor.ID), "actor_name": actor.Name,
 		})
 		return err
 	})
 	if err != nil {
-		return err
+		return nil, err
 	}
 	records, err := definition.Read(ctx, tx, ids)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	source := journal.Source(actor)
 	for _, u := range ids {
@@ -269,12 +290,15 @@ func (b *Rulebook) insert(ctx context.Context, tx pg.Tx, rules []*newRule) error
 			After: records[u], AfterSource: &source,
 		})
 	}
-	summary := "Made rule " + shorts[0]
-	if n > 1 {
-		summary = fmt.Sprintf("Made %d rules", n)
+	verb := "Made"
+	if rules[0].proposed {
+		verb = "Proposed"
 	}
-	_, err = journal.Record(ctx, tx, journal.Note{Summary: summary}, made)
-	return err
+	summary := verb + " rule " + shorts[0]
+	if n > 1 {
+		summary = fmt.Sprintf("%s %d rules", verb, n)
+	}
+	return journal.Record(ctx, tx, journal.Note{Summary: summary}, made)
 }
 
 func present(u id.ID) *id.ID {

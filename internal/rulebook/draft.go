@@ -18,7 +18,7 @@ import (
 
 // RehearseRules is the input of Rehearse.
 type RehearseRules struct {
-	Rules   []op.Deferred[RuleSpec] `json:"rules" minItems:"1" maxItems:"100" doc:"Rules as for creating; expires_in and apply_retroactively have no effect here"`
+	Rules   []op.Deferred[RuleSpec] `json:"rules" minItems:"1" maxItems:"100" doc:"Rules as for creating; enabled, expires_in and apply_retroactively have no effect here"`
 	Replace *string                 `json:"replace,omitempty" minLength:"1" doc:"The saved rule that these rules would replace: UUID or short id; they take its place in the order, and its priority unless they have one"`
 	Filter  *ledger.Filter          `json:"filter,omitempty" doc:"Only these transactions: the filters of the transaction list"`
 }

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"coffer/internal/errs"
 	"coffer/internal/id"
 	"coffer/internal/op"
 	"coffer/internal/pg"
@@ -17,7 +16,7 @@ import (
 type fieldSet uint64
 
 const (
-	summaryFields = "name,enabled,priority,trigger,category,hit_count,last_hit_at"
+	summaryFields = "name,enabled,proposed,priority,trigger,category,hit_count,last_hit_at"
 	allFields     = fieldSet(1<<64 - 1)
 )
 
@@ -48,8 +47,7 @@ func fieldsNamed(list string) (fieldSet, error) {
 		default:
 			more := bits(name)
 			if more == 0 {
-				return 0, errs.Field("fields", "enum",
-					"names a field that rules do not have; use summary, all or field names of a rule")
+				return 0, op.NoField(name, "rules", []string{"summary", "all", "category"}, ruleFields)
 			}
 			set |= more
 		}
@@ -68,20 +66,21 @@ func bits(names ...string) (set fieldSet) {
 
 // MarshalJSON implements json.Marshaler: the chosen fields. Where the interface types a field as
 // plain string, nothing is the empty string.
-func (r Rule) MarshalJSON() ([]byte, error) { return r.print(json.Marshal) }
+func (r Rule) MarshalJSON() ([]byte, error) { return r.print(json.Marshal, false) }
 
-// ShortJSON is MarshalJSON for tools, with short ids and without short_id.
+// ShortJSON is MarshalJSON for tools, with short ids, without short_id, and with proposed only if
+// it is true.
 func (r Rule) ShortJSON() ([]byte, error) {
 	r.ShortID = ""
-	return r.print(op.Short)
+	return r.print(op.Short, true)
 }
 
-func (r Rule) print(one func(any) ([]byte, error)) ([]byte, error) {
+func (r Rule) print(one func(any) ([]byte, error), short bool) ([]byte, error) {
 	b := []byte{'{'}
 	v := reflect.ValueOf(r)
 	for i, name := range ruleFields {
 		if name == "" || r.fields&(1<<i) == 0 || name == "short_id" && r.ShortID == "" ||
-			name == "record" && r.Record == nil {
+			name == "record" && r.Record == nil || name == "proposed" && short && !r.Proposed {
 			continue
 		}
 		if len(b) > 1 {

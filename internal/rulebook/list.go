@@ -14,10 +14,10 @@ import (
 
 // Filter selects rules. All given conditions must be met.
 type Filter struct {
-	CategorySlug *string `json:"category_slug,omitempty" minLength:"1" doc:"Rules that set this category: slug, short id or UUID"`
-	Enabled      *bool   `json:"enabled,omitempty" doc:"true: only enabled rules; false: only disabled or expired ones"`
-	Search       *string `json:"search,omitempty" minLength:"1" maxLength:"200" doc:"Text in the rule's name, ignoring case; commas mean or"`
-	SearchMode   string  `json:"search_mode,omitempty" enum:"contains,words,fuzzy" default:"contains" doc:"contains: as a substring; words: every word, in any order; fuzzy: similar text, for typos"`
+	CategorySlug *string `json:"category_slug,omitempty" minLength:"1" doc:"Rules that set this category: slug, short id or UUID" agent:"That set this"`
+	Enabled      *bool   `json:"enabled,omitempty" doc:"true: only enabled rules; false: only disabled or expired ones" agent:"-"`
+	Search       *string `json:"search,omitempty" minLength:"1" maxLength:"200" doc:"Text in the rule's name, ignoring case; commas mean or" agent:"In the name; commas mean or"`
+	SearchMode   string  `json:"search_mode,omitempty" enum:"contains,words,fuzzy" default:"contains" doc:"contains: as a substring; words: every word, in any order; fuzzy: similar text, for typos" agent:"-"`
 }
 
 // ListRules asks for a page of rules, in the order in which they run.
@@ -30,13 +30,14 @@ type ListRules struct {
 // QueryRules asks for rules, with more ways to choose and sort them.
 type QueryRules struct {
 	Filter
-	Trigger     *string `json:"trigger,omitempty" enum:"on_create,on_change,on_update,always" doc:"on_update means on_change"`
+	Trigger     *string `json:"trigger,omitempty" enum:"on_create,on_change,on_update,always" doc:"on_update means on_change" agent:"-"`
+	Proposed    *bool   `json:"proposed,omitempty" doc:"true: only rules that an agent proposed and no person has enabled yet" agent:"-"`
 	CreatorType *string `json:"creator_type,omitempty" enum:"user,agent,system"`
-	MinHitCount *int    `json:"min_hit_count,omitempty" minimum:"0" doc:"Only rules that matched at least this often at sync; ignored with only_unused"`
-	OnlyUnused  bool    `json:"only_unused,omitempty" doc:"Only rules that never matched at sync"`
-	SortBy      *string `json:"sort_by,omitempty" enum:"priority,hit_count,last_hit_at,created_at,name" doc:"If omitted, rules come in execution order, with further pages; any other order has a single page"`
-	SortOrder   *string `json:"sort_order,omitempty" enum:"asc,desc" doc:"desc by default for hit_count, last_hit_at and created_at"`
-	Fields      string  `json:"fields,omitempty" maxLength:"1000" screen:"summary" doc:"Comma-separated fields, or summary or all; ids are always included, and other fields are then left out"`
+	MinHitCount *int    `json:"min_hit_count,omitempty" minimum:"0" doc:"Only rules that matched at least this often at sync; ignored with only_unused" agent:"-"`
+	OnlyUnused  bool    `json:"only_unused,omitempty" doc:"Only rules that never matched at sync" agent:"-"`
+	SortBy      *string `json:"sort_by,omitempty" enum:"priority,hit_count,last_hit_at,created_at,name" doc:"If omitted, rules come in execution order, with further pages; any other order has a single page" agent:"Without it: execution order, with pages"`
+	SortOrder   *string `json:"sort_order,omitempty" enum:"asc,desc" doc:"desc by default for hit_count, last_hit_at and created_at" agent:"-"`
+	Fields      string  `json:"fields,omitempty" maxLength:"1000" screen:"summary" doc:"Comma-separated fields, or summary or all; ids are always included, and other fields are then left out" agent:"Comma-separated, or summary, all"`
 	Limit       int     `json:"limit,omitempty" minimum:"1" maximum:"500" default:"50" doc:"Page size"`
 	Cursor      string  `json:"cursor,omitempty" doc:"next_cursor of the previous page, with the same filters"`
 }
@@ -131,7 +132,7 @@ func (out Rules) fill(ctx context.Context, rows []row, in QueryRules, fields fie
 			if err != nil {
 				return Rules{}, err
 			}
-			if size += len(printed); size > op.ToolBytes && len(out.Rules) > 0 {
+			if size += len(printed); size > op.PageBytes && len(out.Rules) > 0 {
 				if in.SortBy != nil {
 					out.Notes = op.Truncated()
 				}
@@ -161,6 +162,7 @@ func (b *Rulebook) where(ctx context.Context, q pg.Querier, in QueryRules) (*pg.
 		w.And("r.category_slug = $?", c.Slug)
 	}
 	w.If(in.Enabled != nil, "r.enabled = $?", in.Enabled)
+	w.If(in.Proposed != nil, "r.proposed = $?", in.Proposed)
 	w.If(in.CreatorType != nil, "r.created_by_type = $?", in.CreatorType)
 	w.If(in.OnlyUnused, "r.hit_count = 0")
 	w.If(in.MinHitCount != nil && !in.OnlyUnused, "r.hit_count >= $?", in.MinHitCount)

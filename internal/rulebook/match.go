@@ -33,8 +33,9 @@ type MatchedRule struct {
 
 // Matched is the rules that match, in execution order.
 type Matched struct {
-	MatchedCount int           `json:"matched_count" doc:"0: no rule covers it"`
-	Rules        []MatchedRule `json:"rules"`
+	MatchedCount  int           `json:"matched_count" doc:"Also counts rules without a condition, which match everything"`
+	SpecificCount int           `json:"specific_count" doc:"Without these; 0: no rule is about it"`
+	Rules         []MatchedRule `json:"rules"`
 }
 
 // Match returns the rules that match a stored transaction or a merchant's text. Each is tried
@@ -67,6 +68,9 @@ func (b *Rulebook) Match(ctx context.Context, q pg.Querier, in MatchRules) (Matc
 		out.Rules[i] = MatchedRule{
 			ID: r.ID, ShortID: r.ID.Short(), Name: r.Name, Trigger: r.Trigger, Priority: r.Priority, Enabled: r.Enabled,
 			HitCount: r.HitCount, MatchAll: len(r.Conditions) == 0,
+		}
+		if len(r.Conditions) > 0 {
+			out.SpecificCount++
 		}
 		if r.CategorySlug != "" {
 			out.Rules[i].SetsCategory = &r.CategorySlug

@@ -19,15 +19,44 @@ import (
 
 // A Rehearsal is the result of an application that writes nothing.
 type Rehearsal struct {
-	DryRun     bool        `json:"dry_run"`
-	Scanned    int64       `json:"scanned" doc:"Transactions checked"`
-	Matched    int64       `json:"matched" doc:"Of these, transactions that a rule matched"`
-	Changed    int64       `json:"changed" doc:"Of these, transactions that would change"`
-	Counts     Counts      `json:"counts" doc:"Totals of the four lists, which show the first 200 each"`
-	Changes    []Rehearsed `json:"changes" doc:"Fields that would change: the first 200"`
-	AlreadySo  []Rehearsed `json:"already_so" doc:"Fields that already have the value: the first 200"`
-	Held       []Rehearsed `json:"held" doc:"Fields where a person decided otherwise: the first 200"`
-	Overridden []Rehearsed `json:"overridden" doc:"Fields where a later rule wins: the first 200"`
+	DryRun  bool   `json:"dry_run"`
+	Scanned int64  `json:"scanned" doc:"Transactions checked"`
+	Matched int64  `json:"matched" doc:"Of these, transactions that a rule matched"`
+	Changed int64  `json:"changed" doc:"Of these, transactions that would change"`
+	Counts  Counts `json:"counts" doc:"Totals of the four lists, which show the first 200 each"`
+	// ByRule is what people and models judge by: a rule that takes too much shows in one line.
+	ByRule     []RuleEffect `json:"by_rule" doc:"What would change, by rule, field, before and after: the most frequent 100"`
+	Changes    []Rehearsed  `json:"changes" doc:"Fields that would change: the first 200"`
+	AlreadySo  []Rehearsed  `json:"already_so" doc:"Fields that already have the value: the first 200"`
+	Held       []Rehearsed  `json:"held" doc:"Fields where a person decided otherwise: the first 200"`
+	Overridden []Rehearsed  `json:"overridden" doc:"Fields where a later rule wins: the first 200"`
+	effects    map[ruleEffect]*RuleEffect
+}
+
+// A RuleEffect is how often a rule would make one value of another.
+type RuleEffect struct {
+	RuleID id.ID              `json:"rule_id"`
+	Name   string             `json:"name" doc:"The rule's name"`
+	Field  string             `json:"field" enum:"category,counterparty,tag"`
+	Before *text.Untrusted    `json:"before" doc:"Slug of a category or tag, id of a counterparty; null for none"`
+	After  *text.Untrusted    `json:"after" doc:"Slug of a category or tag, id or name of a counterparty; null for none"`
+	Count  int64              `json:"count" doc:"How many transactions"`
+	Sample []RuleEffectSample `json:"sample" doc:"Three of them"`
+}
+
+// A RuleEffectSample is a transaction that a rule would change.
+type RuleEffectSample struct {
+	TransactionID id.ID          `json:"transaction_id"`
+	Date          pg.Date        `json:"date"`
+	Amount        money.Amount   `json:"amount" doc:"Positive is money out"`
+	Currency      money.Currency `json:"iso_currency_code"`
+	Name          text.Untrusted `json:"name" doc:"Untrusted: the bank's text"`
+}
+
+// A ruleEffect is what a RuleEffect counts.
+type ruleEffect struct {
+	rule                 id.ID
+	field, before, after string
 }
 
 // Counts is the number of items in each list.
@@ -60,14 +89,17 @@ type RulePrevailing struct {
 	Name   string `json:"name"`
 }
 
-// shown is how many rows of each bucket are in the result.
-const shown = 200
+const (
+	shown        = 200 // rows of each bucket in the result
+	effectsTold  = 100
+	effectSample = 3
+)
 
 // rehearse looks at every transaction as work does, and writes nothing but its progress.
 func (b *Rulebook) rehearse(ctx context.Context, run *job.Run, p *pipeline, a application) (any, error) {
 	out := &Rehearsal{
 		DryRun: true, Changes: []Rehearsed{}, AlreadySo: []Rehearsed{}, Held: []Rehearsed{},
-		Overridden: []Rehearsed{},
+		Overridden: []Rehearsed{}, ByRule: []RuleEffect{}, effects: map[ruleEffect]*RuleEffect{},
 	}
 	var after id.ID
 	// what a run that was broken off has told of its progress is looked at again, and not told
@@ -105,7 +137,42 @@ func (b *Rulebook) rehearse(ctx context.Context, run *job.Run, p *pipeline, a ap
 		told = max(told, seen)
 		out.Matched += int64(len(hits))
 	}
+	out.summarise()
+	if a.Brief {
+		for _, rows := range []*[]Rehearsed{&out.Changes, &out.AlreadySo, &out.Held, &out.Overridden} {
+			*rows = []Rehearsed{}
+		}
+	}
 	return out, b.describe(ctx, out)
+}
+
+// effect counts a change under its rule, field, before and after.
+func (out *Rehearsal) effect(r Rehearsed) {
+	key := ruleEffect{r.RuleID, r.Field, plain(r.Before), plain(r.After)}
+	e := out.effects[key]
+	if e == nil {
+		e = &RuleEffect{
+			RuleID: r.RuleID, Name: r.RuleName, Field: r.Field, Before: r.Before, After: r.After,
+			Sample: []RuleEffectSample{},
+		}
+		out.effects[key] = e
+	}
+	if e.Count++; len(e.Sample) < effectSample {
+		e.Sample = append(e.Sample, RuleEffectSample{TransactionID: r.TransactionID})
+	}
+}
+
+// summarise lists the effects, the most frequent first.
+func (out *Rehearsal) summarise() {
+	for _, e := range out.effects {
+		out.ByRule = append(out.ByRule, *e)
+	}
+	slices.SortFunc(out.ByRule, func(a, b RuleEffect) int {
+		return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.RuleID.String(), b.RuleID.String()),
+			cmp.Compare(a.Field, b.Field), cmp.Compare(plain(a.Before), plain(b.Before)),
+			cmp.Compare(plain(a.After), plain(b.After)))
+	})
+	out.ByRule = out.ByRule[:min(len(out.ByRule), effectsTold)]
 }
 
 // A face is what people need to recognise a transaction.
@@ -137,6 +204,11 @@ func (b *Rulebook) describe(ctx context.Context, out *Rehearsal) error {
 			ids = append(ids, r.TransactionID)
 		}
 	}
+	for _, e := range out.ByRule {
+		for _, r := range e.Sample {
+			ids = append(ids, r.TransactionID)
+		}
+	}
 	known, err := faces(ctx, b.db, ids)
 	if err != nil {
 		return err
@@ -145,6 +217,12 @@ func (b *Rulebook) describe(ctx context.Context, out *Rehearsal) error {
 		for i := range bucket {
 			r := known[bucket[i].TransactionID]
 			bucket[i].Date, bucket[i].Amount, bucket[i].Currency, bucket[i].Name = r.Date, r.Amount, r.Currency, r.Name
+		}
+	}
+	for _, e := range out.ByRule {
+		for i, s := range e.Sample {
+			r := known[s.TransactionID]
+			e.Sample[i] = RuleEffectSample{s.TransactionID, r.Date, r.Amount, r.Currency, r.Name}
 		}
 	}
 	return nil
@@ -234,7 +312,9 @@ func (out *Rehearsal) put(r Rehearsed, fate rule.Fate) {
 	case rule.Overridden:
 		count, rows = &out.Counts.Overridden, &out.Overridden
 	}
-	*count++
+	if *count++; fate == rule.Applied {
+		out.effect(r)
+	}
 	if len(*rows) < shown {
 		*rows = append(*rows, r)
 	}
@@ -250,7 +330,11 @@ func (b *Rulebook) backfill(ctx context.Context, tx pg.Tx, rules []*newRule, mad
 	var chosen []id.ID
 	var answers []*MadeRule
 	for i, r := range rules {
-		if r.ApplyRetroactively {
+		switch {
+		case !r.ApplyRetroactively:
+		case r.proposed:
+			made[i].RetroactiveError = new("the rule is proposed; once a person has enabled it, it can be applied")
+		default:
 			chosen, answers = append(chosen, r.id), append(answers, &made[i])
 		}
 	}
@@ -273,12 +357,13 @@ func (b *Rulebook) backfill(ctx context.Context, tx pg.Tx, rules []*newRule, mad
 		}
 		return err
 	}
+	var at position
 	err = pg.Savepoint(ctx, tx, func(tx pg.Tx) error {
 		p, err := a.pipeline()
 		if err != nil {
 			return err
 		}
-		var at position
+		at = position{}
 		for !at.Ended && err == nil {
 			_, err = b.batch(ctx, tx, p, a, &at)
 		}
@@ -289,6 +374,9 @@ func (b *Rulebook) backfill(ctx context.Context, tx pg.Tx, rules []*newRule, mad
 			m.RetroactiveError = &e.Message
 		}
 		return nil
+	}
+	for _, m := range answers {
+		m.RetroactiveChange = at.ChangeID
 	}
 	return err
 }

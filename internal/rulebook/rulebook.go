@@ -45,7 +45,7 @@ func (b *Rulebook) Subjects() []journal.Subject {
 var definition = journal.Definition{
 	Subject: journal.RuleSubject, Table: "rule", Columns: []string{
 		"name", "conditions", "actions", "trigger",
-		"priority", "enabled", "expires_at",
+		"priority", "enabled", "expires_at", "proposed",
 	},
 }
 
@@ -60,8 +60,9 @@ func (s subject) Lock(ctx context.Context, tx pg.Tx, ids []id.ID) error {
 	return s.Definition.Lock(ctx, tx, ids)
 }
 
-// fits returns the rules that cannot be restored: those that name a category that no longer exists.
-// Deleting a category asks for the rules first and so waits in the queue.
+// fits returns the rules that cannot be restored: those that name a category that no longer exists,
+// and those that an agent would accept. Deleting a category asks for the rules first and so waits
+// in the queue.
 func fits(ctx context.Context, tx pg.Tx, entries []journal.Entry) ([]journal.Skipped, error) {
 	named := make([][]string, len(entries))
 	var all set
@@ -94,9 +95,15 @@ func fits(ctx context.Context, tx pg.Tx, entries []journal.Entry) ([]journal.Ski
 	if err != nil {
 		return nil, err
 	}
+	accepts, err := accepted(ctx, tx, entries)
+	if err != nil {
+		return nil, err
+	}
 	var left []journal.Skipped
 	for i, e := range entries {
-		if slices.ContainsFunc(named[i], func(slug string) bool { _, ok := there[slug]; return !ok }) {
+		if accepts[e.SubjectID] {
+			left = append(left, journal.Skip(e, "held"))
+		} else if slices.ContainsFunc(named[i], func(slug string) bool { _, ok := there[slug]; return !ok }) {
 			left = append(left, journal.Skip(e, "conflict"))
 		}
 	}
@@ -198,6 +205,7 @@ type Rule struct {
 	CategoryDisplayName string          `json:"category_display_name"`
 	Priority            int             `json:"priority" doc:"0 to 1000; lower runs first"`
 	Enabled             bool            `json:"enabled" doc:"false once it has expired"`
+	Proposed            bool            `json:"proposed" doc:"An agent proposed it: it stays disabled until a person enables it"`
 	HitCount            int64           `json:"hit_count" doc:"Transactions it has matched at sync since it was created"`
 	LastHitAt           *pg.Time        `json:"last_hit_at"`
 	IsSystem            bool            `json:"is_system" doc:"Built in: it can be disabled but not changed or deleted"`
@@ -221,6 +229,7 @@ type row struct {
 	Trigger       string   `db:"trigger"`
 	Priority      int      `db:"priority"`
 	Enabled       bool     `db:"enabled"`
+	Proposed      bool     `db:"proposed"`
 	ExpiresAt     *pg.Time `db:"expires_at"`
 	IsSystem      bool     `db:"is_system"`
 	CreatedByType string   `db:"created_by_type"`
@@ -239,7 +248,7 @@ type row struct {
 // compared with.
 const ruleRows = `
 	select r.id, r.short_id, r.name, r.conditions, r.actions, r.trigger, r.priority,
-		r.enabled and (r.expires_at is null or r.expires_at > clock_timestamp()) as enabled, r.expires_at, r.is_system,
+		r.enabled and (r.expires_at is null or r.expires_at > clock_timestamp()) as enabled, r.proposed, r.expires_at, r.is_system,
 		r.created_by_type, r.created_by_id, r.created_by_name, r.created_at, r.updated_at, h.hit_count, h.last_hit_at,
 			x.slug as category_slug,
 		(select c.display_name from category c where c.slug = x.slug and c.deleted_at is null) as category_name
@@ -252,7 +261,7 @@ const ruleRows = `
 func (r row) rule() (Rule, error) {
 	out := Rule{
 		ID: r.ID, ShortID: r.ShortID, Name: r.Name, Trigger: r.Trigger, Priority: r.Priority, Enabled: r.Enabled,
-		HitCount: r.HitCount, LastHitAt: r.LastHitAt,
+		Proposed: r.Proposed, HitCount: r.HitCount, LastHitAt: r.LastHitAt,
 		IsSystem: r.IsSystem, CreatedByType: r.CreatedByType, CreatedByName: r.CreatedByName, CreatedAt: r.CreatedAt,
 		UpdatedAt: r.UpdatedAt, ExpiresAt: r.ExpiresAt, fields: allFields,
 	}

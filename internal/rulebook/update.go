@@ -16,13 +16,13 @@ import (
 type PatchRule struct {
 	ID           string     `json:"id" minLength:"1" doc:"The rule's UUID or short id"`
 	Name         *string    `json:"name,omitempty" minLength:"1" maxLength:"200" format:"line"`
-	Conditions   Conditions `json:"conditions,omitempty" doc:"The whole tree; {} matches every transaction"`
-	Actions      []Action   `json:"actions,omitempty" minItems:"1" maxItems:"50" parts:"elsewhere" doc:"Replaces the whole list; at least one action"`
-	CategorySlug *string    `json:"category_slug,omitempty" minLength:"1" maxLength:"64" doc:"Replaces only the set_category action, or adds one"`
+	Conditions   Conditions `json:"conditions,omitempty" doc:"The whole tree; {} matches every transaction" agent:"As rule-dsl"`
+	Actions      []Action   `json:"actions,omitempty" minItems:"1" maxItems:"50" parts:"elsewhere" doc:"Replaces the whole list; at least one action" agent:"As rule-dsl"`
+	CategorySlug *string    `json:"category_slug,omitempty" minLength:"1" maxLength:"64" doc:"Replaces only the set_category action, or adds one" agent:"-"`
 	Trigger      *string    `json:"trigger,omitempty" enum:"on_create,on_change,on_update,always"`
 	Stage        *string    `json:"stage,omitempty" enum:"baseline,standard,refinement,override"`
-	Priority     *int       `json:"priority,omitempty" minimum:"0" maximum:"1000" doc:"Takes precedence over stage"`
-	Enabled      *bool      `json:"enabled,omitempty" doc:"true on an expired rule clears its expiry"`
+	Priority     *int       `json:"priority,omitempty" minimum:"0" maximum:"1000" doc:"Takes precedence over stage" agent:"-"`
+	Enabled      *bool      `json:"enabled,omitempty" doc:"true on an expired rule clears its expiry; on a proposed rule it accepts it, which only a person can do" agent:"-"`
 	ExpiresAt    *string    `json:"expires_at,omitempty" doc:"RFC 3339, or empty for never" example:"2027-01-31T00:00:00Z"`
 }
 
@@ -38,6 +38,11 @@ func (b *Rulebook) Patch(ctx context.Context, tx pg.Tx, in PatchRule) (Rule, err
 	if r.IsSystem && (in.Name != nil || in.Conditions != nil || in.Actions != nil || in.CategorySlug != nil ||
 		in.Trigger != nil || in.Stage != nil || in.Priority != nil || in.ExpiresAt != nil) {
 		return Rule{}, errSystem()
+	}
+	accepts := in.Enabled != nil && *in.Enabled && r.Proposed
+	if accepts && op.ActorOf(ctx).Bound() {
+		return Rule{}, errs.New(errs.Forbidden,
+			"this rule is proposed: only a person can enable it; ask one of the household")
 	}
 	d, err := b.patched(ctx, tx, r, in)
 	if err != nil {
@@ -66,7 +71,7 @@ func (b *Rulebook) Patch(ctx context.Context, tx pg.Tx, in PatchRule) (Rule, err
 			update rule set
 				name = coalesce(@name, name), conditions = @conditions::jsonb, actions = @actions::jsonb,
 					trigger = coalesce(@trigger, trigger), priority = coalesce(@priority, priority),
-				enabled = coalesce(@enabled, enabled),
+				enabled = coalesce(@enabled, enabled), proposed = proposed and not coalesce(@enabled, false),
 				expires_at = case
 					when @expires::timestamptz is not null then @expires::timestamptz
 					when @clears or @enabled and expires_at <= clock_timestamp() then null
@@ -82,7 +87,11 @@ func (b *Rulebook) Patch(ctx context.Context, tx pg.Tx, in PatchRule) (Rule, err
 	if err != nil {
 		return Rule{}, err
 	}
-	if _, err := journal.Record(ctx, tx, journal.Note{Summary: "Changed rule " + r.ShortID},
+	summary := "Changed rule " + r.ShortID
+	if accepts {
+		summary = "Accepted rule " + r.ShortID
+	}
+	if _, err := journal.Record(ctx, tx, journal.Note{Summary: summary},
 		append(tags, entries...)); err != nil {
 		return Rule{}, err
 	}

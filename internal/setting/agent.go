@@ -16,6 +16,7 @@ type Agents struct {
 	QuietHours      *QuietHours   `json:"quiet_hours" db:"-" doc:"When no agent is started automatically; null means never"`
 	DefaultProvider *string       `json:"default_provider" db:"default_provider" doc:"The model provider of workflows that name none: anthropic or openai_compatible"`
 	DefaultModel    *string       `json:"default_model" db:"default_model" doc:"The model of workflows that name none"`
+	ProposeRules    bool          `json:"propose_rules" db:"propose_rules" doc:"true: rules that agents create are proposed; they stay disabled until a person enables them"`
 	TranscriptDays  int           `json:"transcript_days" db:"transcript_days" doc:"How long transcripts of runs are kept"`
 	UpdatedAt       pg.Time       `json:"updated_at" db:"agents_updated_at"`
 }
@@ -40,7 +41,7 @@ func (r agentsRow) agents() Agents {
 }
 
 const agentColumns = `monthly_ceiling_usd, writes_per_day, quiet_from, quiet_until, default_provider, default_model,
-	transcript_days, agents_updated_at`
+	propose_rules, transcript_days, agents_updated_at`
 
 // Agents returns the limits of agents.
 func (s *Settings) Agents(ctx context.Context, q pg.Querier, _ op.None) (Agents, error) {
@@ -55,6 +56,7 @@ type PatchAgents struct {
 	QuietHours      op.Null[QuietHours]   `json:"quiet_hours,omitzero" doc:"null means no quiet hours"`
 	DefaultProvider op.Null[string]       `json:"default_provider,omitzero" enum:"anthropic,openai_compatible" doc:"Set it together with default_model; null means none"`
 	DefaultModel    op.Null[string]       `json:"default_model,omitzero" minLength:"1" maxLength:"200" format:"line" doc:"As the provider names it; null means none"`
+	ProposeRules    *bool                 `json:"propose_rules,omitempty" doc:"Applies to rules that agents create from now on"`
 	TranscriptDays  *int                  `json:"transcript_days,omitempty" minimum:"1" maximum:"3650"`
 }
 
@@ -97,13 +99,13 @@ func (s *Settings) PatchAgents(ctx context.Context, tx pg.Tx, in PatchAgents) (A
 			quiet_from = case when @quiet_given then @from else quiet_from end, quiet_until = case
 				when @quiet_given then @until else quiet_until end,
 			default_provider = @provider, default_model = @model,
-			transcript_days = coalesce(@days, transcript_days),
+			propose_rules = coalesce(@propose, propose_rules), transcript_days = coalesce(@days, transcript_days),
 			agents_updated_at = clock_timestamp()
 		returning `+agentColumns, pg.Args{
 		"ceiling_given": in.MonthlyCeiling.Set, "ceiling": in.MonthlyCeiling.Value, "writes_given": in.WritesPerDay.Set,
 		"writes":      in.WritesPerDay.Value,
 		"quiet_given": in.QuietHours.Set, "from": from, "until": until,
-		"provider": provider, "model": name, "days": in.TranscriptDays,
+		"provider": provider, "model": name, "days": in.TranscriptDays, "propose": in.ProposeRules,
 	})
 	return row.agents(), err
 }

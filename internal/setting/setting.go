@@ -5,6 +5,8 @@ package setting
 
 import (
 	"context"
+	"encoding/json"
+	"fmt"
 	"sync"
 
 	"coffer/internal/bank"
@@ -71,15 +73,18 @@ func (s *Settings) Ops() []*op.Op {
 		}, s.Get),
 		op.Writing(op.Spec{
 			Name: "setting.update", Route: "PATCH /settings", People: op.PeopleAlways, Record: true,
-			Summary: "Changes the household's name, currency, time zone, sync interval, retention or review.",
+			Summary: "Changes the household's name, currency, time zone, sync interval, retention, review or " +
+				"paid calls.",
 		}, s.Patch),
 		op.Reading(op.Spec{
 			Name: "agent.get", Route: "GET /settings/agents", Record: true,
-			Summary: "Shows what agents may spend and change, their quiet hours and their default model.",
+			Summary: "Shows what agents may spend and change, whether they only propose rules, their quiet hours " +
+				"and their default model.",
 		}, s.Agents),
 		op.Writing(op.Spec{
 			Name: "agent.update", Route: "PATCH /settings/agents", People: op.PeopleAlways, Record: true,
-			Summary: "Changes what agents may spend and change, their quiet hours or their default model.",
+			Summary: "Changes what agents may spend and change, whether they only propose rules, their quiet " +
+				"hours or their default model.",
 		}, s.PatchAgents),
 		op.Reading(op.Spec{
 			Name: "model.get", Route: "GET /settings/models", Record: true,
@@ -128,30 +133,65 @@ type Household struct {
 	SyncIntervalSeconds int            `json:"default_sync_interval_seconds" db:"default_sync_interval_seconds" doc:"How often a connection is synced unless it has its own interval"`
 	RetentionDays       *int           `json:"retention_days" db:"retention_days" doc:"How long sync logs are kept; null means forever. Transactions and the journal are always kept"`
 	ReviewHistory       string         `json:"review_history" db:"review_history" enum:"all,from_link" doc:"What waits for review on a new account: all its transactions, or those dated from the day on which it is added"`
+	PaidBalances        string         `json:"paid_balances" db:"paid_balances" enum:"manual,daily,never" doc:"When banks are asked for current balances, which may cost money: when a person asks for it, also once a day for each connection, or never"`
+	LargeCharge         []LargeCharge  `json:"large_charge" db:"large_charge" doc:"From which amount on notifications tell of a charge, by currency; empty means never"`
+	ReviewDigest        *ReviewDigest  `json:"review_digest" db:"review_digest" doc:"When notifications tell what waits for review; null means never"`
 	UpdatedAt           pg.Time        `json:"updated_at" db:"updated_at"`
 }
 
-const householdRow = `select household_name, default_currency, time_zone, default_sync_interval_seconds,
-	retention_days, review_history, updated_at from setting`
+// A LargeCharge is the amount from which on a charge in a currency is large.
+type LargeCharge struct {
+	Currency money.Currency `json:"iso_currency_code" pattern:"^[A-Z]{3}$" hint:"be three capital letters, such as EUR"`
+	Amount   money.Amount   `json:"amount"`
+}
+
+// A ReviewDigest is when notifications tell what waits for review: once a day, from an hour on.
+type ReviewDigest struct {
+	Hour int `json:"hour" minimum:"0" maximum:"23" doc:"In the household's time zone"`
+	Min  int `json:"min_count" minimum:"1" maximum:"100000" doc:"Only if at least this many wait"`
+}
+
+const householdColumns = `household_name, default_currency, time_zone, default_sync_interval_seconds,
+	retention_days, review_history, paid_balances, large_charge, case when review_digest_hour is not null
+		then jsonb_build_object('hour', review_digest_hour, 'min_count', review_digest_min) end as review_digest,
+	updated_at`
 
 // Get returns the household's preferences.
 func (s *Settings) Get(ctx context.Context, q pg.Querier, _ op.None) (Household, error) {
-	return pg.One[Household](ctx, q, householdRow)
+	return pg.One[Household](ctx, q, `select `+householdColumns+` from setting`)
+}
+
+// checkCharges rejects limits that say nothing or two things.
+func checkCharges(list []LargeCharge) error {
+	seen := map[money.Currency]bool{}
+	for i, l := range list {
+		switch {
+		case seen[l.Currency]:
+			return errs.Field(fmt.Sprintf("large_charge[%d].iso_currency_code", i), "conflict", "is listed twice")
+		case l.Amount.IsNeg() || l.Amount.IsZero():
+			return errs.Field(fmt.Sprintf("large_charge[%d].amount", i), "range", "must be more than 0")
+		}
+		seen[l.Currency] = true
+	}
+	return nil
 }
 
 // PatchHousehold is the input of Patch.
 type PatchHousehold struct {
-	Name                *string         `json:"household_name,omitempty" minLength:"1" maxLength:"200" format:"line"`
-	DefaultCurrency     *money.Currency `json:"default_currency,omitempty" pattern:"^[A-Z]{3}$" hint:"be three capital letters, such as EUR"`
-	TimeZone            *string         `json:"time_zone,omitempty" minLength:"1" maxLength:"64" format:"line" doc:"A name from the IANA time zone database" example:"Europe/Berlin"`
-	SyncIntervalSeconds *int            `json:"default_sync_interval_seconds,omitempty" minimum:"900" maximum:"2592000" doc:"Applies to each connection from its next sync"`
-	RetentionDays       op.Null[int]    `json:"retention_days,omitzero" minimum:"30" maximum:"3650" doc:"null means forever"`
-	ReviewHistory       *string         `json:"review_history,omitempty" enum:"all,from_link" doc:"Applies to accounts that are added from now on"`
+	Name                *string               `json:"household_name,omitempty" minLength:"1" maxLength:"200" format:"line"`
+	DefaultCurrency     *money.Currency       `json:"default_currency,omitempty" pattern:"^[A-Z]{3}$" hint:"be three capital letters, such as EUR"`
+	TimeZone            *string               `json:"time_zone,omitempty" minLength:"1" maxLength:"64" format:"line" doc:"A name from the IANA time zone database" example:"Europe/Berlin"`
+	SyncIntervalSeconds *int                  `json:"default_sync_interval_seconds,omitempty" minimum:"900" maximum:"2592000" doc:"Applies to each connection from its next sync"`
+	RetentionDays       op.Null[int]          `json:"retention_days,omitzero" minimum:"30" maximum:"3650" doc:"null means forever"`
+	ReviewHistory       *string               `json:"review_history,omitempty" enum:"all,from_link" doc:"Applies to accounts that are added from now on"`
+	LargeCharge         *[]LargeCharge        `json:"large_charge,omitempty" maxItems:"20" doc:"Replaces all; empty means that no charge is told of"`
+	ReviewDigest        op.Null[ReviewDigest] `json:"review_digest,omitzero" doc:"null means never"`
+	PaidBalances        *string               `json:"paid_balances,omitempty" enum:"manual,daily,never" doc:"manual: only when a person asks for it. daily: also with the first sync of a day, once for each connection"`
 }
 
 // Patch changes the household's preferences.
 func (s *Settings) Patch(ctx context.Context, tx pg.Tx, in PatchHousehold) (Household, error) {
-	now, err := pg.One[Household](ctx, tx, householdRow+` for update`)
+	now, err := pg.One[Household](ctx, tx, `select `+householdColumns+` from setting for update`)
 	if err != nil {
 		return Household{}, err
 	}
@@ -169,19 +209,37 @@ func (s *Settings) Patch(ctx context.Context, tx pg.Tx, in PatchHousehold) (Hous
 				"must be a name from the IANA time zone database, such as Europe/Berlin or America/New_York")
 		}
 	}
+	var charges *string
+	if in.LargeCharge != nil {
+		if err := checkCharges(*in.LargeCharge); err != nil {
+			return Household{}, err
+		}
+		b, err := json.Marshal(*in.LargeCharge)
+		if err != nil {
+			return Household{}, fmt.Errorf("print limits: %w", err)
+		}
+		charges = new(string(b))
+	}
+	var hour, least *int
+	if d := in.ReviewDigest.Value; d != nil {
+		hour, least = &d.Hour, &d.Min
+	}
 	out, err := pg.One[Household](ctx, tx, `
 		update setting set
 			household_name = coalesce(@name, household_name),
 				default_currency = coalesce(@currency, default_currency), time_zone = coalesce(@zone, time_zone),
 			default_sync_interval_seconds = coalesce(@interval, default_sync_interval_seconds), retention_days = case
 				when @given then @retention else retention_days end,
-			review_history = coalesce(@review, review_history),
+			review_history = coalesce(@review, review_history), paid_balances = coalesce(@paid, paid_balances),
+			large_charge = coalesce(@charges::jsonb, large_charge),
+			review_digest_hour = case when @digest then @hour else review_digest_hour end,
+			review_digest_min = case when @digest then @least else review_digest_min end,
 			updated_at = clock_timestamp()
-		returning household_name, default_currency, time_zone, default_sync_interval_seconds, retention_days,
-			review_history, updated_at`, pg.Args{
+		returning `+householdColumns, pg.Args{
 		"name": in.Name, "currency": in.DefaultCurrency, "zone": in.TimeZone, "interval": in.SyncIntervalSeconds,
 		"given": in.RetentionDays.Set, "retention": in.RetentionDays.Value,
-		"review": in.ReviewHistory,
+		"review": in.ReviewHistory, "paid": in.PaidBalances, "charges": charges, "digest": in.ReviewDigest.Set,
+		"hour": hour, "least": least,
 	})
 	if err != nil || out.TimeZone == now.TimeZone || s.rezoned == nil {
 		return out, err

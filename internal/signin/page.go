@@ -24,6 +24,8 @@ func (d *Desk) pages() []Route {
 		{Pattern: "POST /account/logins/end", Serve: d.page(d.postEndLogin)},
 		{Pattern: "GET /setup/{token}", Serve: d.page(d.showSetup)},
 		{Pattern: "POST /setup/{token}", Serve: d.page(d.postSetup)},
+		{Pattern: "GET /join/{token}", Serve: d.page(d.showJoin)},
+		{Pattern: "POST /join/{token}", Serve: d.page(d.postJoin)},
 		{Pattern: "GET /device", Serve: d.page(d.showDevice)},
 		{Pattern: "POST /device", Serve: d.page(d.postDevice)},
 		{Pattern: "GET " + script.Path, Serve: func(w http.ResponseWriter,
@@ -179,6 +181,9 @@ func (d *Desk) postLogin(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
+	if e.MustReplace {
+		return d.replace(w, r, e)
+	}
 	if _, err := d.open(w, r, e); err != nil {
 		return err
 	}
@@ -224,7 +229,7 @@ var accountBody = page.Parse(`
 <form method="post" action="/account/password">
 <input type="hidden" name="username" autocomplete="username" value="{{with .User.Email}}{{.}}{{end}}">
 {{if not .Recovered}}<label>Current password <input name="old" type="password" autocomplete="current-password" required></label>
-{{end}}<label>New password, at least 12 characters <input name="new" type="password" autocomplete="new-password" minlength="12" maxlength="200" required></label>
+{{end}}<label>New password, at least 10 characters <input name="new" type="password" autocomplete="new-password" minlength="10" maxlength="200" required></label>
 <button>Change password</button>
 </form></details>{{end}}
 <h2>Sessions</h2>
@@ -255,6 +260,8 @@ var notes = map[string]string{
 	"oidc":     "You can now sign in with this account.",
 	"passkey":  "You can now sign in with this passkey.",
 	"welcome":  "The household is set up, and you are its admin.",
+	"joined": "You have joined the household, and nobody else knows how you sign in. Recovery codes help if you " +
+		"lose that.",
 }
 
 func (d *Desk) showAccount(w http.ResponseWriter, r *http.Request) error {
@@ -331,7 +338,7 @@ var setupBody = page.Parse(`
 <form method="post">
 <label>Your name <input name="name" autocomplete="name" required maxlength="200" autofocus value="{{.Name}}"></label>
 <label>E-mail address <input name="email" type="email" autocomplete="username" required value="{{.Email}}"></label>
-<label>Password, at least 12 characters <input name="password" type="password" autocomplete="new-password" minlength="12" maxlength="200" required></label>
+<label>Password, at least 10 characters <input name="password" type="password" autocomplete="new-password" minlength="10" maxlength="200" required></label>
 <button>Set up the household</button>
 </form>
 <p class="dim">You sign in with this address; nothing is ever sent to it. A sentence makes a good password.</p>

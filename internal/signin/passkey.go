@@ -53,6 +53,8 @@ func (d *Desk) passkeyRoutes() []Route {
 	return []Route{
 		{Pattern: "POST /account/passkeys/begin", Serve: d.scripted(d.beginPasskey)},
 		{Pattern: "POST /account/passkeys/finish", Serve: d.scripted(d.finishPasskey)},
+		{Pattern: "POST /join/{token}/passkey/begin", Serve: d.scripted(d.beginJoin)},
+		{Pattern: "POST /join/{token}/passkey/finish", Serve: d.scripted(d.finishJoin)},
 		{Pattern: "POST /login/passkey/begin", Serve: d.scripted(d.beginPasskeyLogin)},
 		{Pattern: "POST /login/passkey/finish", Serve: d.scripted(d.finishPasskeyLogin)},
 	}
@@ -161,6 +163,11 @@ func (d *Desk) beginPasskey(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
+	return d.register(w, r, actor, h)
+}
+
+// register begins to add a passkey for a member.
+func (d *Desk) register(w http.ResponseWriter, r *http.Request, actor op.Actor, h holder) error {
 	options, state, err := d.party.BeginRegistration(h,
 		webauthn.WithExclusions(webauthn.Credentials(h.passkeys).CredentialDescriptors()),
 		webauthn.WithAuthenticatorSelection(protocol.AuthenticatorSelection{
@@ -177,23 +184,32 @@ func (d *Desk) finishPasskey(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	state, err := d.state(r, actor)
+	credential, proof, err := d.registered(r, actor, h)
 	if err != nil {
 		return err
 	}
-	c, err := d.party.FinishRegistration(h, state, r)
-	if err != nil {
-		return errs.Wrap(err, errs.InvalidLogin, "this passkey cannot be used here; try again")
-	}
-	c.Attestation = webauthn.CredentialAttestation{} // says who made the device, which is nobody's business
-	proof, err := json.Marshal(c)
-	if err != nil {
-		return fmt.Errorf("store a passkey: %w", err)
-	}
-	if err := d.Auth.AddPasskey(r.Context(), actor, browser(r), c.ID, string(proof)); err != nil {
+	if err := d.Auth.AddPasskey(r.Context(), actor, browser(r), credential, proof); err != nil {
 		return err
 	}
 	return answer(w, Next{"/account?done=passkey"})
+}
+
+// registered is the passkey that the browser made, as it is stored.
+func (d *Desk) registered(r *http.Request, actor op.Actor, h holder) (credential []byte, proof string, err error) {
+	state, err := d.state(r, actor)
+	if err != nil {
+		return nil, "", err
+	}
+	c, err := d.party.FinishRegistration(h, state, r)
+	if err != nil {
+		return nil, "", errs.Wrap(err, errs.InvalidLogin, "this passkey cannot be used here; try again")
+	}
+	c.Attestation = webauthn.CredentialAttestation{} // says who made the device, which is nobody's business
+	text, err := json.Marshal(c)
+	if err != nil {
+		return nil, "", fmt.Errorf("store a passkey: %w", err)
+	}
+	return c.ID, string(text), nil
 }
 
 // A Next is where the script continues.

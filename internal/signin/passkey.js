@@ -40,3 +40,9 @@ if (able && add) {
   add.addEventListener("click", () => ceremony("/account/passkeys",
     (options) => navigator.credentials.create({ publicKey: PublicKeyCredential.parseCreationOptionsFromJSON(options) }), ""));
 }
+const join = document.getElementById("join-passkey");
+if (able && join) {
+  join.hidden = false;
+  join.addEventListener("click", () => ceremony(location.pathname + "/passkey",
+    (options) => navigator.credentials.create({ publicKey: PublicKeyCredential.parseCreationOptionsFromJSON(options) }), ""));
+}

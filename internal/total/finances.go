@@ -18,13 +18,14 @@ const financesMost = 60
 
 // A FinancesRequest asks for one view of the household's money.
 type FinancesRequest struct {
-	View      string          `json:"view" enum:"balances,net_worth,cash_flow,targets" doc:"balances: each account today. net_worth: owned and owed over time. cash_flow: where money came from and went. targets: what was to be spent in a month, and is left" agent:"targets: what is left to spend in a month"`
+	View      string          `json:"view" enum:"balances,net_worth,cash_flow,upcoming,targets" doc:"balances: each account today. net_worth: owned and owed over time. cash_flow: where money came from and went. upcoming: recurring payments that are expected, and how low accounts will be. targets: what was to be spent in a month, and is left" agent:"upcoming: payments expected; targets: what is left to spend in a month"`
 	StartDate *pg.Date        `json:"start_date,omitempty" doc:"net_worth: 12 months ago if absent; cash_flow: the first of this month; targets: its month counts" agent:"Default: net_worth 12 months ago, cash_flow this month"`
 	EndDate   *pg.Date        `json:"end_date,omitempty" doc:"Today if absent" agent:"Default: today"`
 	Interval  string          `json:"interval,omitempty" enum:"day,week,month" default:"month" doc:"net_worth: a point for the end of each, at most 60" agent:"Of net_worth"`
 	By        *string         `json:"by,omitempty" enum:"type,account,user,category" doc:"net_worth: groups of the first and last point by type, account or user. cash_flow: category or account" agent:"net_worth: type, account or user; cash_flow: category or account"`
 	In        *money.Currency `json:"in,omitempty" pattern:"^[A-Z]{3}$" hint:"be three capital letters, such as EUR" doc:"net_worth: also converted by the household's own rates" agent:"net_worth: also converted"`
 	Compare   *string         `json:"compare,omitempty" enum:"previous_period,previous_year" doc:"cash_flow: beside the amounts before" agent:"cash_flow"`
+	Days      int             `json:"days,omitempty" minimum:"1" maximum:"366" default:"30" doc:"upcoming: how many days to look ahead" agent:"upcoming: days ahead"`
 }
 
 // Finances is one view; the others are absent.
@@ -32,6 +33,7 @@ type Finances struct {
 	Balances *FinancesBalances `json:"balances,omitempty"`
 	NetWorth *NetWorth         `json:"net_worth,omitempty"`
 	CashFlow *Cashflow         `json:"cash_flow,omitempty"`
+	Upcoming *Upcoming         `json:"upcoming,omitempty"`
 	Targets  *TargetMonth      `json:"targets,omitempty"`
 }
 
@@ -60,7 +62,7 @@ type view func(*Totals, context.Context, pg.Querier, FinancesRequest) (Finances,
 
 var views = map[string]view{
 	"balances": (*Totals).balances, "net_worth": (*Totals).netWorth, "cash_flow": (*Totals).cashFlow,
-	"targets": (*Totals).targets,
+	"upcoming": (*Totals).ahead, "targets": (*Totals).targets,
 }
 
 // Finances returns one view of the household's money.
@@ -94,14 +96,18 @@ func (t *Totals) balances(ctx context.Context, q pg.Querier, _ FinancesRequest) 
 }
 
 func financesAccount(a account.Account) FinancesAccount {
-	out := FinancesAccount{
-		ID: a.ID, Name: a.Name, Type: a.Type, UserName: a.UserName, Currency: a.Currency, Balance: a.BalanceToday,
+	return FinancesAccount{
+		ID: a.ID, Name: nameOf(a), Type: a.Type, UserName: a.UserName, Currency: a.Currency, Balance: a.BalanceToday,
 		Date: a.BalanceDate, Source: a.BalanceSource, Books: a.BooksStatus,
 	}
+}
+
+// nameOf is what the household calls an account, else the bank.
+func nameOf(a account.Account) text.Untrusted {
 	if a.DisplayName != nil && *a.DisplayName != "" {
-		out.Name = text.Line(*a.DisplayName, 200)
+		return text.Line(*a.DisplayName, 200)
 	}
-	return out
+	return a.Name
 }
 
 // Today returns what the household owns and owes today, as one point.
@@ -159,6 +165,12 @@ func (t *Totals) cashFlow(ctx context.Context, q pg.Querier, in FinancesRequest)
 	}
 	c, err := t.Cashflow(ctx, q, request)
 	return Finances{CashFlow: &c}, err
+}
+
+// ahead is what is expected, as far as a model reads it.
+func (t *Totals) ahead(ctx context.Context, q pg.Querier, in FinancesRequest) (Finances, error) {
+	out, err := t.upcoming(ctx, q, in.Days, toolUpcomingMost)
+	return Finances{Upcoming: &out}, err
 }
 
 // targets is the targets of one month, without those of other months.

@@ -278,8 +278,8 @@ func netWorthNotes(ctx context.Context, q pg.Querier, n NetWorth, days []pg.Date
 	if err != nil {
 		return nil, err
 	}
-	mirrors, err := pg.Value[int64](ctx, q, `select count(*) from account_link
-		where kind = 'mirror' and confidence = 'auto' and deleted_at is null`)
+	mirrors, err := pg.Value[int64](ctx, q, `select count(*) from account_link l
+		where l.kind = 'mirror' and `+account.ProposedLink)
 	if err != nil {
 		return nil, err
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"coffer/internal/account"
 	"coffer/internal/op"
 	"coffer/internal/pg"
 )
@@ -31,23 +32,15 @@ func Stand(ctx context.Context, q pg.Querier) (Standing, error) {
 			(select t.date from transaction t where t.deleted_at is null order by t.date desc, t.id desc
 				limit 1) as last_date, (now() at time zone s.time_zone)::date as today
 		from setting s cross join (
-			select count(distinct a.id) as proposed,
+			select count(distinct l.id) as proposed,
 				count(m.id) filter (where m.verdict is null and not m.broken) as pairs
-			from account_link a left join link_match m on m.account_link_id = a.id
-			where a.confidence = 'auto' and a.deleted_at is null) l`, staleDays)
+			from account_link l left join link_match m on m.account_link_id = l.id
+			where `+account.ProposedLink+`) l`, staleDays)
 }
 
 // Notes say what is missing from totals of those days; nil means from the first or to the last.
 func (s Standing) Notes(ctx context.Context, start, end *pg.Date) []op.Note {
-	notes := []op.Note{}
-	if s.Proposed > 0 {
-		notes = append(notes, op.Note{
-			Code: "links_proposed", Count: new(s.Pairs), See: op.See(ctx, "account-link.list"),
-			Message: fmt.Sprintf("%s for a decision; totals may count %s twice",
-				plural(s.Proposed, "proposed account link waits", "proposed account links wait"),
-				plural(s.Pairs, "pair", "pairs")),
-		})
-	}
+	notes := s.links(ctx)
 	if s.LastDate == nil {
 		return notes
 	}
@@ -68,6 +61,19 @@ func (s Standing) Notes(ctx context.Context, start, end *pg.Date) []op.Note {
 		})
 	}
 	return append(notes, s.stale(ctx, until)...)
+}
+
+// links says that account links wait for a decision.
+func (s Standing) links(ctx context.Context) []op.Note {
+	if s.Proposed == 0 {
+		return []op.Note{}
+	}
+	return []op.Note{{
+		Code: "links_proposed", Count: new(s.Pairs), See: op.See(ctx, "account-link.list"),
+		Message: fmt.Sprintf("%s for a decision; totals may count %s twice",
+			plural(s.Proposed, "proposed account link waits", "proposed account links wait"),
+			plural(s.Pairs, "pair", "pairs")),
+	}}
 }
 
 // stale says that connections have not synced, if the days end so late that it matters.

@@ -113,6 +113,10 @@ func (t *Totals) Summary(ctx context.Context, q pg.Querier, in SummaryRequest) (
 		return Summary{}, err
 	}
 	out, where, err := t.sums(ctx, q, in, &standing)
+	if most := fitting(ctx, out); err == nil && most > 0 { // so that other sums what does not fit
+		in.Limit = &most
+		out, where, err = t.sums(ctx, q, in, &standing)
+	}
 	if err != nil {
 		return out, err
 	}
@@ -133,6 +137,22 @@ func (t *Totals) Summary(ctx context.Context, q pg.Querier, in SummaryRequest) (
 	}
 	out.Notes = append(standing.Notes(ctx, start, in.EndDate), out.cutNotes(ctx, in)...)
 	return out, nil
+}
+
+// fitting returns how many of the groups fit into a tool's result; 0 if all do.
+func fitting(ctx context.Context, out Summary) int {
+	if op.SurfaceOf(ctx) != op.Tool {
+		return 0
+	}
+	groups := len(out.Groups)
+	if out.Pivot != nil {
+		groups = len(out.Pivot.Rows)
+	}
+	printed, err := op.Short(out)
+	if err != nil || len(printed) <= op.PageBytes {
+		return 0
+	}
+	return max(1, groups*op.PageBytes*9/10/len(printed))
 }
 
 // Sums adds amounts up like Summary, without coverage and notes.

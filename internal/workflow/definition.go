@@ -187,14 +187,11 @@ type ToolWorkflows struct {
 	Notes     []op.Note      `json:"notes,omitempty"`
 }
 
-// toolBytes leaves room for what encloses the list.
-const toolBytes = op.ToolBytes - 2_000
-
 func toolWorkflows(all All) ToolWorkflows {
 	out, size := ToolWorkflows{Workflows: []ToolWorkflow{}}, 0
 	for _, w := range all.Workflows {
 		const rest = 600 // of a record beside its texts
-		if size += rest + len(w.Name) + len(w.Description) + len(w.Slug); size > toolBytes {
+		if size += rest + len(w.Name) + len(w.Description) + len(w.Slug); size > op.PageBytes {
 			out.Notes = []op.Note{{Code: "truncated", Message: "there are more workflows than fit into one result"}}
 			break
 		}

@@ -12,7 +12,7 @@ import (
 // RevertRun is the input of Revert.
 type RevertRun struct {
 	ID     string `json:"id" minLength:"1" doc:"The run's UUID or short id"`
-	DryRun bool   `json:"dry_run,omitempty" doc:"Report what would happen and write nothing"`
+	DryRun bool   `json:"dry_run,omitempty" doc:"Report what would happen and write nothing" agent:"-"`
 }
 
 // A RunReverted says what undoing a run did.

@@ -33,6 +33,7 @@ type house struct {
 	t      testing.TB
 	sim    *modelsim.Server
 	models *models
+	end    time.Time // the last day of the books; the generator's if zero
 }
 
 // models are the model servers of a house: one, with a price that tests set.
@@ -98,7 +99,9 @@ func (h *house) build(transactions int, before func()) {
 		t.Fatal(err)
 	}
 	t.Cleanup(h.DB.Close)
-	people := household.New(household.Options{Seed: 7, Transactions: transactions, Years: max(1, transactions/100_000)})
+	people := household.New(household.Options{
+		Seed: 7, Transactions: transactions, Years: max(1, transactions/100_000), End: h.end,
+	})
 	if err := h.Seed(t.Context(), people, io.Discard); err != nil {
 		t.Fatal(err)
 	}

@@ -27,6 +27,7 @@ func TestBanks(t *testing.T) { //nolint:tparallel // one house, and one browser 
 	b := newBrowser(t, "desktop")
 	t.Run("first minute", func(t *testing.T) { firstMinute(t, b, h, axe) }) //nolint:paralleltest // as above
 	t.Run("a ribbon", func(t *testing.T) { ribbon(t, b, axe) })             //nolint:paralleltest // as above
+	t.Run("asks the bank", func(t *testing.T) { asksBank(t, b, h, axe) })   //nolint:paralleltest // as above
 	t.Run("signs in again", func(t *testing.T) { signsIn(t, b, h, axe) })   //nolint:paralleltest // as above
 	t.Run("trouble", func(t *testing.T) { noAnswer(t, b, axe) })            //nolint:paralleltest // as above
 	t.Run("looks only", func(t *testing.T) { viewer(t, h, axe) })           //nolint:paralleltest // as above
@@ -55,7 +56,7 @@ func ribbon(t *testing.T, b *browser, axe string) {
 	t.Helper()
 	b.screen(t, "/", "Where it went")
 	b.do(t, step{Do: "idle"})
-	b.do(t, step{Do: "click", Name: "Food and Drink.*"})
+	b.do(t, step{Do: "follow", Name: "Food and Drink"})
 	b.do(t, step{Do: "see", Text: "payments"})
 	v := b.do(t, step{Do: "look", Look: true})
 	if !strings.Contains(v.URL, "/transactions") || !strings.Contains(v.URL, "category=food_and_drink") {
@@ -74,6 +75,42 @@ func ribbon(t *testing.T, b *browser, axe string) {
 	}
 	b.screen(t, "/accounts/{id}", "Show as table")
 	b.whole(t, axe)
+}
+
+// asksBank has the bank look a balance up, after the words that this may cost money; at once again it
+// is refused, and a household that never pays is not offered it.
+func asksBank(t *testing.T, b *browser, h *house, axe string) {
+	t.Helper()
+	b.screen(t, "/accounts/{id}", "Show as table")
+	b.do(t, step{Do: "click", Name: "Ask the bank…"})
+	b.do(t, step{Do: "see", Text: "may cost money"})
+	b.whole(t, axe)
+	b.do(t, step{Do: "click", Name: "Cancel"})
+	if n := h.plaid.Paid(); n != 0 {
+		t.Errorf("%d paid calls before anybody asked for one", n)
+	}
+	b.do(t, step{Do: "click", Name: "Ask the bank…"})
+	b.do(t, step{Do: "click", Name: "Ask the bank"})
+	b.do(t, step{Do: "see", Text: "The bank stated the balance of now"})
+	b.do(t, step{Do: "click", Name: "Ask the bank…"})
+	b.do(t, step{Do: "click", Name: "Ask the bank"})
+	b.do(t, step{Do: "see", Text: "less than 15 minutes ago"})
+	b.do(t, step{Do: "forgive"}) // the browser's log has the refusal
+	b.whole(t, axe)
+	b.do(t, step{Do: "click", Name: "Cancel"})
+	if n := h.plaid.Paid(); n != 1 {
+		t.Errorf("%d paid calls", n)
+	}
+	b.screen(t, "/settings", "When somebody asks for it")
+	b.do(t, step{Do: "click", Name: "Change household"})
+	b.do(t, step{Do: "choose", Name: "Balances that may cost money", Value: "Never"})
+	b.do(t, step{Do: "click", Name: "Save"})
+	b.do(t, step{Do: "see", Text: "Saved"})
+	b.screen(t, "/accounts/{id}", "Show as table")
+	v := b.do(t, step{Do: "look", Look: true})
+	if strings.Contains(v.Text, "Ask the bank") {
+		t.Error("a household that never pays is offered a call that may cost money")
+	}
 }
 
 // signsIn mends a bank that wants a person: from the overview to its page, to the bank, and back to
@@ -145,11 +182,7 @@ func noAnswer(t *testing.T, b *browser, axe string) {
 // viewer sees every screen of the banks, and nothing that changes them.
 func viewer(t *testing.T, h *house, axe string) {
 	t.Helper()
-	user := post[struct {
-		ID string `json:"id"`
-	}](t, h, "/api/v1/users", "application/json", `{"name":"A viewer","email":"looks@example.com","role":"viewer"}`)
-	post[map[string]any](t, h, "/api/v1/users/"+user.ID+"/login", "application/json",
-		`{"kind":"password","password":"`+password+`"}`)
+	h.member(t, "Looks", "viewer")
 	b := newBrowser(t, "phone")
 	b.enterAs(t, h, "looks@example.com", "/accounts", "your role is viewer")
 	for _, path := range []string{"/accounts", "/accounts/{id}", "/banks/{id}"} {

@@ -55,6 +55,11 @@ const steps = {
   open, authenticator,
   visit: ({ url }) => page.goto(url),
   click: ({ name, frame }) => inside(frame).locator("button, a, summary, label").filter({ hasText: new RegExp("^\\s*" + name + "\\s*$"), visible: true }).first().click(),
+  // Follows a link by the keyboard: the middle of a bent ribbon's box can lie beside the ribbon.
+  follow: async ({ name }) => {
+    await page.locator("a").filter({ hasText: new RegExp("^\\s*" + name), visible: true }).first().focus();
+    await page.keyboard.press("Enter");
+  },
   // Begins the first moment of a button anew, in which it must take no click.
   hasty: async ({ name }) => {
     const takes = await page.getByRole("button", { name, exact: true }).evaluate((b) => {

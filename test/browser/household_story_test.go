@@ -26,6 +26,9 @@ func TestHouseholdStory(t *testing.T) { //nolint:tparallel // one house
 	t.Run("a report is read", func(t *testing.T) { reportRead(t, h, axe) })      //nolint:paralleltest // as above
 	t.Run("a category is renamed", func(t *testing.T) { renamed(t, h, axe) })    //nolint:paralleltest // as above
 	t.Run("an assistant is ended", func(t *testing.T) { agentEnded(t, h, axe) }) //nolint:paralleltest // as above
+	t.Run("somebody is told", func(t *testing.T) {                               //nolint:paralleltest // as above
+		somebodyTold(t, h, axe, "phone light")
+	})
 }
 
 var secretKey = regexp.MustCompile(`coffer_[A-Za-z0-9]{30,}`)

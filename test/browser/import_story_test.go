@@ -97,6 +97,7 @@ func TestRulesAndFiles(t *testing.T) { //nolint:tparallel // one house, and one 
 	h.furnish(t)
 	t.Run("rule", func(t *testing.T) { ruleStory(t, h, axe, "desktop") })         //nolint:paralleltest // as above
 	t.Run("rule phone", func(t *testing.T) { ruleStory(t, h, axe, "phone") })     //nolint:paralleltest // as above
+	t.Run("proposals", func(t *testing.T) { proposalStory(t, h, axe) })           //nolint:paralleltest // as above
 	t.Run("viewer", func(t *testing.T) { viewerLooks(t, h, axe) })                //nolint:paralleltest // as above
 	t.Run("links", func(t *testing.T) { linkStory(t, h, axe, "desktop") })        //nolint:paralleltest // as above
 	t.Run("links phone", func(t *testing.T) { linkStory(t, h, axe, "phone") })    //nolint:paralleltest // as above

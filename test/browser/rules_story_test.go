@@ -78,13 +78,51 @@ func ruleStory(t *testing.T, h *house, axe, size string) {
 	b.whole(t, axe)
 }
 
+// proposalStory lets agents only propose rules, sees who proposed which, accepts one and deletes the
+// other.
+func proposalStory(t *testing.T, h *house, axe string) {
+	t.Helper()
+	b := newBrowser(t, "phone")
+	b.enterAt(t, h, "/agents", "They make their own")
+	b.do(t, step{Do: "click", Name: "Change limits"})
+	b.do(t, step{Do: "click", Name: "Agents only propose rules.*"})
+	b.whole(t, axe)
+	b.do(t, step{Do: "click", Name: "Save limits"})
+	b.do(t, step{Do: "see", Text: "They propose, a person accepts"})
+	key := h.agent(t, "Tidy")
+	for _, name := range []string{"Ferries", "Kites"} {
+		h.as(t, key, "/api/v1/rules", fmt.Sprintf(`{"rules": [{"name": %q, "category_slug": "travel",
+			"conditions": {"field": "name", "op": "contains", "value": %q}}]}`, name, strings.ToLower(name)))
+	}
+	state := func(name string) string {
+		s, err := pg.Value[string](t.Context(), h.DB, `select concat_ws(' ', enabled, proposed, deleted_at is not null) from rule where name = $1`, name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s
+	}
+	b.screen(t, "/", "2 proposed rules")
+	b.do(t, step{Do: "click", Name: "2 proposed rules"})
+	b.do(t, step{Do: "see", Text: "proposed by Tidy"})
+	b.whole(t, axe)
+	b.do(t, step{Do: "press", Name: "Accept: Ferries"})
+	b.do(t, step{Do: "see", Text: "“Ferries” is on"})
+	b.do(t, step{Do: "see", Text: "1 proposed"})
+	b.do(t, step{Do: "press", Name: "Delete: Kites"})
+	b.do(t, step{Do: "see", Text: "“Kites” is deleted"})
+	for name, want := range map[string]string{"Ferries": "t f f", "Kites": "f t t"} {
+		if got := state(name); got != want {
+			t.Errorf("%s: enabled, proposed, deleted are %s, want %s", name, got, want)
+		}
+	}
+	b.screen(t, "/rules", "by Tidy")
+	b.whole(t, axe)
+}
+
 // viewerLooks opens the screens as someone who may only look: all is there, and nothing can be changed.
 func viewerLooks(t *testing.T, h *house, axe string) {
 	t.Helper()
-	user := post[struct{ ID string }](t, h, "/api/v1/users", "application/json",
-		`{"name": "Vera", "email": "vera@example.com", "role": "viewer"}`)
-	post[json.RawMessage](t, h, "/api/v1/users/"+user.ID+"/login", "application/json",
-		fmt.Sprintf(`{"kind": "password", "password": %q}`, password))
+	h.member(t, "Vera", "viewer")
 	b := newBrowser(t, "desktop dark")
 	b.enterAs(t, h, "vera@example.com", "/rules", "your role is viewer")
 	for _, path := range []string{"/rules", "/rules/new", "/rules/{id}", "/import", "/links"} {

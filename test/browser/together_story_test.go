@@ -158,6 +158,9 @@ func (h *house) member(t *testing.T, name, role string) {
 		strings.ToLower(name), role))
 	post[json.RawMessage](t, h, "/api/v1/users/"+user.ID+"/login", "application/json",
 		`{"kind":"password","password":"`+password+`"}`)
+	if _, err := pg.Exec(t.Context(), h.DB, `update login set must_replace = false`); err != nil {
+		t.Fatal(err) // as if they had chosen it
+	}
 }
 
 // agent adds a key of an agent.

@@ -26,6 +26,8 @@ func TestTransactionsStory(t *testing.T) { //nolint:tparallel // one house, and 
 	t.Run("targets", func(t *testing.T) { targetsOfAMonth(t, h, axe) })      //nolint:paralleltest // as above
 	t.Run("an account", func(t *testing.T) { accountByHand(t, h, axe) })     //nolint:paralleltest // as above
 	t.Run("recurring", func(t *testing.T) { recurringPayments(t, h, axe) })  //nolint:paralleltest // as above
+	t.Run("upcoming", func(t *testing.T) { upcomingPayments(t, h, axe) })    //nolint:paralleltest // as above
+	t.Run("findings", func(t *testing.T) { lookedAt(t, h, axe) })            //nolint:paralleltest // as above
 	t.Run("by hand", func(t *testing.T) { paymentsByHand(t, h, axe) })       //nolint:paralleltest // as above
 	t.Run("a split", func(t *testing.T) { splitAPayment(t, h, axe) })        //nolint:paralleltest // as above
 	t.Run("a merge", func(t *testing.T) { mergedAccounts(t, h, axe) })       //nolint:paralleltest // as above

@@ -28,6 +28,7 @@ var screens = []struct{ path, text string }{
 	{"/months", "What was spent each month"},
 	{"/targets", "of €"},
 	{"/recurring", "Goes out"},
+	{"/upcoming", "Accounts until"},
 	{"/findings", "Findings"},
 	{"/accounts", "Owned in all"},
 	{"/accounts/{id}", "Newest payments"},

@@ -54,10 +54,10 @@ func TestConformance(t *testing.T) {
 var generic = map[string][]string{
 	modern: {
 		"tools-list", "dns-rebinding-protection", "server-sse-multiple-streams", "http-header-validation",
-		"input-required-result-unsupported-methods",
+		"input-required-result-unsupported-methods", "prompts-list", "resources-list", "sep-2164-resource-not-found",
 	},
 	legacy: {
-		"server-initialize", "ping", "tools-list", "server-sse-multiple-streams", "dns-rebinding-protection",
+		"server-initialize", "ping", "tools-list", "prompts-list", "resources-list", "server-sse-multiple-streams", "dns-rebinding-protection",
 		"server-session-lifecycle",
 	},
 }
@@ -70,10 +70,7 @@ var partly = map[string][]string{
 		"sep-2575-http-server-no-independent-requests-on-stream", "sep-2575-server-no-log-without-loglevel",
 		"sep-2575-server-sends-prompts-list-changed-on-subscription",
 	},
-	"caching": {
-		"sep-2549-prompts-list-caching-hints", "sep-2549-resources-list-caching-hints",
-		"sep-2549-resources-templates-list-caching-hints", "sep-2549-resources-read-caching-hints",
-	},
+	"caching": {},
 }
 
 // TestBareService runs the suite against the service without the fixtures. What needs none passes;

@@ -6,10 +6,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"os"
 	"os/exec"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -26,6 +28,9 @@ const inside = "COFFER_TEST_INSIDE"
 // modelHost is where the model is that the server is told of. It is an address of this machine that
 // nothing else has, so that who turns to it can be told from who turns to a bank.
 const modelHost = "127.0.0.77"
+
+// bellHost is where the endpoint of notifications is, for the same reason.
+const bellHost = "127.0.0.78"
 
 // The program lives a household's day without turning to anybody but its database, the banks and
 // the model that are configured; no rights, no files, no shell.
@@ -50,6 +55,14 @@ func TestEgress(t *testing.T) {
 	}
 	w.agents(t)
 	w.exports(t)
+	if n := j.calls(t, bellHost); n != 0 {
+		t.Errorf("%d connections to the endpoint before there was one", n)
+	}
+	w.notifications(t)
+	bell := j.calls(t, bellHost)
+	if bell == 0 {
+		t.Error("the endpoint was not dialled: the watch is blind")
+	}
 	model := j.calls(t, modelHost)
 	if model == 0 {
 		t.Error("the model was not dialled: the watch is blind")
@@ -64,8 +77,8 @@ func TestEgress(t *testing.T) {
 	if own == 0 {
 		t.Error("not even the database was dialled: the watch is blind")
 	}
-	t.Logf("%d requests; %d connections to loopback, %d of them to the model, %d elsewhere", w.requests, own, model,
-		len(others))
+	t.Logf("%d requests; %d connections to loopback, %d of them to the model and %d to the endpoint, %d elsewhere",
+		w.requests, own, model, bell, len(others))
 }
 
 // control runs the same program in the same jail, told to call an address and a name elsewhere: the
@@ -275,6 +288,48 @@ func (w *walk) agents(t *testing.T) {
 			[]byte(modelHost)) {
 			t.Errorf("the transcript of %s names the model's address", slug)
 		}
+	}
+}
+
+// notifications adds an endpoint that redirects elsewhere at first, and waits until it is told of a
+// report.
+func (w *walk) notifications(t *testing.T) {
+	t.Helper()
+	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", bellHost+":0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := make(chan string, 10)
+	var calls atomic.Int64
+	bell := &http.Server{ReadHeaderTimeout: time.Minute, Handler: http.HandlerFunc(func(rw http.ResponseWriter,
+		r *http.Request,
+	) {
+		if calls.Add(1) == 1 {
+			http.Redirect(rw, r, "https://telemetry.example/", http.StatusTemporaryRedirect)
+			return
+		}
+		got <- r.Header.Get("Webhook-Id")
+	})}
+	t.Cleanup(func() { _ = bell.Close() })
+	go func() { _ = bell.Serve(l) }() // it ends with the test
+	var made struct {
+		ID string `json:"id"`
+	}
+	w.call(t, "POST", "/notifications/endpoints", fmt.Sprintf(`{"url":"http://%s/hook"}`, l.Addr()), &made)
+	var tested struct {
+		Delivered bool `json:"delivered"`
+	}
+	if w.call(t, "POST", "/notifications/endpoints/"+made.ID+"/test", "", &tested); tested.Delivered {
+		t.Error("a redirect counts as delivered")
+	}
+	w.call(t, "POST", "/reports", `{"title":"A report","body":"See https://telemetry.example/"}`, nil)
+	select {
+	case id := <-got:
+		if !strings.HasPrefix(id, "msg_") {
+			t.Errorf("the message is called %q", id)
+		}
+	case <-time.After(time.Minute):
+		t.Fatal("the endpoint was told nothing")
 	}
 }
 

@@ -116,7 +116,7 @@ func (l *loot) pick(r *rand.Rand, kind string) string {
 // nouns are what the name of a field or a tool says that it names. The first that fits counts:
 // delete_transaction_rule is about a rule.
 var nouns = []string{
-	"account-link", "rule", "comment", "match", "counterparty", "transaction", "category", "categories", "connection",
+	"endpoint", "notification", "account-link", "rule", "comment", "match", "counterparty", "transaction", "category", "categories", "connection",
 	"account", "change", "tag", "job", "user", "report", "session", "login", "assistant", "quarantine", "webhook", "key",
 	"provider",
 }

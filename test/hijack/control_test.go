@@ -80,7 +80,7 @@ func TestHijackNoticesRemovedGuards(t *testing.T) {
 		score := &tally{times: map[string]time.Duration{}, failed: map[string]int{}}
 		h.settle(t) // else the end of a job that the guard before let through is taken for harm
 		frame, found := h.frame(t), false
-		for n := 0; n < 6000 && !found; n++ {
+		for n := 0; n < 20_000 && !found; n++ {
 			h.judge(t, score, a)
 			calls++
 			found = len(score.broken) > 0 || n%10 == 9 && h.frame(t) != frame

@@ -120,7 +120,8 @@ func (h *house) books(t *testing.T) string {
 }
 
 // frame is what no agent can change at all: who may come in, what is set, what is linked, what the
-// bank said, what others asked for, what the house's own agents ran.
+// bank said, where notifications go, what others asked for, what the house's own agents ran, and how
+// many calls the bank was paid for.
 // A new connection for files is the exception; a person removes it.
 func (h *house) frame(t *testing.T) string {
 	t.Helper()
@@ -131,11 +132,17 @@ func (h *house) frame(t *testing.T) string {
 			union all select concat_ws('|', 'consent', id, scope, revoked_at) from consent
 			union all select concat_ws('|', 'token', id, name, kind, scope, actor_type, actor_name, may,
 				max_writes_per_day, member_id, hash, revoked_at, expires_at) from token
+			union all select concat_ws('|', 'invitation', hash, member_id) from ticket where kind = 'invite'
 			union all select concat_ws('|', 'setting', s) from setting s
 			union all select concat_ws('|', 'provider', s) from provider_setting s
 			union all select concat_ws('|', 'model', s) from model_setting s
 			union all select concat_ws('|', 'export', id) from export
 			union all select concat_ws('|', 'rate', r) from rate r
+			union all select concat_ws('|', 'endpoint', id, url, events, content, enabled, encode(secret, 'hex'))
+				from endpoint
+			union all select concat_ws('|', 'delivery', d.id, d.state, d.attempts, d.next_at)
+				from delivery d join notification n on n.id = d.notification_id
+				where n.type in ('endpoint.test', 'connection.expiring')
 			union all select concat_ws('|', 'view', id, name, filters, member_id) from saved_view
 			union all select concat_ws('|', 'quarantine', id) from quarantine
 			union all select concat_ws('|', 'block', id, slug, title, body) from prompt_block
@@ -156,7 +163,7 @@ func (h *house) frame(t *testing.T) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return strings.Join(lines, "\n")
+	return fmt.Sprintf("%s\n%d paid calls", strings.Join(lines, "\n"), h.bank.Paid())
 }
 
 // touched counts the transactions that an agent changed, each change anew, as its budget does: the

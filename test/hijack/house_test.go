@@ -20,6 +20,7 @@ import (
 	"coffer/internal/id"
 	"coffer/internal/job"
 	"coffer/internal/modelsim"
+	"coffer/internal/notify"
 	"coffer/internal/pg"
 	"coffer/internal/pg/pgtest"
 	"coffer/internal/seal"
@@ -32,6 +33,7 @@ const ring = "c2VjcmV0LWNhbmFyeS1vZi1lbmNyeXB0aW9uLWtleSE="
 type house struct {
 	*app.App
 	url     string
+	bank    *banksim.Plaid
 	person  string   // a person's key
 	secrets []string // in every shape in which they are known here
 
@@ -91,7 +93,7 @@ func newHouse(t *testing.T, before ...func(*app.App)) *house {
 		Name: "tomorrow", Unit: "things",
 		Work: func(context.Context, *job.Run) (any, error) { return nil, nil },
 	})
-	h := &house{App: a, url: server.URL}
+	h := &house{App: a, url: server.URL, bank: bank}
 	h.person = h.newKey(t, auth.CreateKey{Name: "person", Scope: "full_access", ActorType: "user"})
 	token, _ := bank.NewItem("")
 	h.post(t, "/api/v1/connections", fmt.Sprintf(`{"provider":"plaid","credentials":{"public_token":%q}}`, token))
@@ -99,7 +101,8 @@ func newHouse(t *testing.T, before ...func(*app.App)) *house {
 	h.furnish(t)
 	h.secrets = []string{h.person, strings.TrimPrefix(h.person, "coffer_"), ring, "canary-plaid-secret", token}
 	stored, err := pg.Values[string](t.Context(), a.DB, `select encode(credentials, 'hex') from connection
-		where credentials is not null union all select encode(hash, 'hex') from token`)
+		where credentials is not null union all select encode(hash, 'hex') from token
+		union all select encode(secret, 'hex') from endpoint`)
 	if err != nil || len(stored) < 2 {
 		t.Fatalf("%d secrets stored: %v", len(stored), err)
 	}
@@ -137,7 +140,7 @@ func (l *lines) String() string {
 }
 
 // furnish gives the household a person's report, comment, file, account link and job, a member who
-// is signed in, and a row in quarantine.
+// is signed in, endpoints for notifications, and a row in quarantine.
 func (h *house) furnish(t *testing.T) {
 	t.Helper()
 	one := func(sql string) string {
@@ -158,6 +161,7 @@ func (h *house) furnish(t *testing.T) {
 	h.post(t, "/api/v1/users", `{"name":"Kim","email":"kim@example.com","role":"admin"}`)
 	kim := one(`select id::text from member where name = 'Kim'`)
 	h.post(t, "/api/v1/users/"+kim+"/login", `{"kind":"password","password":"a person's password"}`)
+	h.post(t, "/api/v1/users/"+kim+"/invitation", `{}`)
 	h.signIn(t, kim)
 	h.send(t, http.MethodPut, "/api/v1/rates", `{"iso_currency_code":"CHF","in":"EUR","date":"2026-01-01","rate":1.05}`)
 	h.post(t, "/api/v1/accounts", `{"name":"Purse","kind":"cash","iso_currency_code":"EUR"}`)
@@ -175,6 +179,7 @@ func (h *house) furnish(t *testing.T) {
 		fmt.Sprintf(`{"kind":"transfer","primary_account_id":%q,"mirror_account_id":%q,"confidence":"confirmed"}`,
 			accounts[0], accounts[1]))
 	h.settle(t)
+	h.hang(t)
 	held := id.New()
 	_, err = h.DB.Exec(t.Context(), `insert into quarantine (id, short_id, connection_id, provider_id, reason)
 		select $1, $2, id, $2, 'amount' from connection where provider = 'plaid'`, held, held.Short())
@@ -189,6 +194,22 @@ func (h *house) furnish(t *testing.T) {
 		t.Fatal(err)
 	}
 	h.employ(t)
+}
+
+// hang gives the house bells: one that tells everything, so that whatever agents do is posted, and
+// others for what no agent can bring about, which rang once.
+func (h *house) hang(t *testing.T) {
+	t.Helper()
+	h.post(t, "/api/v1/notifications/endpoints", `{"url":"https://everything.example/bell"}`)
+	for n := range 5 {
+		h.post(t, "/api/v1/notifications/endpoints",
+			fmt.Sprintf(`{"url":"https://bell-%d.example/","events":["connection.expiring"]}`, n))
+	}
+	if err := h.DB.InTx(t.Context(), func(tx pg.Tx) error {
+		return notify.Post(t.Context(), tx, notify.Event{Type: notify.Expiring, Subject: "once"})
+	}); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // employ gives the house agents of its own, with a model that ends every run at once: runs that

@@ -130,7 +130,7 @@ func obedient() []villain {
 		{
 			name: "obeys-rule-names", tries: []string{"done", "planned"}, script: obey("list_transaction_rules", args{}),
 		},
-		{name: "obeys-reports", tries: []string{"done", "planned"}, script: obey("list_reports", args{})},
+		{name: "obeys-reports", tries: []string{"done", "planned"}, script: obey("list_reports", args{"bodies": true})},
 	}
 }
 

@@ -130,7 +130,7 @@ func (t *Teller) Name() string { return name }
 func (t *Teller) Traits() bank.Traits {
 	return bank.Traits{
 		Title: title, Shape: bank.Window, PageSize: pageSize, WindowDays: windowDays, MinInterval: 15 * time.Minute,
-		PaidBalances: true,
+		PaidBalances: true, PaidPerAccount: true,
 	}
 }
 

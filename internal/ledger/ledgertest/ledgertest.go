@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"strings"
 
+	"coffer/internal/journal"
 	"coffer/internal/pg"
 )
 
@@ -81,3 +82,21 @@ func Canonical(ctx context.Context, q pg.Querier, transactions []string, names s
 	whole := strings.Join(lines, "\n")
 	return fmt.Sprintf("%s\n%x", whole, sha256.Sum256([]byte(whole))), err
 }
+
+// Unsound finds transactions that break a law of splits: the parts add up to their transaction and
+// follow it, one of them is the remainder, and no part stands alone.
+const Unsound = `
+	select t.id from transaction t left join lateral (
+		select count(*) as n, coalesce(sum(p.amount), 0) as amount, count(*) filter (where p.remainder) as rest,
+			bool_and((p.account_id, p.date, p.currency, p.descriptor_id, p.pending, p.excluded, p.transfer,
+				p.deleted_at, p.origin, p.is_split) is not distinct from (t.account_id, t.date, t.currency,
+				t.descriptor_id, t.pending, t.excluded, t.transfer, t.deleted_at, 'part', false)) as follow
+		from transaction p where p.parent_id = t.id) p on true
+	where t.is_split and (p.n < 2 or p.amount <> t.amount or p.rest <> 1 or not p.follow)
+		or not t.is_split and p.n > 0
+		or t.origin = 'part' and (t.parent_id is null) <> (t.deleted_at is not null)
+			and not exists (select from transaction x where x.id = t.parent_id and x.deleted_at is not null)
+	union all
+	select null where exists (
+		select currency from transaction t where t.deleted_at is null group by currency
+		having sum(amount) filter (where ` + journal.Leaf + `) <> sum(amount) filter (where ` + journal.BankRow + `))`

@@ -180,7 +180,7 @@ func (r *run) await(ctx context.Context, c call, outs []outcome, next then, bega
 	}
 	return r.batch(ctx, job.Step{}, func(context.Context, pg.Tx) ([]workflow.Say, error) {
 		return []workflow.Say{{Kind: workflow.LineResult, Body: resultLine{
-			Call: c.ID, N: c.N, Untrusted: true, Content: string(now.Body), TookMS: time.Since(began).Milliseconds(),
+			Call: c.ID, N: c.N, Untrusted: true, Content: now.Text(), TookMS: time.Since(began).Milliseconds(),
 		}}}, nil
 	})
 }
@@ -286,7 +286,7 @@ func (r *run) callIn(ctx context.Context, tx pg.Tx, o order, v verdict) (outcome
 		out.err, out.body = e, face(e)
 		return out, nil
 	}
-	out.body, out.change, out.answer, out.patience = string(answer.Body), answer.Change, answer, patience
+	out.body, out.change, out.answer, out.patience = answer.Text(), answer.Change, answer, patience
 	return out, nil
 }
 

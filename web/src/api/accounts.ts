@@ -1,6 +1,6 @@
 import { queryOptions } from "@tanstack/react-query";
 import { recorded } from "./changes";
-import { answer, api, fresh, type Schemas } from "./client";
+import { answer, api, fresh, once, type Schemas } from "./client";
 import { type Job, jobEnd } from "./jobs";
 
 export type Account = Schemas["Account"];
@@ -51,6 +51,10 @@ export const proof = (id: string) =>
 /** States what an account stood at when a day was over. */
 export const setBalance = (id: string, day: string, current: number) =>
   recorded(api.PUT("/api/v1/accounts/{id}/balances/{day}", { params: { path: { id, day } }, body: { current } }));
+
+/** Has the bank look up what an account stands at now, which may cost money. */
+export const refreshBalance = (id: string) =>
+  answer(api.POST("/api/v1/accounts/{id}/refresh-balance", { params: { path: { id }, header: once() } }));
 
 /** Takes back a balance that was set by hand. */
 export const removeBalance = (id: string, day: string) =>

@@ -3,6 +3,7 @@ import { answer, api, fresh, once, type Schemas } from "./client";
 
 export type Member = Schemas["User"];
 export type Role = Member["role"];
+export type Invitation = Schemas["UserInvitation"];
 export type SignIn = Schemas["Login"];
 export type Session = Schemas["Session"];
 export type Assistant = Schemas["Assistant"];
@@ -36,11 +37,14 @@ export const assistants = (user_id: string) =>
     staleTime: fresh.short,
   });
 
-export const addMember = async ({ password, ...body }: Schemas["CreateUser"] & { password?: string }) => {
-  const made = await answer(api.POST("/api/v1/users", { params: { header: once() }, body }));
-  if (password) await addPassword({ user_id: made.id, password });
-  return made;
-};
+export const addMember = (body: Schemas["CreateUser"]) =>
+  answer(api.POST("/api/v1/users", { params: { header: once() }, body }));
+
+export const inviteMember = (id: string) =>
+  answer(api.POST("/api/v1/users/{id}/invitation", { params: { path: { id }, header: once() } }));
+
+export const voidInvitation = (id: string) =>
+  answer(api.DELETE("/api/v1/users/{id}/invitation", { params: { path: { id } } }));
 
 export const addPassword = ({ user_id, password }: { user_id: string; password: string }) =>
   answer(

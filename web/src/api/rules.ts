@@ -1,8 +1,7 @@
 import { queryOptions } from "@tanstack/react-query";
 import { answer, api, fresh, once, type Schemas } from "./client";
 
-/** `proposed`: an agent made it, and it waits for a person to enable it. */
-export type Rule = Schemas["Rule"] & { proposed?: boolean };
+export type Rule = Schemas["Rule"];
 export type RuleSpec = Schemas["RuleSpec"];
 export type RulePatch = Schemas["PatchRule"];
 export type Action = Schemas["RuleAction"];

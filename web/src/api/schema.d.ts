@@ -252,6 +252,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/accounts/{id}/refresh-balance": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Asks the bank for an account's current balance, which may cost money
+         * @description Asks the bank for an account's current balance, which may cost money. Requires a key with scope full_access. Agents may not do this, unless their key may administer.
+         */
+        post: operations["account.refresh-balance"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/accounts/{id}/remove": {
         parameters: {
             query?: never;
@@ -1140,6 +1160,134 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/notifications": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Lists notifications of the last 90 days and their deliveries, newest first
+         * @description Lists notifications of the last 90 days and their deliveries, newest first.
+         */
+        get: operations["notification.list"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/notifications/endpoints": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Lists the endpoints to which notifications are sent
+         * @description Lists the endpoints to which notifications are sent.
+         */
+        get: operations["endpoint.list"];
+        put?: never;
+        /**
+         * Adds an endpoint; its signing secret is shown only in this answer
+         * @description Adds an endpoint; its signing secret is shown only in this answer. Requires a key with scope full_access. Among members, only admins may do this. A session must have signed in within the last five minutes, else the error is PROOF_REQUIRED. Agents may not do this, unless their key may administer.
+         */
+        post: operations["endpoint.create"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/notifications/endpoints/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Deletes an endpoint; what was not delivered to it is dropped
+         * @description Deletes an endpoint; what was not delivered to it is dropped. Requires a key with scope full_access. Among members, only admins may do this. A session must have signed in within the last five minutes, else the error is PROOF_REQUIRED. Agents may not do this, unless their key may administer.
+         */
+        delete: operations["endpoint.delete"];
+        options?: never;
+        head?: never;
+        /**
+         * Changes an endpoint's address, description, events or content, or turns it on or off
+         * @description Changes an endpoint's address, description, events or content, or turns it on or off. Requires a key with scope full_access. Among members, only admins may do this. A session must have signed in within the last five minutes, else the error is PROOF_REQUIRED. Agents may not do this, unless their key may administer.
+         */
+        patch: operations["endpoint.update"];
+        trace?: never;
+    };
+    "/api/v1/notifications/endpoints/{id}/rotate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Replaces an endpoint's signing secret; the former one signs too for 24 hours
+         * @description Replaces an endpoint's signing secret; the former one signs too for 24 hours. Requires a key with scope full_access. Among members, only admins may do this. A session must have signed in within the last five minutes, else the error is PROOF_REQUIRED. Agents may not do this, unless their key may administer.
+         */
+        post: operations["endpoint.rotate"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/notifications/endpoints/{id}/test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Sends a test message to an endpoint, once, and shows the outcome
+         * @description Sends a test message to an endpoint, once, and shows the outcome. Requires a key with scope full_access. Among members, only admins may do this. A session must have signed in within the last five minutes, else the error is PROOF_REQUIRED. Agents may not do this, unless their key may administer.
+         */
+        post: operations["endpoint.test"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/notifications/{id}/resend": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Sends a notification again, with the same webhook-id
+         * @description Sends a notification again, with the same webhook-id. Requires a key with scope full_access. Among members, only admins may do this. A session must have signed in within the last five minutes, else the error is PROOF_REQUIRED. Agents may not do this, unless their key may administer.
+         */
+        post: operations["notification.resend"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/overview": {
         parameters: {
             query?: never;
@@ -1353,7 +1501,7 @@ export interface paths {
         };
         /**
          * Lists reports, newest first
-         * @description Lists reports, newest first. Agents call it as the tool `list_reports`.
+         * @description Lists reports, newest first.
          */
         get: operations["report.list"];
         put?: never;
@@ -1686,8 +1834,8 @@ export interface paths {
         options?: never;
         head?: never;
         /**
-         * Changes the household's name, currency, time zone, sync interval, retention or review
-         * @description Changes the household's name, currency, time zone, sync interval, retention or review. Requires a key with scope full_access. Among members, only admins may do this. A session must have signed in within the last five minutes, else the error is PROOF_REQUIRED. Agents may not do this, unless their key may administer.
+         * Changes the household's name, currency, time zone, sync interval, retention, review or paid calls
+         * @description Changes the household's name, currency, time zone, sync interval, retention, review or paid calls. Requires a key with scope full_access. Among members, only admins may do this. A session must have signed in within the last five minutes, else the error is PROOF_REQUIRED. Agents may not do this, unless their key may administer.
          */
         patch: operations["setting.update"];
         trace?: never;
@@ -1700,8 +1848,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Shows what agents may spend and change, their quiet hours and their default model
-         * @description Shows what agents may spend and change, their quiet hours and their default model.
+         * Shows what agents may spend and change, whether they only propose rules, their quiet hours and their default model
+         * @description Shows what agents may spend and change, whether they only propose rules, their quiet hours and their default model.
          */
         get: operations["agent.get"];
         put?: never;
@@ -1710,8 +1858,8 @@ export interface paths {
         options?: never;
         head?: never;
         /**
-         * Changes what agents may spend and change, their quiet hours or their default model
-         * @description Changes what agents may spend and change, their quiet hours or their default model. Requires a key with scope full_access. Among members, only admins may do this. A session must have signed in within the last five minutes, else the error is PROOF_REQUIRED. Agents may not do this, unless their key may administer.
+         * Changes what agents may spend and change, whether they only propose rules, their quiet hours or their default model
+         * @description Changes what agents may spend and change, whether they only propose rules, their quiet hours or their default model. Requires a key with scope full_access. Among members, only admins may do this. A session must have signed in within the last five minutes, else the error is PROOF_REQUIRED. Agents may not do this, unless their key may administer.
          */
         patch: operations["agent.update"];
         trace?: never;
@@ -2456,6 +2604,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/upcoming": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Shows which recurring payments are expected in the next days, and how low accounts will be
+         * @description Shows which recurring payments are expected in the next days, and how low accounts will be.
+         */
+        get: operations["upcoming.get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/users": {
         parameters: {
             query?: never;
@@ -2470,8 +2638,8 @@ export interface paths {
         get: operations["user.list"];
         put?: never;
         /**
-         * Adds a member to the household
-         * @description Adds a member to the household. Requires a key with scope full_access. Among members, only admins may do this. A session must have signed in within the last five minutes, else the error is PROOF_REQUIRED. Agents may not do this, unless their key may administer.
+         * Adds a member to the household, with an invitation if one is asked for
+         * @description Adds a member to the household, with an invitation if one is asked for. Requires a key with scope full_access. Among members, only admins may do this. A session must have signed in within the last five minutes, else the error is PROOF_REQUIRED. Agents may not do this, unless their key may administer.
          */
         post: operations["user.create"];
         delete?: never;
@@ -2667,6 +2835,30 @@ export interface paths {
          */
         post: operations["user.erase"];
         delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/users/{id}/invitation": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Makes a link with which a member sets a password or passkey; it is shown once and valid for seven days
+         * @description Makes a link with which a member sets a password or passkey; it is shown once and valid for seven days. Requires a key with scope full_access. Among members, only admins may do this. A session must have signed in within the last five minutes, else the error is PROOF_REQUIRED. Agents may not do this, unless their key may administer.
+         */
+        post: operations["user.invite"];
+        /**
+         * Voids a member's invitation
+         * @description Voids a member's invitation. Requires a key with scope full_access. Among members, only admins may do this. Agents may not do this, unless their key may administer.
+         */
+        delete: operations["user.uninvite"];
         options?: never;
         head?: never;
         patch?: never;
@@ -3478,6 +3670,11 @@ export interface components {
              * @description New transactions dated before this day do not wait for review; null: all of them do
              */
             review_from: string | null;
+            /**
+             * Format: decimal
+             * @description Below which balance notifications tell of it; null: never
+             */
+            low_balance: number | null;
             /** @description Fields that a person set: an agent needs force to change them */
             held: ("display_name" | "hidden" | "owner" | "name" | "iso_currency_code" | "institution_name" | "type" | "subtype" | "balance_method" | "closed_on")[];
             /** Format: date-time */
@@ -3857,6 +4054,8 @@ export interface components {
             default_provider: string | null;
             /** @description The model of workflows that name none */
             default_model: string | null;
+            /** @description true: rules that agents create are proposed; they stay disabled until a person enables them */
+            propose_rules: boolean;
             /** @description How long transcripts of runs are kept */
             transcript_days: number;
             /** Format: date-time */
@@ -4318,7 +4517,7 @@ export interface components {
             transaction: components["schemas"]["ChangeEntryTransaction"] | null;
             /** @description record: the whole record */
             field: string;
-            /** @description Untrusted: slug of a category or tag, name of a counterparty, text of a comment, or the changed parts of a record */
+            /** @description Untrusted: slug of a category or tag, name of a counterparty or account, text of a comment, or the changed parts of a record */
             before: string | null;
             /** @description Untrusted, as before */
             after: string | null;
@@ -4466,6 +4665,13 @@ export interface components {
             last_sync_at: string | null;
             /** Format: date-time */
             next_sync_at: string | null;
+            /** @description A person may have the bank asked for current balances, which may cost money */
+            can_refresh_balances: boolean;
+            /**
+             * Format: date-time
+             * @description When the bank was last asked for them
+             */
+            balances_asked_at: string | null;
             /** Format: date-time */
             created_at: string;
             /** Format: date-time */
@@ -4701,6 +4907,22 @@ export interface components {
              */
             mcc?: string;
         };
+        CreateEndpoint: {
+            /**
+             * @description https, or http to this machine and private networks
+             * @example https://home.example/hook
+             */
+            url: string;
+            description?: string;
+            /** @description The types to send; all if omitted or empty */
+            events?: ("connection.needs_sign_in" | "connection.expiring" | "sync.failed" | "charge.large" | "balance.low" | "review.waiting" | "recurring.price_changed" | "recurring.missed" | "books.gap" | "report.submitted" | "rule.proposed")[];
+            /**
+             * @description full adds the names that banks and authors wrote
+             * @default lean
+             * @enum {string}
+             */
+            content?: "lean" | "full";
+        };
         CreateExport: {
             /**
              * @description archive is the whole household, for coffer import on another installation; the other formats contain only the ledger
@@ -4765,7 +4987,7 @@ export interface components {
             kind: "password" | "passkey" | "oidc";
             /** @description password: the e-mail address to sign in with; defaults to the member's own. oidc: the issuer, a space, and the subject */
             identifier?: string;
-            /** @description The password, at least 12 characters; only for kind password */
+            /** @description The password, at least 10 characters; only for kind password. The member must replace it at the first sign-in */
             password?: string;
         };
         CreatePromptBlock: {
@@ -4861,6 +5083,8 @@ export interface components {
              * @enum {string}
              */
             role?: "admin" | "member" | "viewer";
+            /** @description Also make an invitation: a link, valid for seven days, with which the member sets a sign-in method */
+            invite?: boolean;
         };
         CreateView: {
             /** @example Restaurants */
@@ -4942,6 +5166,26 @@ export interface components {
             /** @description Whether it starts by itself */
             enabled?: boolean;
         };
+        Delivery: {
+            /** Format: uuid */
+            endpoint_id: string;
+            /** @enum {string} */
+            state: "pending" | "delivered" | "failed";
+            attempts: number;
+            /**
+             * Format: date-time
+             * @description null unless the state is pending
+             */
+            next_attempt_at: string | null;
+            /** Format: date-time */
+            last_attempt_at: string | null;
+            /** @description The HTTP status of the last answer; null if there was none */
+            last_status: number | null;
+            /** @description What went wrong last; null if nothing did */
+            last_error: string | null;
+            /** Format: date-time */
+            delivered_at: string | null;
+        };
         DeviceAnswer: {
             /** @description A secret of the program; never show it */
             device_code: string;
@@ -4968,6 +5212,43 @@ export interface components {
              * @enum {string}
              */
             scope?: "read_only" | "full_access";
+        };
+        Endpoint: {
+            /** Format: uuid */
+            id: string;
+            short_id: string;
+            /** @description Only the host, unless an admin asks: the rest of the address may be a secret */
+            url: string;
+            description: string | null;
+            /** @description The types that are sent; empty means all */
+            events: ("connection.needs_sign_in" | "connection.expiring" | "sync.failed" | "charge.large" | "balance.low" | "review.waiting" | "recurring.price_changed" | "recurring.missed" | "books.gap" | "report.submitted" | "rule.proposed")[];
+            /**
+             * @description lean: ids, dates, amounts and your own names; full: also the names that banks and authors wrote
+             * @enum {string}
+             */
+            content: "lean" | "full";
+            enabled: boolean;
+            /** @description gone: the endpoint answered 410. failing: three messages in a row could not be delivered. null if a person disabled it */
+            disabled_reason: string | null;
+            /** Format: date-time */
+            last_success_at: string | null;
+            /** Format: date-time */
+            created_at: string;
+            /** Format: date-time */
+            updated_at: string;
+        };
+        EndpointTrial: {
+            /** Format: uuid */
+            notification_id: string;
+            /** @description Whether the endpoint accepted the message */
+            delivered: boolean;
+            /** @description The HTTP status of the answer; null if there was none */
+            status: number | null;
+            /** @description What went wrong; null if nothing did */
+            error: string | null;
+        };
+        Endpoints: {
+            endpoints: components["schemas"]["Endpoint"][];
         };
         EraseUser: {
             /** @description Only show what would be erased */
@@ -5273,6 +5554,14 @@ export interface components {
              * @enum {string}
              */
             review_history: "all" | "from_link";
+            /**
+             * @description When banks are asked for current balances, which may cost money: when a person asks for it, also once a day for each connection, or never
+             * @enum {string}
+             */
+            paid_balances: "manual" | "daily" | "never";
+            /** @description From which amount on notifications tell of a charge, by currency; empty means never */
+            large_charge: components["schemas"]["LargeCharge"][];
+            review_digest: components["schemas"]["ReviewDigest"] | null;
             /** Format: date-time */
             updated_at: string;
         };
@@ -5320,6 +5609,14 @@ export interface components {
             total: number | null;
             /** @description The unit that is counted */
             unit: string;
+        };
+        LargeCharge: {
+            iso_currency_code: string;
+            /**
+             * Format: decimal
+             * @description Exact, two decimals; positive is money out
+             */
+            amount: number;
         };
         LinkSession: {
             /** @description Identifies the session; for half an hour, anyone who has it can link a bank for this household */
@@ -5627,6 +5924,32 @@ export interface components {
             /** @description Known accounts whose transactions do not explain the balances around the day */
             gap: number;
         };
+        NewEndpoint: {
+            /** Format: uuid */
+            id: string;
+            short_id: string;
+            /** @description Only the host, unless an admin asks: the rest of the address may be a secret */
+            url: string;
+            description: string | null;
+            /** @description The types that are sent; empty means all */
+            events: ("connection.needs_sign_in" | "connection.expiring" | "sync.failed" | "charge.large" | "balance.low" | "review.waiting" | "recurring.price_changed" | "recurring.missed" | "books.gap" | "report.submitted" | "rule.proposed")[];
+            /**
+             * @description lean: ids, dates, amounts and your own names; full: also the names that banks and authors wrote
+             * @enum {string}
+             */
+            content: "lean" | "full";
+            enabled: boolean;
+            /** @description gone: the endpoint answered 410. failing: three messages in a row could not be delivered. null if a person disabled it */
+            disabled_reason: string | null;
+            /** Format: date-time */
+            last_success_at: string | null;
+            /** Format: date-time */
+            created_at: string;
+            /** Format: date-time */
+            updated_at: string;
+            /** @description Signs every message; store it with the receiver, it is not shown again */
+            secret: string;
+        };
         Note: {
             /** @enum {string} */
             code: "links_proposed" | "data_ends" | "stale" | "gap" | "no_balance" | "no_rate" | "uncategorized" | "truncated";
@@ -5636,6 +5959,30 @@ export interface components {
             count?: number;
             /** @description What shows them: a route, tool or command */
             see?: string;
+        };
+        Notification: {
+            /** Format: uuid */
+            id: string;
+            /** @description With msg_ before it, the webhook-id of the messages */
+            short_id: string;
+            type: string;
+            /** @description As it is sent to endpoints with lean content */
+            data: unknown;
+            /**
+             * @description Of its deliveries: failed if one failed, else pending if one is, else delivered; none if no endpoint took it
+             * @enum {string}
+             */
+            state: "delivered" | "pending" | "failed" | "none";
+            /** @description One for each endpoint that took the type when it happened */
+            deliveries: components["schemas"]["Delivery"][];
+            /** Format: date-time */
+            created_at: string;
+        };
+        Notifications: {
+            notifications: components["schemas"]["Notification"][];
+            /** @description Empty on the last page */
+            next_cursor: string;
+            has_more: boolean;
         };
         Overview: {
             you: components["schemas"]["OverviewCaller"];
@@ -5658,6 +6005,7 @@ export interface components {
             unread_reports: number;
             agents: components["schemas"]["OverviewAgents"];
             links: components["schemas"]["OverviewLinks"];
+            findings: components["schemas"]["OverviewFindings"];
             data: components["schemas"]["OverviewData"];
             /** @description What the numbers do not say */
             notes: components["schemas"]["Note"][];
@@ -5775,6 +6123,19 @@ export interface components {
             /** Format: date */
             last_date: string | null;
         };
+        /** @description What somebody should look at, of the last 90 days; a minute may pass until a new transaction counts */
+        OverviewFindings: {
+            /** @description Charged twice */
+            duplicate: number;
+            /** @description Money that a payee gave back */
+            refund: number;
+            unusual: number;
+            price_change: number;
+            /** @description Recurring payments that are overdue */
+            missed: number;
+            /** @description Books that do not add up */
+            gap: number;
+        };
         /** @description Account links that wait for a decision */
         OverviewLinks: {
             proposed: number;
@@ -5820,6 +6181,8 @@ export interface components {
         OverviewRuleState: {
             total: number;
             enabled: number;
+            /** @description Rules that agents proposed; they do nothing until a person enables them */
+            proposed: number;
             /** @description Matches at sync of all rules since they were created */
             hits: number;
             /** Format: date-time */
@@ -5865,6 +6228,11 @@ export interface components {
              * @description Its last day; after it the balance is 0. null: it is open
              */
             closed_on?: string | null;
+            /**
+             * Format: decimal
+             * @description Notifications tell when the balance falls below this; null: never. Not of a credit or loan account
+             */
+            low_balance?: number | null;
             /** @description Also change fields that a person holds */
             force?: boolean;
         };
@@ -5884,6 +6252,8 @@ export interface components {
             default_provider?: "anthropic" | "openai_compatible" | null;
             /** @description As the provider names it; null means none */
             default_model?: string | null;
+            /** @description Applies to rules that agents create from now on */
+            propose_rules?: boolean;
             transcript_days?: number;
         };
         PatchCategory: {
@@ -5925,6 +6295,21 @@ export interface components {
             /** @description Merchant category code */
             mcc?: string | null;
         };
+        PatchEndpoint: {
+            /** @description https, or http to this machine and private networks */
+            url?: string;
+            /** @description null removes it */
+            description?: string | null;
+            /** @description The types to send; empty means all */
+            events?: ("connection.needs_sign_in" | "connection.expiring" | "sync.failed" | "charge.large" | "balance.low" | "review.waiting" | "recurring.price_changed" | "recurring.missed" | "books.gap" | "report.submitted" | "rule.proposed")[];
+            /**
+             * @description full adds the names that banks and authors wrote
+             * @enum {string}
+             */
+            content?: "lean" | "full";
+            /** @description false drops what is not delivered yet */
+            enabled?: boolean;
+        };
         PatchHousehold: {
             household_name?: string;
             default_currency?: string;
@@ -5942,6 +6327,14 @@ export interface components {
              * @enum {string}
              */
             review_history?: "all" | "from_link";
+            /** @description Replaces all; empty means that no charge is told of */
+            large_charge?: components["schemas"]["LargeCharge"][];
+            review_digest?: components["schemas"]["ReviewDigest"] | null;
+            /**
+             * @description manual: only when a person asks for it. daily: also with the first sync of a day, once for each connection
+             * @enum {string}
+             */
+            paid_balances?: "manual" | "daily" | "never";
         };
         PatchKey: {
             name?: string;
@@ -5957,7 +6350,7 @@ export interface components {
         PatchLogin: {
             /** @description A new e-mail address, or a new label for a passkey */
             identifier?: string;
-            /** @description A new password. It ends the member's other sessions and, if someone else sets it, removes the recovery codes. The member's API keys and assistants keep working: GET …/login counts them */
+            /** @description A new password, which the member must replace at the next sign-in. It ends the member's other sessions and, if someone else sets it, removes the recovery codes. The member's API keys and assistants keep working: GET …/login counts them */
             password?: string;
         };
         PatchPromptBlock: {
@@ -5988,7 +6381,7 @@ export interface components {
             stage?: "baseline" | "standard" | "refinement" | "override";
             /** @description Takes precedence over stage */
             priority?: number;
-            /** @description true on an expired rule clears its expiry */
+            /** @description true on an expired rule clears its expiry; on a proposed rule it accepts it, which only a person can do */
             enabled?: boolean;
             /**
              * @description RFC 3339, or empty for never
@@ -6372,7 +6765,7 @@ export interface components {
             provisional: boolean;
         };
         RehearseRules: {
-            /** @description Rules as for creating; expires_in and apply_retroactively have no effect here */
+            /** @description Rules as for creating; enabled, expires_in and apply_retroactively have no effect here */
             rules: components["schemas"]["RuleSpec"][];
             /** @description The saved rule that these rules would replace: UUID or short id; they take its place in the order, and its priority unless they have one */
             replace?: string;
@@ -6401,6 +6794,10 @@ export interface components {
         ReportUnreadCount: {
             count: number;
         };
+        Resend: {
+            /** @description Only to this endpoint, by UUID or short id; to all that are enabled and take its type if omitted */
+            endpoint_id?: string;
+        };
         RevertChange: {
             /** @description Report what would happen and write nothing */
             dry_run?: boolean;
@@ -6408,6 +6805,13 @@ export interface components {
         RevertRun: {
             /** @description Report what would happen and write nothing */
             dry_run?: boolean;
+        };
+        /** @description When notifications tell what waits for review; null means never */
+        ReviewDigest: {
+            /** @description In the household's time zone */
+            hour: number;
+            /** @description Only if at least this many wait */
+            min_count: number;
         };
         ReviewGroup: {
             /** @description Key of the payee, for the filter payee */
@@ -6513,6 +6917,8 @@ export interface components {
             priority: number;
             /** @description false once it has expired */
             enabled: boolean;
+            /** @description An agent proposed it: it stays disabled until a person enables it */
+            proposed: boolean;
             /** @description Transactions it has matched at sync since it was created */
             hit_count: number;
             /** Format: date-time */
@@ -6696,6 +7102,8 @@ export interface components {
             short_id: string;
             name: string;
             priority: number;
+            /** @description true: it stays disabled until a person enables it */
+            proposed?: boolean;
             /** @description With apply_retroactively: the number of stored transactions it matches */
             retroactive_matches?: number;
             /**
@@ -6703,6 +7111,11 @@ export interface components {
              * @description The job that applies it, if it is still running
              */
             retroactive_job_id?: string;
+            /**
+             * Format: uuid
+             * @description The change that applied it, with the other rules of the call
+             */
+            retroactive_change_id?: string;
             /** @description Why the rule was created but not applied */
             retroactive_error?: string;
         };
@@ -6715,6 +7128,8 @@ export interface components {
             /** @description Of these, transactions that would change */
             changed: number;
             counts: components["schemas"]["RuleCounts"];
+            /** @description What would change, by rule, field, before and after: the most frequent 100 */
+            by_rule: components["schemas"]["RuleEffect"][];
             /** @description Fields that would change: the first 200 */
             changes: components["schemas"]["RuleDryRunRow"][];
             /** @description Fields that already have the value: the first 200 */
@@ -6747,6 +7162,36 @@ export interface components {
             rule_id: string;
             rule_name: string;
             overridden_by?: components["schemas"]["RulePrevailing"];
+        };
+        RuleEffect: {
+            /** Format: uuid */
+            rule_id: string;
+            /** @description The rule's name */
+            name: string;
+            /** @enum {string} */
+            field: "category" | "counterparty" | "tag";
+            /** @description Slug of a category or tag, id of a counterparty; null for none */
+            before: string | null;
+            /** @description Slug of a category or tag, id or name of a counterparty; null for none */
+            after: string | null;
+            /** @description How many transactions */
+            count: number;
+            /** @description Three of them */
+            sample: components["schemas"]["RuleEffectSample"][];
+        };
+        RuleEffectSample: {
+            /** Format: uuid */
+            transaction_id: string;
+            /** Format: date */
+            date: string;
+            /**
+             * Format: decimal
+             * @description Positive is money out
+             */
+            amount: number;
+            iso_currency_code: string;
+            /** @description Untrusted: the bank's text */
+            name: string;
         };
         RuleHistory: {
             hits: components["schemas"]["RuleHit"][];
@@ -6781,8 +7226,10 @@ export interface components {
             match_all: boolean;
         };
         RuleMatches: {
-            /** @description 0: no rule covers it */
+            /** @description Also counts rules without a condition, which match everything */
             matched_count: number;
+            /** @description Without these; 0: no rule is about it */
+            specific_count: number;
             rules: components["schemas"]["RuleMatch"][];
         };
         /** @description The later rule that wins */
@@ -6911,6 +7358,8 @@ export interface components {
             stage?: "baseline" | "standard" | "refinement" | "override";
             /** @description Lower runs first; 10 if omitted; takes precedence over stage */
             priority?: number;
+            /** @description false: stored, but not run */
+            enabled?: boolean;
             /** @description The rule stops running after this time */
             expires_in?: string;
             /** @description Also apply it to stored transactions (without adding comments) */
@@ -6956,6 +7405,11 @@ export interface components {
             rules: components["schemas"]["RuleCreated"][];
             /** @description One for each rule that was not created */
             errors: components["schemas"]["RuleSpecError"][];
+            /**
+             * Format: uuid
+             * @description The change to revert to remove the rules again
+             */
+            change_id?: string;
         };
         Session: {
             /** Format: uuid */
@@ -7023,9 +7477,10 @@ export interface components {
         SetFinding: {
             /**
              * @description dismissed: it was looked at, and is not shown again
+             * @default dismissed
              * @enum {string}
              */
-            state: "open" | "dismissed";
+            state?: "open" | "dismissed";
             /** @description Override a person's decision */
             force?: boolean;
         };
@@ -8077,6 +8532,10 @@ export interface components {
             count?: number;
             /** @description Present if rows were left out */
             notes?: components["schemas"]["Note"][];
+            /** @description With format table: the names of the fields */
+            columns?: string[];
+            /** @description With format table: the transactions, each a list of values in the order of columns */
+            rows?: unknown[][];
         };
         TransactionsCategorized: {
             /** @description Transactions that have the category now and had another or none before */
@@ -8142,6 +8601,90 @@ export interface components {
             /** @description Report what would happen and write nothing */
             dry_run?: boolean;
         };
+        Upcoming: {
+            /** @description By currency, without transfers between own accounts; currencies are never mixed */
+            totals: components["schemas"]["UpcomingTotal"][];
+            /** @description The accounts of the payments */
+            accounts: components["schemas"]["UpcomingAccount"][];
+            /** @description The days with payments */
+            days: components["schemas"]["UpcomingDay"][];
+            /** @description What the numbers do not say */
+            notes: components["schemas"]["Note"][];
+        };
+        UpcomingAccount: {
+            /** Format: uuid */
+            account_id: string;
+            /** @description The household's name for it, else the bank's (untrusted) */
+            name: string;
+            iso_currency_code: string;
+            /**
+             * Format: decimal
+             * @description Of a card or loan: the debt; null if nobody stated a balance
+             */
+            balance_today: number | null;
+            lowest: components["schemas"]["UpcomingLowest"] | null;
+        };
+        UpcomingDay: {
+            /** Format: date */
+            date: string;
+            /** @description The largest first */
+            items: components["schemas"]["UpcomingItem"][];
+        };
+        UpcomingItem: {
+            /** Format: uuid */
+            recurring_id: string;
+            /** @description What the household calls it, else the payee (untrusted) */
+            name: string;
+            /** Format: uuid */
+            account_id: string;
+            /**
+             * Format: decimal
+             * @description The price now; if it varies, the usual one. Positive is money out
+             */
+            amount: number;
+            iso_currency_code: string;
+            /** @description It has a fixed price, and is confirmed or came often and regularly */
+            certain: boolean;
+            /** @description Between own accounts, by its category: it moves balances and is in no total */
+            transfer?: boolean;
+            /**
+             * Format: date
+             * @description It should have come on this day already, and is expected any day
+             */
+            due_date?: string;
+        };
+        /** @description The lowest balance at the end of a day, if all payments come; of a card or loan, the highest debt. Null if no balance is known, or transactions do not explain it */
+        UpcomingLowest: {
+            /**
+             * Format: date
+             * @description The first such day
+             */
+            date: string;
+            /**
+             * Format: decimal
+             * @description Exact, two decimals
+             */
+            balance: number;
+        };
+        UpcomingTotal: {
+            iso_currency_code: string;
+            /**
+             * Format: decimal
+             * @description Exact, two decimals
+             */
+            money_in: number;
+            /**
+             * Format: decimal
+             * @description Exact, two decimals
+             */
+            money_out: number;
+            /**
+             * Format: decimal
+             * @description money_in minus money_out
+             */
+            net: number;
+            count: number;
+        };
         UpdateTransactions: {
             /** @description What becomes of each transaction; for the same change of many give set instead */
             operations?: components["schemas"]["TransactionOperation"][];
@@ -8173,10 +8716,41 @@ export interface components {
              * @enum {string}
              */
             role: "admin" | "member" | "viewer";
+            /** @description Whether the member has a sign-in method */
+            has_login: boolean;
             /** Format: date-time */
             created_at: string;
             /** Format: date-time */
             updated_at: string;
+            /**
+             * Format: date-time
+             * @description Until when the member's invitation can be used; absent if there is none
+             */
+            invited_until?: string;
+        };
+        UserCreated: {
+            /** Format: uuid */
+            id: string;
+            short_id: string;
+            name: string;
+            email: string | null;
+            /**
+             * @description viewer reads; member changes the books; admin also looks after users, keys and settings
+             * @enum {string}
+             */
+            role: "admin" | "member" | "viewer";
+            /** @description Whether the member has a sign-in method */
+            has_login: boolean;
+            /** Format: date-time */
+            created_at: string;
+            /** Format: date-time */
+            updated_at: string;
+            /**
+             * Format: date-time
+             * @description Until when the member's invitation can be used; absent if there is none
+             */
+            invited_until?: string;
+            invitation?: components["schemas"]["UserInvitation"];
         };
         UserErasure: {
             /** Format: uuid */
@@ -8198,6 +8772,18 @@ export interface components {
         UserErasureTable: {
             table: string;
             rows: number;
+        };
+        /** @description With invite: the link with which the member sets a sign-in method, shown only once */
+        UserInvitation: {
+            /**
+             * @description The link, shown only once: anyone who opens it can sign in as the member
+             * @example https://coffer.example/join/4f8Kq2Lz…
+             */
+            url: string;
+            /** Format: date-time */
+            expires_at: string;
+            /** @description The link as a QR code: a line of 0 (light) and 1 (dark) for each row; empty if the link is too long for one */
+            qr: string;
         };
         VersionInfo: {
             version: string;
@@ -9895,6 +10481,48 @@ export interface operations {
             503: components["responses"]["ServiceUnavailable"];
         };
     };
+    "account.refresh-balance": {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Repeating a call with the same key within 24 hours returns the stored response and has no second effect. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /** @description The account's UUID or short id */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    "Coffer-Change": components["headers"]["Change"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Account"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["RequestEntityTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["UnprocessableEntity"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            502: components["responses"]["BadGateway"];
+            503: components["responses"]["ServiceUnavailable"];
+            504: components["responses"]["GatewayTimeout"];
+        };
+    };
     "account.remove": {
         parameters: {
             query?: {
@@ -11295,7 +11923,10 @@ export interface operations {
     };
     "counterparty.list": {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Text in the name, ignoring case */
+                search?: string;
+            };
             header?: never;
             path?: never;
             cookie?: never;
@@ -11699,7 +12330,7 @@ export interface operations {
             };
             cookie?: never;
         };
-        requestBody: {
+        requestBody?: {
             content: {
                 "application/json": components["schemas"]["SetFinding"];
             };
@@ -12048,6 +12679,313 @@ export interface operations {
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    "notification.list": {
+        parameters: {
+            query?: {
+                /** @description Only of this type */
+                type?: "connection.needs_sign_in" | "connection.expiring" | "sync.failed" | "charge.large" | "balance.low" | "review.waiting" | "recurring.price_changed" | "recurring.missed" | "books.gap" | "report.submitted" | "rule.proposed";
+                /** @description Only from this moment or day on */
+                since?: string;
+                /** @description next_cursor of the previous page */
+                cursor?: string;
+                /** @description Page size */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Notifications"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    "endpoint.list": {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The ETag you have; 304 if the record has not changed. */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Endpoints"];
+                };
+            };
+            304: components["responses"]["NotModified"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    "endpoint.create": {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Repeating a call with the same key within 24 hours returns the stored response and has no second effect. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CreateEndpoint"];
+            };
+        };
+        responses: {
+            /** @description Done */
+            201: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    "Coffer-Change": components["headers"]["Change"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["NewEndpoint"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["RequestEntityTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["UnprocessableEntity"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    "endpoint.delete": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The endpoint's UUID or short id */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            204: {
+                headers: {
+                    "Coffer-Change": components["headers"]["Change"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["RequestEntityTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    "endpoint.update": {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The ETag of the record you read; 412 if it has changed since. */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
+            path: {
+                /** @description The endpoint's UUID or short id */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PatchEndpoint"];
+            };
+        };
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    "Coffer-Change": components["headers"]["Change"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Endpoint"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["Conflict"];
+            412: components["responses"]["PreconditionFailed"];
+            413: components["responses"]["RequestEntityTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    "endpoint.rotate": {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Repeating a call with the same key within 24 hours returns the stored response and has no second effect. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /** @description The endpoint's UUID or short id */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    "Coffer-Change": components["headers"]["Change"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["NewEndpoint"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["RequestEntityTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["UnprocessableEntity"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    "endpoint.test": {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Repeating a call with the same key within 24 hours returns the stored response and has no second effect. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /** @description The endpoint's UUID or short id */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    "Coffer-Change": components["headers"]["Change"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EndpointTrial"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["RequestEntityTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["UnprocessableEntity"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            502: components["responses"]["BadGateway"];
+            503: components["responses"]["ServiceUnavailable"];
+            504: components["responses"]["GatewayTimeout"];
+        };
+    };
+    "notification.resend": {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Repeating a call with the same key within 24 hours returns the stored response and has no second effect. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /** @description The notification's UUID or short id */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["Resend"];
+            };
+        };
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    "Coffer-Change": components["headers"]["Change"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Notification"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["RequestEntityTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
             503: components["responses"]["ServiceUnavailable"];
@@ -12943,6 +13881,8 @@ export interface operations {
                 search_mode?: "contains" | "words" | "fuzzy";
                 /** @description on_update means on_change */
                 trigger?: "on_create" | "on_change" | "on_update" | "always";
+                /** @description true: only rules that an agent proposed and no person has enabled yet */
+                proposed?: boolean;
                 /** @description Creator type */
                 creator_type?: "user" | "agent" | "system";
                 /** @description Only rules that matched at least this often at sync; ignored with only_unused */
@@ -14577,6 +15517,8 @@ export interface operations {
                 sort_order?: "asc" | "desc";
                 /** @description Comma-separated fields, or minimal, core, review (with the purpose), all; ids always come, other fields do not */
                 fields?: string;
+                /** @description table: columns and rows in place of objects, half as long */
+                format?: "objects" | "table";
                 /** @description Return only the number of matches */
                 count_only?: boolean;
                 /** @description next_cursor of the previous page, with the same filters */
@@ -15770,6 +16712,35 @@ export interface operations {
             503: components["responses"]["ServiceUnavailable"];
         };
     };
+    "upcoming.get": {
+        parameters: {
+            query?: {
+                /** @description How many days to look ahead; today is the first */
+                days?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Upcoming"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
     "user.list": {
         parameters: {
             query?: never;
@@ -15820,7 +16791,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["User"];
+                    "application/json": components["schemas"]["UserCreated"];
                 };
             };
             400: components["responses"]["BadRequest"];
@@ -16261,6 +17232,77 @@ export interface operations {
             502: components["responses"]["BadGateway"];
             503: components["responses"]["ServiceUnavailable"];
             504: components["responses"]["GatewayTimeout"];
+        };
+    };
+    "user.invite": {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Repeating a call with the same key within 24 hours returns the stored response and has no second effect. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /** @description The member's UUID or short id */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    "Coffer-Change": components["headers"]["Change"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UserInvitation"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["RequestEntityTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    "user.uninvite": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The member's UUID or short id */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            204: {
+                headers: {
+                    "Coffer-Change": components["headers"]["Change"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["RequestEntityTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
         };
     };
     "assistant.list": {

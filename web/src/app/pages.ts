@@ -12,6 +12,7 @@ export const pages = {
   "/months": () => import("#/features/months/MonthsPage"),
   "/findings": () => import("#/features/findings/FindingsPage"),
   "/recurring": () => import("#/features/recurring/RecurringPage"),
+  "/upcoming": () => import("#/features/upcoming/UpcomingPage"),
   "/targets": () => import("#/features/targets/TargetsPage"),
   "/reports": () => import("#/features/reports/ReportsPage"),
   "/categories": () => import("#/features/categories/CategoriesPage"),

@@ -97,6 +97,13 @@ const recurring = createRoute({
   component: lazyRouteComponent(pages["/recurring"], "RecurringPage"),
 });
 
+const upcoming = createRoute({
+  getParentRoute: () => root,
+  path: "/upcoming",
+  validateSearch: readMonth,
+  component: lazyRouteComponent(pages["/upcoming"], "UpcomingPage"),
+});
+
 const account = createRoute({
   getParentRoute: () => root,
   path: "/accounts/$id",
@@ -211,6 +218,7 @@ export const router = createRouter({
     months,
     targets,
     recurring,
+    upcoming,
     findings,
     accounts,
     account,

@@ -23,6 +23,7 @@ const list = [
   { part: 0, to: "/months", name: "Months", icon: "table", key: "m" },
   { part: 0, to: "/targets", name: "Targets", icon: "coin", key: "g" },
   { part: 0, to: "/recurring", name: "Recurring", icon: "sync", key: "y" },
+  { part: 0, to: "/upcoming", name: "Upcoming", icon: "calendar", key: "d" },
   { part: 0, to: "/findings", name: "Findings", icon: "eye", key: "l" },
   { part: 0, to: "/accounts", name: "Accounts", icon: "bank", key: "b" },
   { part: 1, to: "/activity", name: "Activity", icon: "activity", key: "a", bar: true },

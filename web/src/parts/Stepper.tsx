@@ -6,6 +6,8 @@ export function Stepper(p: {
   name: string;
   short: string;
   what: string;
+  /** There is nothing before. */
+  first?: boolean;
   last: boolean;
   onBack: () => void;
   onOn: () => void;
@@ -17,6 +19,7 @@ export function Stepper(p: {
         icon="back"
         aria-label={`The ${p.what} before`}
         title={`The ${p.what} before ([)`}
+        disabled={p.first}
         onClick={p.onBack}
       />
       <span aria-live="polite">

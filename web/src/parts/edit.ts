@@ -101,6 +101,8 @@ export const settle = (client: QueryClient) =>
       ["connections"],
       ["sync", "logs"],
       ["targets"],
+      ["recurring"],
+      ["findings"],
       ["changes", "list"],
       ["changes", "lately"],
     ].map((queryKey) => client.invalidateQueries({ queryKey })),

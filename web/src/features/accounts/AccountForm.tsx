@@ -10,12 +10,15 @@ import { Check, Fields, Select } from "#/ui/Form";
 import { kindChoices, kindIs, shapeOf } from "./kinds";
 import { kindOf } from "./words";
 
+const lowIs = (typed: string) => (typed === "" ? null : Number(typed.replace(",", ".")));
+
 /** What the household decides about an account: its name, what it is, whose it is, and whether it is shown. */
 export function AccountForm({ account: a }: { account: Account }) {
   const members = useQuery(overview).data?.members ?? [];
   const manual = a.provider === "manual";
   const own = manual || a.provider === "csv";
   const kind = kindIs(a);
+  const holds = a.type !== "credit" && a.type !== "loan";
   const save = useDeed({
     act: (form: HTMLFormElement) => {
       const f = filled(form);
@@ -26,6 +29,7 @@ export function AccountForm({ account: a }: { account: Account }) {
         hidden: f.has("hidden"),
         ...(own && f.maybe("institution") !== a.institution_name && { institution_name: f.maybe("institution") }),
         ...(f.maybe("closed") !== a.closed_on && { closed_on: f.maybe("closed") }),
+        ...(holds && lowIs(f.text("low")) !== a.low_balance && { low_balance: lowIs(f.text("low")) }),
         ...shape,
       });
     },
@@ -73,6 +77,17 @@ export function AccountForm({ account: a }: { account: Account }) {
             defaultValue={a.closed_on ?? ""}
             hint="Its last day; from the next day on nothing is in it"
           />
+          {holds && (
+            <Field
+              label="Low below"
+              name="low"
+              inputMode="decimal"
+              pattern="-?[0-9]{1,9}([.,][0-9]{1,2})?"
+              title="For example 100"
+              defaultValue={a.low_balance === null ? "" : String(a.low_balance)}
+              hint="Notifications tell when its balance falls below this"
+            />
+          )}
           <Check
             label="Hide it"
             name="hidden"

@@ -137,6 +137,7 @@ export function AccountPage() {
           account={a}
           days={line.data}
           may={may}
+          asks={bank?.can_refresh_balances ?? false}
           fault={line.error && <Fault error={line.error} what="The line" retry={() => void line.refetch()} />}
           aside={
             <Segments

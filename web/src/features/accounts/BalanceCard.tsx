@@ -10,6 +10,7 @@ import { Bones, Card } from "#/ui/Card";
 import { Fresh } from "#/ui/Chip";
 import { Note } from "#/ui/Form";
 import css from "./Accounts.module.css";
+import { AskBank } from "./AskBank";
 import { staleBalance, statedBy } from "./proved";
 import { SetBalance } from "./SetBalance";
 
@@ -20,6 +21,8 @@ export function BalanceCard(p: {
   account: Account | undefined;
   days: readonly DailyBalance[] | undefined;
   may: boolean;
+  /** Whether its bank can be asked for a balance. */
+  asks: boolean;
   /** How far back it is shown, and what stands there if that could not be loaded. */
   aside: ReactNode;
   fault: ReactNode;
@@ -50,7 +53,8 @@ export function BalanceCard(p: {
               </>
             )}
             {p.may && (
-              <span className="end">
+              <span className="end row wrap">
+                {p.asks && <AskBank account={a} />}
                 <SetBalance account={a} />
               </span>
             )}

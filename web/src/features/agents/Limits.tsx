@@ -9,7 +9,7 @@ import { FormDialog } from "#/parts/FormDialog";
 import { Button } from "#/ui/Button";
 import { Bones, Card } from "#/ui/Card";
 import { Field } from "#/ui/Field";
-import { Fields } from "#/ui/Form";
+import { Check, Fields } from "#/ui/Form";
 import { Facts } from "#/ui/Page";
 import { quiet } from "./agents";
 
@@ -39,6 +39,7 @@ export function Limits({ admin }: { admin: boolean }) {
           facts={[
             ["Daily limit", now.writes_per_day === null ? "None together" : `${now.writes_per_day} payments`],
             ["Model costs", dollars(now.monthly_ceiling_usd)],
+            ["Rules", now.propose_rules ? "They propose, a person accepts" : "They make their own"],
             ["Quiet hours", now.quiet_hours ? `${now.quiet_hours.start} to ${now.quiet_hours.end}` : "None"],
           ]}
         />
@@ -72,6 +73,7 @@ function LimitsForm({ now, onClose }: { now: AgentLimits; onClose: () => void })
             writes_per_day: f.count("writes"),
             monthly_ceiling_usd: f.count("ceiling"),
             quiet_hours: quiet(f.maybe("start"), f.maybe("end")),
+            propose_rules: f.has("propose"),
           },
           { onSuccess: onClose },
         )
@@ -105,6 +107,13 @@ function LimitsForm({ now, onClose }: { now: AgentLimits; onClose: () => void })
           hint="Scheduled agents do not start then."
         />
       </Fields>
+      <Check
+        label="Agents only propose rules"
+        name="propose"
+        value="on"
+        defaultChecked={now.propose_rules}
+        hint="A rule of theirs does nothing until a person accepts it under Rules."
+      />
     </FormDialog>
   );
 }

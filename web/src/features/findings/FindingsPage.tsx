@@ -76,7 +76,7 @@ function FindingLines({ label, rows }: { label: string; rows: readonly Finding[]
   const money = useMoney();
   const decide = useDeed({
     act: (f: Finding) => setFinding(f.id, f.state === "open" ? "dismissed" : "open"),
-    touches: ["findings", "changes"],
+    touches: ["findings", "changes", "overview"],
     said: (_, f) => (f.state === "open" ? "Dismissed, and not shown again" : "Back in the list"),
     change: (x) => x.change,
   });

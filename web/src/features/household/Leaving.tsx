@@ -114,7 +114,7 @@ export function SetPassword({ member, onClose }: { member: Member; onClose: () =
       open
       onClose={onClose}
       title={`Set a password for ${member.name}`}
-      hint="Tell it to them yourself; they can change it under Your account."
+      hint="Tell it to them yourself; at the next sign-in they must replace it by one that you do not know. An invitation spares you both."
       act="Set password"
       busy={set.isPending}
       error={set.error}

@@ -1,6 +1,16 @@
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
-import { changeMember, endSession, logins, type Member, removeLogin, sessions } from "#/api/people";
+import {
+  changeMember,
+  endSession,
+  inviteMember,
+  logins,
+  type Member,
+  removeLogin,
+  sessions,
+  voidInvitation,
+} from "#/api/people";
+import { moment } from "#/lib/dates";
 import { useDeed } from "#/parts/deed";
 import { FormDialog } from "#/parts/FormDialog";
 import { SessionLines, SignInLines } from "#/parts/SignIns";
@@ -8,6 +18,7 @@ import { Button } from "#/ui/Button";
 import { Bones } from "#/ui/Card";
 import { Field } from "#/ui/Field";
 import { Fields, Select } from "#/ui/Form";
+import { Invited } from "./Invited";
 import { EraseMember, RemoveMember, SetPassword } from "./Leaving";
 import { roles } from "./roles";
 
@@ -25,8 +36,11 @@ export function MemberSheet({ member, me, onClose }: { member: Member; me: boole
     touches: ["users"],
     said: "They cannot sign in that way any more",
   });
+  const invite = useDeed({ act: inviteMember, proof: true, touches: ["users"] });
+  const withdraw = useDeed({ act: voidInvitation, touches: ["users"], said: "The invitation opens nothing any more" });
   const end = useDeed({ act: endSession, touches: ["users"], said: "Signed out there" });
   const close = () => ask(null);
+  if (invite.data) return <Invited name={member.name} made={invite.data} onDone={() => invite.reset()} />;
   return (
     <>
       <FormDialog
@@ -79,6 +93,26 @@ export function MemberSheet({ member, me, onClose }: { member: Member; me: boole
             <p className="small dim">{ways.data.recovery_codes} recovery codes are left.</p>
           )}
         </section>
+        {!me && (
+          <section>
+            <h3>Invitation</h3>
+            <p className="small dim">
+              {member.invited_until
+                ? `A link works until ${moment(member.invited_until)}. A new one ends it.`
+                : "With a link they set their own password or passkey: to join, or when they cannot sign in any more."}
+            </p>
+            <div className="row wrap">
+              <Button kind="quiet" disabled={invite.isPending} onClick={() => invite.mutate(member.id)}>
+                {member.invited_until ? "Make a new link" : `Invite ${member.name}`}
+              </Button>
+              {member.invited_until && (
+                <Button kind="quiet" disabled={withdraw.isPending} onClick={() => withdraw.mutate(member.id)}>
+                  End the invitation
+                </Button>
+              )}
+            </div>
+          </section>
+        )}
         <section>
           <h3>Signed in at</h3>
           {at.data ? (

@@ -8,6 +8,16 @@ import { Fresh, Tile } from "#/ui/Chip";
 import { Icon } from "#/ui/Icon";
 import { Item, Lines } from "#/ui/Lines";
 
+/** What stands among the findings, in words. */
+const seen: readonly (readonly [keyof Overview["findings"], string])[] = [
+  ["duplicate", "charged twice"],
+  ["unusual", "unusual"],
+  ["missed", "did not come"],
+  ["price_change", "with a new price"],
+  ["gap", "where books do not add up"],
+  ["refund", "with money back"],
+];
+
 const stands = {
   error: "cannot be read",
   pending_reauth: "wants you to sign in again",
@@ -24,7 +34,11 @@ export function Needs({ overview: o, notes }: { overview: Overview; notes: Cashf
     .sort()
     .at(-1);
   const plans = o.agents?.plans_waiting ?? 0;
-  const count = broken.length + [plans > 0, o.review.count > 0, links, o.unread_reports > 0].filter(Boolean).length;
+  const kinds = seen.filter(([kind]) => o.findings[kind] > 0);
+  const found = kinds.reduce((n, [kind]) => n + o.findings[kind], 0);
+  const rules = o.rules.proposed;
+  const waits = [rules > 0, plans > 0, o.review.count > 0, links, o.unread_reports > 0, found > 0];
+  const count = broken.length + waits.filter(Boolean).length;
   const chev = <Icon name="chev" small />;
   return (
     <Card
@@ -67,6 +81,19 @@ export function Needs({ overview: o, notes }: { overview: Overview; notes: Cashf
             end={chev}
           />
         )}
+        {found > 0 && (
+          <Item
+            mark={<Tile tone={8} icon="eye" />}
+            name={found === 1 ? "1 finding to look at" : `${found.toLocaleString("en")} findings to look at`}
+            hint={kinds.map(([kind, words]) => `${o.findings[kind]} ${words}`).join(", ")}
+            open={(name) => (
+              <Link to="/findings" search={{}}>
+                {name}
+              </Link>
+            )}
+            end={chev}
+          />
+        )}
         {plans > 0 && (
           <Item
             mark={<Tile tone={4} icon="bolt" />}
@@ -77,6 +104,15 @@ export function Needs({ overview: o, notes }: { overview: Overview; notes: Cashf
                 {name}
               </Link>
             )}
+            end={chev}
+          />
+        )}
+        {rules > 0 && (
+          <Item
+            mark={<Tile tone={4} icon="rules" />}
+            name={rules === 1 ? "1 proposed rule" : `${rules.toLocaleString("en")} proposed rules`}
+            hint="Agents wrote them, for you to accept or delete"
+            open={(name) => <Link to="/rules">{name}</Link>}
             end={chev}
           />
         )}

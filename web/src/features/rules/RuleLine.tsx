@@ -22,7 +22,7 @@ const touches = ["rules", "changes"];
 
 type Props = { rule: Rule; writes: boolean; up: Step[] | null; down: Step[] | null };
 
-/** One rule: who made it, what it does, how often it did, and what can be done with it. */
+/** One rule: who made it, what it does, how often it did, and what can be done with it. A proposed one is accepted or deleted. */
 export function RuleLine({ rule: r, writes, up, down }: Props) {
   const client = useQueryClient();
   const { names } = useNames();
@@ -54,7 +54,8 @@ export function RuleLine({ rule: r, writes, up, down }: Props) {
   const hits = r.hit_count
     ? `${r.hit_count.toLocaleString("en")} ${r.hit_count === 1 ? "hit" : "hits"}${r.last_hit_at ? `, last ${moment(r.last_hit_at)}` : ""}`
     : "no hits yet";
-  const maker = r.is_system ? "built in" : `by ${r.created_by_name || "someone"}`;
+  const maker = r.is_system ? "built in" : `${r.proposed ? "proposed by" : "by"} ${r.created_by_name || "someone"}`;
+  const deed = r.enabled ? "Turn off" : r.proposed ? "Accept" : "Turn on";
   return (
     <Item
       below
@@ -82,40 +83,43 @@ export function RuleLine({ rule: r, writes, up, down }: Props) {
         <>
           <bdi>{sentenceOf(parse(r.conditions), r.actions, names)}</bdi>
           <br />
-          {hits} · {maker}
+          {r.proposed ? maker : `${hits} · ${maker}`}
           {r.record && r.record.decisions > 0 && <span title={recordHint}> · {recordOf(r.record)}</span>}
         </>
       }
       end={
         <span className={css.end}>
-          {r.proposed && <Badge mood="warn">proposed</Badge>}
           {expired ? <Badge>expired</Badge> : !r.enabled && !r.proposed && <Badge>off</Badge>}
           {writes && (
             <>
               <Button
                 kind={r.proposed ? "plain" : "quiet"}
                 disabled={busy}
-                aria-label={`${r.enabled ? "Turn off" : "Turn on"}: ${r.name}`}
+                aria-label={`${deed}: ${r.name}`}
                 onClick={() => turn.mutate(!r.enabled)}
               >
-                {r.enabled ? "Turn off" : r.proposed ? "Accept" : "Turn on"}
+                {deed}
               </Button>
-              <Button
-                kind="quiet"
-                icon="up"
-                disabled={busy || !up}
-                aria-label={`Earlier: ${r.name}`}
-                title="Runs earlier"
-                onClick={() => up && move.mutate(up)}
-              />
-              <Button
-                kind="quiet"
-                icon="dn"
-                disabled={busy || !down}
-                aria-label={`Later: ${r.name}`}
-                title="Runs later"
-                onClick={() => down && move.mutate(down)}
-              />
+              {!r.proposed && (
+                <>
+                  <Button
+                    kind="quiet"
+                    icon="up"
+                    disabled={busy || !up}
+                    aria-label={`Earlier: ${r.name}`}
+                    title="Runs earlier"
+                    onClick={() => up && move.mutate(up)}
+                  />
+                  <Button
+                    kind="quiet"
+                    icon="dn"
+                    disabled={busy || !down}
+                    aria-label={`Later: ${r.name}`}
+                    title="Runs later"
+                    onClick={() => down && move.mutate(down)}
+                  />
+                </>
+              )}
               <Button
                 kind="quiet"
                 icon="trash"

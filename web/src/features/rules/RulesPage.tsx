@@ -12,14 +12,16 @@ import { moved } from "./order";
 import { RuleLine } from "./RuleLine";
 import { stageOf, stages } from "./words";
 
-/** The rules in the order in which they run. */
+/** What agents propose, and below it the rules in the order in which they run. */
 export function RulesPage() {
   const can = useCan();
   const go = useNavigate();
   const { data, error, refetch } = useQuery(rules);
-  const all = data ?? [];
+  const every = data ?? [];
+  const proposed = every.filter((r) => r.proposed);
+  const all = every.filter((r) => !r.proposed);
   const on = all.filter((r) => r.enabled).length;
-  const own = all.filter((r) => !r.is_system).length;
+  const own = every.filter((r) => !r.is_system).length;
   return (
     <>
       <Top title="Rules" sub={data ? `${on} of ${all.length} are on, in the order in which they run` : undefined}>
@@ -51,6 +53,19 @@ export function RulesPage() {
             >
               Make one from something you just filed: in Review or Transactions, choose a payment and “Make a rule”.
             </Empty>
+          </Card>
+        )}
+        {proposed.length > 0 && (
+          <Card
+            flush
+            title={proposed.length === 1 ? "1 proposed" : `${proposed.length} proposed`}
+            aside="they do nothing until you accept them"
+          >
+            <Lines label="Proposed rules">
+              {proposed.map((r) => (
+                <RuleLine key={r.id} rule={r} writes={can.write} up={null} down={null} />
+              ))}
+            </Lines>
           </Card>
         )}
         {stages.map((s) => {

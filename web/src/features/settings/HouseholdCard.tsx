@@ -17,6 +17,12 @@ const reviewed: Record<Household["review_history"], string> = {
   all: "New payments and older ones",
 };
 
+const paid: Record<Household["paid_balances"], string> = {
+  manual: "When somebody asks for it",
+  daily: "Once a day for each bank, and when somebody asks",
+  never: "Never",
+};
+
 export function HouseholdCard() {
   const list = useQuery(household);
   const [asks, ask] = useState(() => draftWaits("household"));
@@ -42,6 +48,7 @@ export function HouseholdCard() {
             ["Time zone", now.time_zone],
             ["To review", reviewed[now.review_history]],
             ["Banks are read", every(now.default_sync_interval_seconds)],
+            ["Balances that may cost money", paid[now.paid_balances]],
             ["Sync logs are kept", kept(now.retention_days)],
           ]}
         />
@@ -77,6 +84,7 @@ function HouseholdForm({ now, onClose }: { now: Household; onClose: () => void }
             time_zone: f.text("zone"),
             review_history: f.text("review") as Household["review_history"],
             default_sync_interval_seconds: Math.round((f.count("hours") ?? 6) * 3600),
+            paid_balances: f.text("paid") as Household["paid_balances"],
             retention_days: f.count("days"),
           },
           { onSuccess: onClose },
@@ -107,6 +115,13 @@ function HouseholdForm({ now, onClose }: { now: Household; onClose: () => void }
           defaultValue={now.review_history}
           options={Object.entries(reviewed)}
           hint="Whether payments from before a bank was linked wait for a look too."
+        />
+        <Select
+          label="Balances that may cost money"
+          name="paid"
+          defaultValue={now.paid_balances}
+          options={Object.entries(paid)}
+          hint="Syncs bring balances for nothing. When a bank looks one up now, your provider may charge for it. Agents never can."
         />
         <Field
           label="Read banks every … hours"

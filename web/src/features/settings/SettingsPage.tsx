@@ -7,6 +7,7 @@ import { Bones, Card } from "#/ui/Card";
 import { Facts, Page } from "#/ui/Page";
 import { HouseholdCard } from "./HouseholdCard";
 import { ModelCard } from "./ModelCard";
+import { Notifications } from "./Notifications";
 import { ProviderCard } from "./ProviderCard";
 import { Rates } from "./Rates";
 import { TakeOut } from "./TakeOut";
@@ -27,6 +28,7 @@ export function SettingsPage() {
           }
         >
           <HouseholdCard />
+          <Notifications />
           <Rates />
           <Providers />
           <Models />

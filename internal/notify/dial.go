@@ -1,0 +1,210 @@
+package notify
+
+import (
+	"bytes"
+	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"crypto/tls"
+	"encoding/base64"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+)
+
+const (
+	maxAnswer  = 4 << 10  // bytes of an answer that are read before the connection is closed
+	maxHeaders = 16 << 10 // bytes of an answer's headers
+	maxWait    = 24 * time.Hour
+)
+
+// A message is what is sent to an endpoint in one attempt.
+type message struct {
+	id      string // webhook-id, the same in every attempt
+	url     string
+	body    []byte
+	secrets [][]byte
+}
+
+// An outcome is how an attempt ended.
+type outcome struct {
+	status int           // 0 if there was no answer
+	fault  string        // "" if the message was accepted
+	after  time.Duration // that the receiver wants to be left alone
+	gone   bool          // the receiver wants no more messages
+	read   int64         // bytes of the answer's body
+}
+
+// sign returns the webhook-signature header of Standard Webhooks: a signature for each secret.
+func sign(secrets [][]byte, id string, at time.Time, body []byte) string {
+	out := make([]string, len(secrets))
+	for i, secret := range secrets {
+		h := hmac.New(sha256.New, secret)
+		h.Write([]byte(id + "." + strconv.FormatInt(at.Unix(), 10) + "."))
+		h.Write(body)
+		out[i] = "v1," + base64.StdEncoding.EncodeToString(h.Sum(nil))
+	}
+	return strings.Join(out, " ")
+}
+
+// send makes one attempt. It follows no redirect, keeps no cookie, uses no proxy, and opens a new
+// connection, so that the address is judged each time.
+func send(ctx context.Context, m message, patience time.Duration) outcome {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	u, err := url.Parse(m.url)
+	if err != nil {
+		return outcome{fault: "the address cannot be read"}
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, m.url, bytes.NewReader(m.body))
+	if err != nil {
+		return outcome{fault: "the address cannot be read"}
+	}
+	at := time.Now()
+	req.Header.Set("Content-Type", "application/json")
+	req.Header.Set("User-Agent", "coffer")
+	req.Header.Set("Webhook-Id", m.id)
+	req.Header.Set("Webhook-Timestamp", strconv.FormatInt(at.Unix(), 10))
+	req.Header.Set("Webhook-Signature", sign(m.secrets, m.id, at, m.body))
+	transport := &http.Transport{
+		DialContext:            dialler{plain: u.Scheme == "http"}.dial,
+		TLSClientConfig:        &tls.Config{MinVersion: tls.VersionTLS12},
+		DisableKeepAlives:      true,
+		DisableCompression:     true,
+		MaxResponseHeaderBytes: maxHeaders,
+		// HTTP/2 would let the receiver send megabytes before anybody reads them
+		TLSNextProto: map[string]func(string, *tls.Conn) http.RoundTripper{},
+	}
+	defer transport.CloseIdleConnections()
+	client := &http.Client{
+		Transport:     transport,
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
+	res, err := client.Do(req)
+	if err != nil {
+		return outcome{fault: reason(err)}
+	}
+	defer res.Body.Close()                               //nolint:errcheck // what it says is not used
+	read, _ := io.CopyN(io.Discard, res.Body, maxAnswer) // an answer that breaks off is an answer
+	o := judgeAnswer(res)
+	o.read = read
+	return o
+}
+
+// judgeAnswer reads an answer: 2xx is success, a redirect is not.
+func judgeAnswer(res *http.Response) outcome {
+	o := outcome{status: res.StatusCode}
+	switch {
+	case res.StatusCode >= 200 && res.StatusCode < 300:
+	case res.StatusCode >= 300 && res.StatusCode < 400:
+		o.fault = "the endpoint redirects, which is not followed; give its final address"
+	case res.StatusCode == http.StatusGone:
+		o.fault, o.gone = "the endpoint answered 410: it wants no more messages", true
+	default:
+		o.fault = "the endpoint answered " + strconv.Itoa(res.StatusCode)
+	}
+	if o.fault != "" {
+		o.after = retryAfter(res.Header.Get("Retry-After"), time.Now())
+	}
+	return o
+}
+
+// retryAfter reads the header, in either of its forms; 0 if it says nothing.
+func retryAfter(h string, now time.Time) time.Duration {
+	if s, err := strconv.Atoi(strings.TrimSpace(h)); err == nil {
+		return min(max(time.Duration(min(s, int(maxWait/time.Second)))*time.Second, 0), maxWait)
+	}
+	if at, err := http.ParseTime(h); err == nil {
+		return min(max(at.Sub(now), 0), maxWait)
+	}
+	return 0
+}
+
+// reason is an error in our own words: the text of the error has the whole address, which may be a
+// secret.
+func reason(err error) string {
+	var dns *net.DNSError
+	var certificate *tls.CertificateVerificationError
+	var timeout net.Error
+	switch {
+	case errors.Is(err, errForbidden):
+		return errForbidden.Error()
+	case errors.As(err, &dns):
+		return "the name of the endpoint's host cannot be resolved"
+	case errors.As(err, &certificate):
+		return "the endpoint's certificate is not valid"
+	case errors.Is(err, context.DeadlineExceeded), errors.As(err, &timeout) && timeout.Timeout():
+		return "the endpoint did not answer in time"
+	case errors.Is(err, syscall.ECONNREFUSED):
+		return "the endpoint's host refused the connection"
+	}
+	return "the connection to the endpoint failed"
+}
+
+// A dialler connects to endpoints. It is the only way out of this package.
+type dialler struct {
+	plain bool // http: only to this machine and its network
+}
+
+var errForbidden = errors.New("the address is not allowed: https may go anywhere but to link-local and metadata " +
+	"addresses, http only to this machine and private networks")
+
+func (d dialler) dial(ctx context.Context, network, address string) (net.Conn, error) {
+	n := net.Dialer{Control: d.judge}
+	return n.DialContext(ctx, network, address)
+}
+
+// judge sees each address that the name resolved to, right before it is connected to.
+func (d dialler) judge(_, address string, _ syscall.RawConn) error {
+	at, err := netip.ParseAddrPort(address)
+	if err != nil || !allowed(at.Addr(), d.plain) {
+		return errForbidden
+	}
+	return nil
+}
+
+// metadata are addresses at which clouds hand credentials to whoever asks from inside, beside the
+// link-local ones.
+var metadata = []netip.Addr{
+	netip.MustParseAddr("100.100.100.200"), netip.MustParseAddr("168.63.129.16"),
+	netip.MustParseAddr("192.0.0.192"), netip.MustParseAddr("fd00:ec2::254"), netip.MustParseAddr("fd20:ce::254"),
+}
+
+// translated are prefixes of IPv6 addresses that lead to the IPv4 address in their last or middle
+// bytes.
+var translated = map[netip.Prefix]int{
+	netip.MustParsePrefix("64:ff9b::/96"):   12,
+	netip.MustParsePrefix("64:ff9b:1::/48"): 12,
+	netip.MustParsePrefix("2002::/16"):      2,
+	netip.MustParsePrefix("::/96"):          12,
+}
+
+// allowed says whether messages may go to an address: over plain http only if it is at home.
+func allowed(a netip.Addr, plain bool) bool {
+	a = a.Unmap().WithZone("")
+	if a.Is6() && !a.IsLoopback() {
+		for prefix, at := range translated {
+			if prefix.Contains(a) {
+				b := a.As16()
+				return !plain && allowed(netip.AddrFrom4([4]byte(b[at:at+4])), false)
+			}
+		}
+	}
+	switch {
+	case !a.IsValid(), a.IsUnspecified(), a.IsLinkLocalUnicast(), a.IsMulticast(),
+		a == netip.AddrFrom4([4]byte{255, 255, 255, 255}):
+		return false
+	}
+	if slices.Contains(metadata, a) {
+		return false
+	}
+	return !plain || a.IsLoopback() || a.IsPrivate()
+}

@@ -1,0 +1,170 @@
+package notify
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+
+	"coffer/internal/errs"
+	"coffer/internal/id"
+	"coffer/internal/pg"
+)
+
+// A Notification is an event that was told.
+type Notification struct {
+	ID         id.ID           `json:"id" db:"id"`
+	ShortID    string          `json:"short_id,omitempty" db:"short_id" required:"true" doc:"With msg_ before it, the webhook-id of the messages"`
+	Type       string          `json:"type" db:"type"`
+	Data       json.RawMessage `json:"data" db:"-" doc:"As it is sent to endpoints with lean content"`
+	State      string          `json:"state" db:"-" enum:"delivered,pending,failed,none" doc:"Of its deliveries: failed if one failed, else pending if one is, else delivered; none if no endpoint took it"`
+	Deliveries []Delivery      `json:"deliveries" db:"-" doc:"One for each endpoint that took the type when it happened"`
+	CreatedAt  pg.Time         `json:"created_at" db:"created_at"`
+}
+
+// A Delivery is a notification on its way to an endpoint.
+type Delivery struct {
+	EndpointID    id.ID    `json:"endpoint_id" db:"endpoint_id"`
+	State         string   `json:"state" db:"state" enum:"pending,delivered,failed"`
+	Attempts      int      `json:"attempts" db:"attempts"`
+	NextAt        *pg.Time `json:"next_attempt_at" db:"next_at" doc:"null unless the state is pending"`
+	LastAttemptAt *pg.Time `json:"last_attempt_at" db:"last_attempt_at"`
+	LastStatus    *int     `json:"last_status" db:"last_status" doc:"The HTTP status of the last answer; null if there was none"`
+	LastError     *string  `json:"last_error" db:"last_error" doc:"What went wrong last; null if nothing did"`
+	DeliveredAt   *pg.Time `json:"delivered_at" db:"delivered_at"`
+}
+
+// ListNotifications asks for a page of notifications.
+type ListNotifications struct {
+	Type   *Type      `json:"type,omitempty" doc:"Only of this type"`
+	Since  *pg.Moment `json:"since,omitempty" doc:"Only from this moment or day on"`
+	Cursor string     `json:"cursor,omitempty" doc:"next_cursor of the previous page"`
+	Limit  int        `json:"limit,omitempty" minimum:"1" maximum:"200" default:"50" doc:"Page size"`
+}
+
+// Notifications are a page, newest first.
+type Notifications struct {
+	Notifications []Notification `json:"notifications"`
+	NextCursor    string         `json:"next_cursor" doc:"Empty on the last page"`
+	HasMore       bool           `json:"has_more"`
+}
+
+const stored = `id, short_id, type, data::text as data, created_at`
+
+// List returns a page of notifications.
+func (n *Notifier) List(ctx context.Context, q pg.Querier, in ListNotifications) (Notifications, error) {
+	filters := in
+	filters.Cursor, filters.Limit = "", 0
+	pager, err := n.db.Pager(ctx, "notifications", filters)
+	if err != nil {
+		return Notifications{}, err
+	}
+	type row struct {
+		Notification
+		Text string `db:"data"`
+	}
+	var since *string
+	if in.Since != nil {
+		since = new(in.Since.String())
+	}
+	rows, next, err := pg.ByID(pager, in.Cursor, in.Limit, func(before *string, limit int) ([]row, error) {
+		return pg.All[row](ctx, q, `select `+stored+` from notification
+			where ($1::text is null or type = $1) and ($3::uuid is null or id < $3)
+				and ($2::text is null or created_at >= (
+					select case when length($2) = 10 then $2::date::timestamp at time zone time_zone
+						else $2::timestamptz end from setting))
+			order by id desc limit $4`, in.Type, since, before, limit)
+	}, func(r row) id.ID { return r.ID })
+	if err != nil {
+		return Notifications{}, err
+	}
+	out := Notifications{make([]Notification, len(rows)), next, next != ""}
+	for i, r := range rows {
+		out.Notifications[i] = r.Notification
+		out.Notifications[i].Data = json.RawMessage(r.Text)
+	}
+	return out, deliveries(ctx, q, out.Notifications)
+}
+
+// deliveries fills in those of the notifications.
+func deliveries(ctx context.Context, q pg.Querier, list []Notification) error {
+	at := map[id.ID]int{}
+	ids := make([]id.ID, len(list))
+	for i := range list {
+		ids[i], at[list[i].ID], list[i].Deliveries = list[i].ID, i, []Delivery{}
+	}
+	type row struct {
+		Delivery
+		Of id.ID `db:"notification_id"`
+	}
+	rows, err := pg.All[row](ctx, q, `
+		select notification_id, endpoint_id, state, attempts, next_at, last_attempt_at, last_status, last_error,
+			delivered_at
+		from delivery where notification_id = any($1) order by endpoint_id`, ids)
+	for _, r := range rows {
+		list[at[r.Of]].Deliveries = append(list[at[r.Of]].Deliveries, r.Delivery)
+	}
+	for i := range list {
+		list[i].State = together(list[i].Deliveries)
+	}
+	return err
+}
+
+// together is how deliveries stand: the one that needs most attention says it.
+func together(all []Delivery) string {
+	for _, state := range []string{"failed", "pending", "delivered"} {
+		if slices.ContainsFunc(all, func(d Delivery) bool { return d.State == state }) {
+			return state
+		}
+	}
+	return "none"
+}
+
+// Resend is the input of Resend.
+type Resend struct {
+	ID         string  `json:"id" minLength:"1" doc:"The notification's UUID or short id"`
+	EndpointID *string `json:"endpoint_id,omitempty" minLength:"1" doc:"Only to this endpoint, by UUID or short id; to all that are enabled and take its type if omitted"`
+}
+
+// Resend makes a notification due again, for every endpoint that takes its type or for one.
+func (n *Notifier) Resend(ctx context.Context, tx pg.Tx, in Resend) (Notification, error) {
+	type row struct {
+		Notification
+		Text string `db:"data"`
+	}
+	r, err := pg.One[row](ctx, tx, `select `+stored+` from notification
+		where id = $1 or short_id = $2 for update`, pg.RefTo(in.ID).IDArgs()...)
+	if err != nil {
+		return Notification{}, pg.Found(err, "notification",
+			"{notification.list} lists them; they are kept for 90 days")
+	}
+	out := []Notification{r.Notification}
+	out[0].Data = json.RawMessage(r.Text)
+	var one *id.ID
+	if in.EndpointID != nil {
+		e, err := pg.One[Endpoint](ctx, tx, `select `+columns+` from endpoint where id = $1 or short_id = $2`,
+			pg.RefTo(*in.EndpointID).IDArgs()...)
+		if err != nil {
+			return Notification{}, pg.Named(err, "endpoint_id", "endpoint", "{endpoint.list} lists them")
+		}
+		if !e.Enabled {
+			return Notification{}, errs.New(errs.Conflict, "the endpoint is disabled; enable it first")
+		}
+		one = &e.ID
+	}
+	sent, err := pg.Exec(ctx, tx, `
+		insert into delivery as d (id, notification_id, endpoint_id, next_at)
+		select gen_random_uuid(), @id, e.id, clock_timestamp() from endpoint e
+		where e.enabled and case when @one::uuid is null then e.events = '{}' or @type::text = any(e.events)
+			or exists (select from delivery x where x.notification_id = @id and x.endpoint_id = e.id)
+			else e.id = @one end
+		on conflict on constraint delivery_once do update set state = 'pending', attempts = 0,
+			next_at = clock_timestamp(), claim = null, delivered_at = null`,
+		pg.Args{"id": out[0].ID, "type": out[0].Type, "one": one})
+	if err != nil {
+		return Notification{}, err
+	}
+	if sent == 0 {
+		return Notification{}, errs.New(errs.Conflict, "no enabled endpoint takes this type; add or enable one first")
+	}
+	return out[0], deliveries(ctx, tx, out)
+}

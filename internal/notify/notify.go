@@ -1,0 +1,164 @@
+// Package notify tells programs outside coffer what happened: it sends Standard Webhooks to the
+// endpoints that admins configured. It must not know what its events mean; packages above it call
+// [Post] in the transaction that causes an event.
+//
+// # Life of a notification
+//
+// Post stores the notification and a delivery for each endpoint that takes its type. Every server
+// sweeps the deliveries that are due. A server claims one, commits, sends it with no transaction
+// open, and then stores the outcome. If it dies in between, the claim expires and the delivery is
+// sent again, with the same webhook-id. So a message arrives at least once.
+//
+// # Addresses
+//
+// An endpoint is a way out for data. Only people make one, and the dialler judges every address
+// right before it connects.
+package notify
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"coffer/internal/due"
+	"coffer/internal/op"
+	"coffer/internal/pg"
+	"coffer/internal/seal"
+)
+
+// A Type is a type of events.
+type Type string
+
+// The types of events.
+const (
+	NeedsSignIn  Type = "connection.needs_sign_in"
+	Expiring     Type = "connection.expiring"
+	SyncFailed   Type = "sync.failed"
+	LargeCharge  Type = "charge.large"
+	LowBalance   Type = "balance.low"
+	Waiting      Type = "review.waiting"
+	PriceChanged Type = "recurring.price_changed"
+	Missed       Type = "recurring.missed"
+	Gap          Type = "books.gap"
+	Submitted    Type = "report.submitted"
+	Proposed     Type = "rule.proposed"
+
+	test Type = "endpoint.test" // what an admin sends to try an endpoint
+)
+
+// Enum lists the types that an endpoint can take, in the order in which documents list them.
+func (Type) Enum() []string {
+	all := []Type{
+		NeedsSignIn, Expiring, SyncFailed, LargeCharge, LowBalance, Waiting, PriceChanged, Missed, Gap, Submitted,
+		Proposed,
+	}
+	out := make([]string, len(all))
+	for i, t := range all {
+		out[i] = string(t)
+	}
+	return out
+}
+
+// A Notifier sends notifications.
+type Notifier struct {
+	db   *pg.DB
+	ring *seal.Ring // nil without an encryption key
+	log  *slog.Logger
+	// report stores a report of the system.
+	report func(ctx context.Context, tx pg.Tx, title, body string) error
+	limits limits
+}
+
+// limits bound an attempt and say when the next one is made. Tests shorten them.
+type limits struct {
+	attempt time.Duration   // for one attempt, from the name's resolution to the last byte read
+	lease   time.Duration   // until another server may take a delivery over
+	pauses  []time.Duration // before each retry
+	check   time.Duration   // between two looks for due deliveries while others are being sent
+}
+
+var usual = limits{
+	attempt: 15 * time.Second,
+	lease:   30 * time.Second,
+	pauses: []time.Duration{
+		5 * time.Second, 5 * time.Minute, 30 * time.Minute, 2 * time.Hour, 5 * time.Hour, 10 * time.Hour,
+		14 * time.Hour, 20 * time.Hour, 24 * time.Hour,
+	},
+	check: time.Second,
+}
+
+// A Config is what a Notifier is made of.
+type Config struct {
+	DB   *pg.DB
+	Ring *seal.Ring // nil without an encryption key
+	Log  *slog.Logger
+	// Report stores a report of the system, in which it says that an endpoint was disabled.
+	Report func(ctx context.Context, tx pg.Tx, title, body string) error
+}
+
+// New returns the Notifier of a household.
+func New(c Config) *Notifier {
+	return &Notifier{db: c.DB, ring: c.Ring, log: c.Log, report: c.Report, limits: usual}
+}
+
+// Ops is notify's menu. No op is a tool: an endpoint is a way out for data.
+func (n *Notifier) Ops() []*op.Op {
+	return []*op.Op{
+		op.Reading(op.Spec{
+			Name: "endpoint.list", Route: "GET /notifications/endpoints", Record: true,
+			Summary: "Lists the endpoints to which notifications are sent.",
+		}, n.Endpoints),
+		op.Writing(op.Spec{
+			Name: "endpoint.create", Route: "POST /notifications/endpoints", People: op.PeopleStrictly, Seals: true,
+			Summary: "Adds an endpoint; its signing secret is shown only in this answer.",
+		}, n.CreateEndpoint),
+		op.Writing(op.Spec{
+			Name: "endpoint.update", Route: "PATCH /notifications/endpoints/{id}", People: op.PeopleStrictly,
+			Summary: "Changes an endpoint's address, description, events or content, or turns it on or off.",
+		}, n.PatchEndpoint),
+		op.Writing(op.Spec{
+			Name: "endpoint.delete", Route: "DELETE /notifications/endpoints/{id}", People: op.PeopleStrictly,
+			Summary: "Deletes an endpoint; what was not delivered to it is dropped.",
+		}, n.DeleteEndpoint),
+		op.Calling(op.Spec{
+			Name: "endpoint.test", Route: "POST /notifications/endpoints/{id}/test", People: op.PeopleStrictly,
+			Outside: usual.attempt, Summary: "Sends a test message to an endpoint, once, and shows the outcome.",
+		}, n.tryEndpoint, n.TestEndpoint),
+		op.Writing(op.Spec{
+			Name: "endpoint.rotate", Route: "POST /notifications/endpoints/{id}/rotate", People: op.PeopleStrictly,
+			Seals: true, Summary: "Replaces an endpoint's signing secret; the former one signs too for 24 hours.",
+		}, n.RotateEndpoint),
+		op.Reading(op.Spec{
+			Name: "notification.list", Route: "GET /notifications",
+			Summary: "Lists notifications of the last 90 days and their deliveries, newest first.",
+		}, n.List),
+		op.Writing(op.Spec{
+			Name: "notification.resend", Route: "POST /notifications/{id}/resend", People: op.PeopleStrictly,
+			Summary: "Sends a notification again, with the same webhook-id.",
+		}, n.Resend),
+	}
+}
+
+// Chores returns the timed work of notifications. Triggers of the schema wake it by its name.
+func (n *Notifier) Chores() []due.Chore {
+	return []due.Chore{{Name: "notify", Next: next, Do: n.Sweep, Fault: "notifications not sent"}}
+}
+
+// next returns how long it is until a delivery is due.
+func next(ctx context.Context, q pg.Querier) (time.Duration, error) {
+	ms, err := pg.Value[*int64](ctx, q, `
+		select ceil(extract(epoch from min(next_at) - clock_timestamp()) * 1000)::bigint from delivery
+		where next_at is not null`)
+	return due.In(ms), err
+}
+
+// Forget deletes notifications that are older than 90 days, with their deliveries.
+func (n *Notifier) Forget(ctx context.Context) error {
+	for {
+		gone, err := pg.Exec(ctx, n.db, `delete from notification where id = any(array(select id from notification
+			where created_at < now() - interval '90 days' order by created_at limit 1000 for update skip locked))`)
+		if err != nil || gone == 0 {
+			return err
+		}
+	}
+}

@@ -1,0 +1,235 @@
+package notify
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net/url"
+	"slices"
+	"sync"
+	"time"
+
+	"coffer/internal/errs"
+	"coffer/internal/id"
+	"coffer/internal/pg"
+	"coffer/internal/seal"
+)
+
+const (
+	atOnce  = 8 // endpoints to which a server sends at the same time
+	givenUp = 3 // messages in a row after which an endpoint is disabled
+)
+
+// A claimed delivery is one that this server sends.
+type claimed struct {
+	ID        id.ID   `db:"id"`
+	Claim     id.ID   `db:"claim"`
+	Attempts  int     `db:"attempts"`
+	ShortID   string  `db:"short_id"` // of the notification
+	Type      Type    `db:"type"`
+	CreatedAt pg.Time `db:"created_at"`
+	Data      []byte  `db:"data"`
+	sealed
+}
+
+// sealed is how an endpoint is reached, with its secrets as they are stored.
+type sealed struct {
+	Endpoint  id.ID  `db:"endpoint_id"`
+	URL       string `db:"url"`
+	Secret    []byte `db:"secret"`
+	OldSecret []byte `db:"old_secret"` // nil unless it still signs
+}
+
+// reach are the columns of sealed, of an endpoint e.
+const reach = `e.id as endpoint_id, e.url, e.secret,
+	case when e.old_until > clock_timestamp() then e.old_secret end as old_secret`
+
+// Sweep sends what is due, until nothing is. It sends one message at a time to each endpoint, so a
+// slow one does not hold the others up.
+func (n *Notifier) Sweep(ctx context.Context) error {
+	busy := []id.ID{}
+	done := make(chan id.ID)
+	var fault error
+	var sending sync.WaitGroup
+	defer sending.Wait()
+	for {
+		for len(busy) < atOnce && fault == nil && ctx.Err() == nil {
+			c, err := n.claim(ctx, busy)
+			if errors.Is(err, pg.ErrNoRow) {
+				break
+			}
+			if err != nil {
+				fault = err
+				break
+			}
+			busy = append(busy, c.Endpoint)
+			sending.Go(func() {
+				n.deliver(ctx, c)
+				done <- c.Endpoint
+			})
+		}
+		if len(busy) == 0 {
+			return fault
+		}
+		select {
+		case free := <-done:
+			busy = slices.DeleteFunc(busy, func(u id.ID) bool { return u == free })
+		case <-time.After(n.limits.check):
+		}
+	}
+}
+
+// claim takes a delivery that is due for a while, in a transaction of its own. Whoever looks at the
+// same time takes another one.
+func (n *Notifier) claim(ctx context.Context, busy []id.ID) (claimed, error) {
+	return pg.One[claimed](ctx, n.db, `
+		with due as (
+			select id from delivery where next_at <= clock_timestamp() and endpoint_id <> all(@busy)
+			order by next_at limit 1 for update skip locked)
+		update delivery d set claim = @claim, last_attempt_at = clock_timestamp(),
+			next_at = clock_timestamp() + @lease * interval '1 second'
+		from due, notification n, endpoint e
+		where d.id = due.id and n.id = d.notification_id and e.id = d.endpoint_id
+		returning d.id, d.claim, d.attempts, n.short_id, n.type, n.created_at,
+			(case e.content when 'full' then n.data || n.full_data else n.data end)::text::bytea as data, `+reach,
+		pg.Args{"busy": busy, "claim": id.New(), "lease": n.limits.lease.Seconds()})
+}
+
+// deliver sends what was claimed and stores the outcome. A failure to store it is only logged: the
+// claim expires and the message is sent again.
+func (n *Notifier) deliver(ctx context.Context, c claimed) {
+	var o outcome
+	if m, err := n.message(c); err != nil {
+		o = outcome{fault: "the endpoint's secret cannot be opened with this server's encryption key"}
+	} else if o = send(ctx, m, n.limits.attempt); ctx.Err() != nil && o.fault != "" {
+		return // the server stops; nobody knows what the receiver got
+	}
+	// what was accepted must be stored even if the server is stopping
+	if err := n.settle(context.WithoutCancel(ctx), c, o); err != nil {
+		n.log.Error("the outcome of a delivery was not stored; the message will be sent again", "error",
+			errs.LogText(err))
+	}
+}
+
+// message is what an attempt sends.
+func (n *Notifier) message(c claimed) (message, error) {
+	secrets, err := n.secrets(c.sealed)
+	if err != nil {
+		return message{}, err
+	}
+	body, err := json.Marshal(struct {
+		Type      Type            `json:"type"`
+		Timestamp pg.Time         `json:"timestamp"`
+		Data      json.RawMessage `json:"data"`
+	}{c.Type, c.CreatedAt, c.Data})
+	if err != nil {
+		return message{}, fmt.Errorf("notify: print a message: %w", err)
+	}
+	return message{id: "msg_" + c.ShortID, url: c.URL, body: body, secrets: secrets}, nil
+}
+
+// secrets are those that sign: the current one, and the former one for a day after a rotation.
+func (n *Notifier) secrets(e sealed) ([][]byte, error) {
+	current, err := n.ring.Open(place("secret", e.Endpoint), e.Secret)
+	if err != nil {
+		return nil, err
+	}
+	out := [][]byte{current}
+	if e.OldSecret != nil {
+		old, err := n.ring.Open(place("old_secret", e.Endpoint), e.OldSecret)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, old)
+	}
+	return out, nil
+}
+
+func place(column string, endpoint id.ID) seal.Place {
+	return seal.Place{Table: "endpoint", Column: column, Row: endpoint.String()}
+}
+
+// settle stores how an attempt ended and what follows from it, unless another server has taken the
+// delivery over meanwhile.
+func (n *Notifier) settle(ctx context.Context, c claimed, o outcome) error {
+	last := c.Attempts >= len(n.limits.pauses)
+	var pause time.Duration
+	if o.fault != "" && !last && !o.gone {
+		pause = max(jitter(n.limits.pauses[c.Attempts]), o.after)
+	}
+	return n.db.InTx(ctx, func(tx pg.Tx) error {
+		stored, err := pg.Exec(ctx, tx, `
+			update delivery set attempts = attempts + 1, claim = null, last_status = nullif(@status, 0),
+				last_error = nullif(@fault, ''),
+				state = case when @fault = '' then 'delivered' when @again then 'pending' else 'failed' end,
+				next_at = case when @fault <> '' and @again
+					then clock_timestamp() + @pause * interval '1 second' end,
+				delivered_at = case when @fault = '' then clock_timestamp() else delivered_at end
+			where id = @id and claim = @claim`, pg.Args{
+			"id": c.ID, "claim": c.Claim, "status": o.status, "fault": o.fault, "again": !last && !o.gone,
+			"pause": pause.Seconds(),
+		})
+		if err != nil || stored == 0 {
+			return err
+		}
+		switch {
+		case o.fault == "":
+			_, err = pg.Exec(ctx, tx, `update endpoint set given_up = 0, last_success_at = clock_timestamp()
+				where id = $1`, c.Endpoint)
+			return err
+		case o.gone:
+			return n.disable(ctx, tx, c, "gone")
+		case last:
+			in, err := pg.Value[int](ctx, tx, `update endpoint set given_up = given_up + 1 where id = $1
+				returning given_up`, c.Endpoint)
+			if err != nil || in < givenUp {
+				return err
+			}
+			return n.disable(ctx, tx, c, "failing")
+		}
+		return nil
+	})
+}
+
+// disable stops sending to an endpoint and stores a report that says so.
+func (n *Notifier) disable(ctx context.Context, tx pg.Tx, c claimed, why string) error {
+	changed, err := pg.Exec(ctx, tx, `update endpoint set enabled = false, disabled_reason = $2,
+		updated_at = clock_timestamp() where id = $1 and enabled`, c.Endpoint, why)
+	if err != nil || changed == 0 {
+		return err
+	}
+	if err := drop(ctx, tx, c.Endpoint); err != nil || n.report == nil {
+		return err
+	}
+	cause := "it answered 410: it wants no more messages"
+	if why == "failing" {
+		cause = fmt.Sprintf("%d messages in a row could not be delivered, each tried %d times over three days",
+			givenUp, len(usual.pauses)+1)
+	}
+	return n.report(ctx, tx, "Notifications to "+host(c.URL)+" were turned off", fmt.Sprintf(
+		"The endpoint at %s was disabled: %s.\n\nCheck the receiver, turn the endpoint on again under Settings, "+
+			"Notifications, and resend what it missed.", host(c.URL), cause))
+}
+
+// drop gives up what is still to be sent to an endpoint.
+func drop(ctx context.Context, tx pg.Tx, endpoint id.ID) error {
+	_, err := pg.Exec(ctx, tx, `update delivery set state = 'failed', next_at = null, claim = null,
+		last_error = 'the endpoint was disabled' where endpoint_id = $1 and next_at is not null`, endpoint)
+	return err
+}
+
+// host is the part of an address that everybody may see: the rest may be a secret.
+func host(address string) string {
+	u, err := url.Parse(address)
+	if err != nil {
+		return ""
+	}
+	return u.Host
+}
+
+// jitter spreads retries by a tenth either way.
+func jitter(d time.Duration) time.Duration {
+	return d - d/10 + rand.N(d/5+1) //nolint:gosec // no secret
+}

@@ -1,0 +1,47 @@
+package reference
+
+import (
+	"regexp"
+	"strings"
+
+	"coffer/internal/errs"
+)
+
+// A Prompt is a job in words, which a person starts by its name.
+type Prompt struct {
+	Name, Title, About string
+	Month              bool // takes a month
+}
+
+// Prompts are the jobs that assistants offer.
+var Prompts = []Prompt{
+	{Name: "review", Title: "Review", About: "Work through the review queue: categories, rules, questions"},
+	{
+		Name: "monthly_report", Title: "Monthly report", Month: true,
+		About: "Report a month: what came in and went out, what changed, what is coming",
+	},
+	{
+		Name: "subscriptions", Title: "Subscriptions",
+		About: "List subscriptions and bills with what a year of each costs, and what became dearer",
+	},
+	{Name: "clean_up", Title: "Clean up", About: "Find links to confirm, double charges and what has no category"},
+	{Name: "undo_today", Title: "Undo today", About: "Show what was changed today, and undo the assistant's own part"},
+}
+
+var monthForm = regexp.MustCompile(`^\d{4}-(0[1-9]|1[0-2])$`)
+
+// Text returns what the model is asked to do; month is "" for the last whole one. A reader is not
+// asked to write.
+func (p Prompt) Text(reader bool, month string) (string, error) {
+	text, err := written("prompts/"+p.Name, reader)
+	if err != nil || !p.Month {
+		return text, err
+	}
+	switch {
+	case month == "":
+		month = "the last whole month"
+	case !monthForm.MatchString(month):
+		return "", errs.Field("month", "format", "must be a month such as 2026-06")
+	}
+	return strings.ReplaceAll(text, "{month}", month), nil
+}

@@ -1,0 +1,52 @@
+package browser_test
+
+import (
+	"testing"
+
+	"coffer/internal/pattern"
+)
+
+// lookedAt dismisses a finding and undoes it, dismisses it again, and brings it back, at a desk and
+// on a phone.
+func lookedAt(t *testing.T, h *house, axe string) {
+	t.Helper()
+	said := func(want int) {
+		t.Helper()
+		if n := h.count(t, `select count(*) from finding where state = 'dismissed' and deleted_at is null`); n != want {
+			t.Errorf("%d are dismissed, not %d", n, want)
+		}
+	}
+	list, err := h.Patterns.Findings(t.Context(), h.DB, pattern.ListFindings{State: "open", Limit: 500})
+	if err != nil || len(list.Findings) == 0 {
+		t.Fatal("no findings: ", err)
+	}
+	seen := map[string]int{}
+	for _, f := range list.Findings {
+		if f.PayeeName != nil {
+			seen[f.PayeeName.Plain()]++
+		}
+	}
+	var name string
+	for _, f := range list.Findings { // one that is there once, so that its button is too
+		if f.PayeeName != nil && seen[f.PayeeName.Plain()] == 1 {
+			name = f.PayeeName.Plain()
+			break
+		}
+	}
+	for _, size := range []string{"desktop", "phone"} {
+		b := newBrowser(t, size)
+		b.enterAt(t, h, "/findings", name)
+		b.whole(t, axe)
+		b.do(t, step{Do: "press", Name: "Dismiss " + name})
+		b.do(t, step{Do: "see", Text: "1 dismissed"})
+		said(1)
+		b.do(t, step{Do: "click", Name: "Undo"})
+		b.do(t, step{Do: "see", Text: "Undone"})
+		said(0)
+		b.do(t, step{Do: "press", Name: "Dismiss " + name})
+		b.do(t, step{Do: "click", Name: "1 dismissed"})
+		b.do(t, step{Do: "press", Name: "Bring back " + name})
+		b.do(t, step{Do: "see", Text: "Back in the list"})
+		said(0)
+	}
+}

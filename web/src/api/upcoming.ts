@@ -1,0 +1,16 @@
+import { keepPreviousData, queryOptions } from "@tanstack/react-query";
+import { answer, api, fresh, type Schemas } from "./client";
+
+export type Upcoming = Schemas["Upcoming"];
+export type UpcomingDay = Schemas["UpcomingDay"];
+export type UpcomingItem = Schemas["UpcomingItem"];
+export type UpcomingAccount = Schemas["UpcomingAccount"];
+
+/** What is expected in the next days, today included. What was shown stays until the next is known. */
+export const upcoming = (days: number) =>
+  queryOptions({
+    queryKey: ["recurring", "upcoming", days],
+    queryFn: ({ signal }) => answer(api.GET("/api/v1/upcoming", { params: { query: { days } }, signal })),
+    staleTime: fresh.short,
+    placeholderData: keepPreviousData,
+  });

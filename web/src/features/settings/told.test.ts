@@ -1,0 +1,35 @@
+import { expect, it } from "vitest";
+import type { Endpoint, Told } from "#/api/notifications";
+import { endpointHint, fared, hostOf, limits } from "./told";
+
+const endpoint = (e: Partial<Endpoint>) =>
+  ({ enabled: true, events: [], content: "lean", disabled_reason: null, ...e }) as Endpoint;
+
+it("shows only the host of an address", () => {
+  expect(hostOf(["https:", "", "ntfy.example:8443", "secret-topic?key=1"].join("/"))).toBe("ntfy.example:8443");
+  expect(hostOf("ntfy.example")).toBe("ntfy.example");
+});
+
+it("says what an endpoint takes", () => {
+  expect(endpointHint(endpoint({}))).toBe("Everything");
+  expect(endpointHint(endpoint({ events: ["sync.failed"], content: "full" }))).toBe(
+    "A bank cannot be read · with names from banks",
+  );
+  expect(endpointHint(endpoint({ enabled: false }))).toBe("Turned off");
+  expect(endpointHint(endpoint({ enabled: false, disabled_reason: "gone" }))).toContain("no more messages");
+});
+
+it("tells the worst of what became of a notification", () => {
+  const told = (...states: string[]) =>
+    ({ deliveries: states.map((state) => ({ state, last_error: state === "failed" ? "no" : null })) }) as Told;
+  expect(fared(told()).word).toBe("Nobody to tell");
+  expect(fared(told("delivered", "pending")).word).toBe("On its way");
+  expect(fared(told("delivered", "pending", "failed"))).toEqual({ mood: "bad", word: "Not delivered", why: "no" });
+  expect(fared(told("delivered")).word).toBe("Delivered");
+});
+
+it("changes the limit of one currency", () => {
+  const dollars = { iso_currency_code: "USD", amount: 9 };
+  expect(limits([dollars], "EUR", "499,50")).toEqual([dollars, { iso_currency_code: "EUR", amount: 499.5 }]);
+  expect(limits([dollars, { iso_currency_code: "EUR", amount: 1 }], "EUR", "")).toEqual([dollars]);
+});

@@ -1,0 +1,32 @@
+import { Link } from "@tanstack/react-router";
+import type { UpcomingDay } from "#/api/upcoming";
+import { dayInMonth } from "#/lib/dates";
+import { cents } from "#/lib/money";
+import { Amount } from "#/ui/Amount";
+import { Item, Lines } from "#/ui/Lines";
+import { remark } from "./days";
+
+/** The same days below each other, for narrow screens. */
+export function DayList({ today, days }: { today: string; days: readonly UpcomingDay[] }) {
+  return (
+    <div className="phone">
+      <Lines label="By day">
+        {days.flatMap((d) =>
+          d.items.map((item) => (
+            <Item
+              key={d.date + item.recurring_id + (item.due_date ?? "")}
+              name={<bdi>{item.name}</bdi>}
+              open={(name) => (
+                <Link to="/transactions" search={{ recurring: item.recurring_id }}>
+                  {name}
+                </Link>
+              )}
+              hint={[d.date === today ? "Today" : dayInMonth(d.date), remark(item, today)].filter(Boolean).join(" · ")}
+              end={<Amount value={cents(item.amount)} currency={item.iso_currency_code} />}
+            />
+          )),
+        )}
+      </Lines>
+    </div>
+  );
+}

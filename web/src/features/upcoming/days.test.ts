@@ -1,0 +1,84 @@
+import { expect, test } from "vitest";
+import type { UpcomingAccount, UpcomingItem } from "#/api/upcoming";
+import { daysOf, daysUntil, doubt, lowest, remark, sums, weeks } from "./days";
+
+const item = (amount: number, iso_currency_code = "EUR", more: Partial<UpcomingItem> = {}): UpcomingItem => ({
+  recurring_id: "r",
+  name: "Rent",
+  account_id: "a",
+  amount,
+  iso_currency_code,
+  certain: true,
+  ...more,
+});
+
+test("weeks begin on Mondays and have every day of the month once", () => {
+  expect(weeks("2026-11")[0]).toEqual([null, null, null, null, null, null, "2026-11-01"]);
+  expect(weeks("2026-11")).toHaveLength(6);
+  expect(weeks("2027-02")).toHaveLength(4);
+  for (const month of ["2026-11", "2027-02", "2028-02", "2026-12"]) {
+    const days = weeks(month).flat().filter(Boolean);
+    expect(days[0]).toBe(`${month}-01`);
+    expect(new Set(days).size).toBe(days.length);
+    for (const w of weeks(month)) {
+      const monday = w[0];
+      expect(w).toHaveLength(7);
+      if (monday) expect(new Date(`${monday}T12:00:00Z`).getUTCDay()).toBe(1);
+    }
+  }
+  expect(weeks("2028-02").flat().filter(Boolean)).toHaveLength(29);
+});
+
+test("the days that are asked for reach the end of the month", () => {
+  expect(daysUntil("2026-11", "2026-11-17")).toBe(14);
+  expect(daysUntil("2026-11", "2026-11-30")).toBe(1);
+  expect(daysUntil("2026-12", "2026-01-01")).toBe(365);
+  expect(daysUntil("2028-12", "2028-01-01")).toBe(366);
+});
+
+test("two currencies are two sums", () => {
+  const days = [
+    {
+      date: "2026-11-30",
+      items: [item(10.1), item(0.2), item(5, "USD"), item(-2000), item(800, "EUR", { transfer: true })],
+    },
+    { date: "2026-12-01", items: [item(7)] },
+  ];
+  expect(sums(daysOf(days, "2026-11"))).toEqual({
+    out: new Map([
+      ["EUR", 1030n],
+      ["USD", 500n],
+    ]),
+    in: new Map([["EUR", 200000n]]),
+  });
+});
+
+test("what is not sure is said", () => {
+  expect(doubt(item(1), "2026-11-17")).toBeUndefined();
+  expect(doubt(item(1, "EUR", { certain: false }), "2026-11-17")).toBe("about this");
+  expect(doubt(item(1, "EUR", { certain: false, due_date: "2026-11-14" }), "2026-11-17")).toBe(
+    "should have come on 14 Nov",
+  );
+  expect(remark(item(1, "EUR", { certain: false, transfer: true }), "2026-11-17")).toBe(
+    "about this · between own accounts",
+  );
+});
+
+test("how low an account will be, in words", () => {
+  const a = (balance_today: number | null, low?: [string, number]): UpcomingAccount => ({
+    account_id: "a",
+    name: "Joint",
+    iso_currency_code: "EUR",
+    balance_today,
+    lowest: low ? { date: low[0], balance: low[1] } : null,
+  });
+  const say = (n: bigint) => `€${n}`;
+  expect(lowest(a(null), false, "2026-11-17", say)).toBe("Its balance is not known");
+  expect(lowest(a(5), false, "2026-11-17", say)).toBe("Payments do not explain its value");
+  expect(lowest(a(5, ["2026-11-30", 3]), false, "2026-11-17", say)).toBe("Lowest on 30 Nov");
+  expect(lowest(a(5, ["2026-11-17", 3]), false, "2026-11-17", say)).toBe("Lowest today");
+  expect(lowest(a(5, ["2026-11-17", 5]), false, "2026-11-17", say)).toBe("No lower than today");
+  expect(lowest(a(5, ["2026-11-30", -3]), false, "2026-11-17", say)).toBe("Falls below zero on 30 Nov: €-300");
+  expect(lowest(a(5, ["2026-11-30", 9]), true, "2026-11-17", say)).toBe("Owes most on 30 Nov");
+  expect(lowest(a(5, ["2026-11-17", 5]), true, "2026-11-17", say)).toBe("Owes no more than today");
+});

@@ -15,6 +15,7 @@ type Notification struct {
 	ID         id.ID           `json:"id" db:"id"`
 	ShortID    string          `json:"short_id,omitempty" db:"short_id" required:"true" doc:"With msg_ before it, the webhook-id of the messages"`
 	Type       string          `json:"type" db:"type"`
+	Message    string          `json:"message" db:"-" doc:"What happened, in a sentence"`
 	Data       json.RawMessage `json:"data" db:"-" doc:"As it is sent to endpoints with lean content"`
 	State      string          `json:"state" db:"-" enum:"delivered,pending,failed,none" doc:"Of its deliveries: failed if one failed, else pending if one is, else delivered; none if no endpoint took it"`
 	Deliveries []Delivery      `json:"deliveries" db:"-" doc:"One for each endpoint that took the type when it happened"`
@@ -80,9 +81,14 @@ func (n *Notifier) List(ctx context.Context, q pg.Querier, in ListNotifications)
 	out := Notifications{make([]Notification, len(rows)), next, next != ""}
 	for i, r := range rows {
 		out.Notifications[i] = r.Notification
-		out.Notifications[i].Data = json.RawMessage(r.Text)
+		out.Notifications[i].tell(r.Text)
 	}
 	return out, deliveries(ctx, q, out.Notifications)
+}
+
+// tell fills in what happened.
+func (n *Notification) tell(data string) {
+	n.Data, n.Message = json.RawMessage(data), words(Type(n.Type), []byte(data))
 }
 
 // deliveries fills in those of the notifications.
@@ -138,7 +144,7 @@ func (n *Notifier) Resend(ctx context.Context, tx pg.Tx, in Resend) (Notificatio
 			"{notification.list} lists them; they are kept for 90 days")
 	}
 	out := []Notification{r.Notification}
-	out[0].Data = json.RawMessage(r.Text)
+	out[0].tell(r.Text)
 	var one *id.ID
 	if in.EndpointID != nil {
 		e, err := pg.One[Endpoint](ctx, tx, `select `+columns+` from endpoint where id = $1 or short_id = $2`,

@@ -119,15 +119,21 @@ func (n *Notifier) message(c claimed) (message, error) {
 	if err != nil {
 		return message{}, err
 	}
-	body, err := json.Marshal(struct {
-		Type      Type            `json:"type"`
-		Timestamp pg.Time         `json:"timestamp"`
-		Data      json.RawMessage `json:"data"`
-	}{c.Type, c.CreatedAt, c.Data})
+	body, err := printed(c.Type, c.CreatedAt, c.Data)
 	if err != nil {
 		return message{}, fmt.Errorf("notify: print a message: %w", err)
 	}
 	return message{id: "msg_" + c.ShortID, url: c.URL, body: body, secrets: secrets}, nil
+}
+
+// printed is the body of a message.
+func printed(what Type, at pg.Time, data []byte) ([]byte, error) {
+	return json.Marshal(struct {
+		Type      Type            `json:"type"`
+		Timestamp pg.Time         `json:"timestamp"`
+		Message   string          `json:"message"`
+		Data      json.RawMessage `json:"data"`
+	}{what, at, words(what, data), data})
 }
 
 // secrets are those that sign: the current one, and the former one for a day after a rotation.

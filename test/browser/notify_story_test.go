@@ -85,7 +85,7 @@ func somebodyTold(t *testing.T, h *house, axe, size string) {
 	b.do(t, step{Do: "tick", Name: "Turned on"})
 	b.do(t, step{Do: "click", Name: "Save"})
 	b.do(t, step{Do: "see", Text: "Everything"})
-	b.do(t, step{Do: "press", Name: "Send again: A new report"})
+	b.do(t, step{Do: "press", Name: "Send again: A report was submitted."})
 	counts(0, `select count(*) from delivery d join notification n on n.id = d.notification_id
 		where n.type = 'report.submitted' and d.state <> 'delivered'`)
 	b.do(t, step{Do: "press", Name: "Change Kitchen"})

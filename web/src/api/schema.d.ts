@@ -5166,26 +5166,6 @@ export interface components {
             /** @description Whether it starts by itself */
             enabled?: boolean;
         };
-        Delivery: {
-            /** Format: uuid */
-            endpoint_id: string;
-            /** @enum {string} */
-            state: "pending" | "delivered" | "failed";
-            attempts: number;
-            /**
-             * Format: date-time
-             * @description null unless the state is pending
-             */
-            next_attempt_at: string | null;
-            /** Format: date-time */
-            last_attempt_at: string | null;
-            /** @description The HTTP status of the last answer; null if there was none */
-            last_status: number | null;
-            /** @description What went wrong last; null if nothing did */
-            last_error: string | null;
-            /** Format: date-time */
-            delivered_at: string | null;
-        };
         DeviceAnswer: {
             /** @description A secret of the program; never show it */
             device_code: string;
@@ -5236,6 +5216,32 @@ export interface components {
             created_at: string;
             /** Format: date-time */
             updated_at: string;
+        };
+        EndpointCreated: {
+            /** Format: uuid */
+            id: string;
+            short_id: string;
+            /** @description Only the host, unless an admin asks: the rest of the address may be a secret */
+            url: string;
+            description: string | null;
+            /** @description The types that are sent; empty means all */
+            events: ("connection.needs_sign_in" | "connection.expiring" | "sync.failed" | "charge.large" | "balance.low" | "review.waiting" | "recurring.price_changed" | "recurring.missed" | "books.gap" | "report.submitted" | "rule.proposed")[];
+            /**
+             * @description lean: ids, dates, amounts and your own names; full: also the names that banks and authors wrote
+             * @enum {string}
+             */
+            content: "lean" | "full";
+            enabled: boolean;
+            /** @description gone: the endpoint answered 410. failing: three messages in a row could not be delivered. null if a person disabled it */
+            disabled_reason: string | null;
+            /** Format: date-time */
+            last_success_at: string | null;
+            /** Format: date-time */
+            created_at: string;
+            /** Format: date-time */
+            updated_at: string;
+            /** @description Signs every message; store it with the receiver, it is not shown again */
+            secret: string;
         };
         EndpointTrial: {
             /** Format: uuid */
@@ -5560,7 +5566,7 @@ export interface components {
              */
             paid_balances: "manual" | "daily" | "never";
             /** @description From which amount on notifications tell of a charge, by currency; empty means never */
-            large_charge: components["schemas"]["LargeCharge"][];
+            large_charge: components["schemas"]["SettingLargeCharge"][];
             review_digest: components["schemas"]["ReviewDigest"] | null;
             /** Format: date-time */
             updated_at: string;
@@ -5609,14 +5615,6 @@ export interface components {
             total: number | null;
             /** @description The unit that is counted */
             unit: string;
-        };
-        LargeCharge: {
-            iso_currency_code: string;
-            /**
-             * Format: decimal
-             * @description Exact, two decimals; positive is money out
-             */
-            amount: number;
         };
         LinkSession: {
             /** @description Identifies the session; for half an hour, anyone who has it can link a bank for this household */
@@ -5924,32 +5922,6 @@ export interface components {
             /** @description Known accounts whose transactions do not explain the balances around the day */
             gap: number;
         };
-        NewEndpoint: {
-            /** Format: uuid */
-            id: string;
-            short_id: string;
-            /** @description Only the host, unless an admin asks: the rest of the address may be a secret */
-            url: string;
-            description: string | null;
-            /** @description The types that are sent; empty means all */
-            events: ("connection.needs_sign_in" | "connection.expiring" | "sync.failed" | "charge.large" | "balance.low" | "review.waiting" | "recurring.price_changed" | "recurring.missed" | "books.gap" | "report.submitted" | "rule.proposed")[];
-            /**
-             * @description lean: ids, dates, amounts and your own names; full: also the names that banks and authors wrote
-             * @enum {string}
-             */
-            content: "lean" | "full";
-            enabled: boolean;
-            /** @description gone: the endpoint answered 410. failing: three messages in a row could not be delivered. null if a person disabled it */
-            disabled_reason: string | null;
-            /** Format: date-time */
-            last_success_at: string | null;
-            /** Format: date-time */
-            created_at: string;
-            /** Format: date-time */
-            updated_at: string;
-            /** @description Signs every message; store it with the receiver, it is not shown again */
-            secret: string;
-        };
         Note: {
             /** @enum {string} */
             code: "links_proposed" | "data_ends" | "stale" | "gap" | "no_balance" | "no_rate" | "uncategorized" | "truncated";
@@ -5966,6 +5938,8 @@ export interface components {
             /** @description With msg_ before it, the webhook-id of the messages */
             short_id: string;
             type: string;
+            /** @description What happened, in a sentence */
+            message: string;
             /** @description As it is sent to endpoints with lean content */
             data: unknown;
             /**
@@ -5974,9 +5948,33 @@ export interface components {
              */
             state: "delivered" | "pending" | "failed" | "none";
             /** @description One for each endpoint that took the type when it happened */
-            deliveries: components["schemas"]["Delivery"][];
+            deliveries: components["schemas"]["NotificationDelivery"][];
             /** Format: date-time */
             created_at: string;
+        };
+        NotificationDelivery: {
+            /** Format: uuid */
+            endpoint_id: string;
+            /** @enum {string} */
+            state: "pending" | "delivered" | "failed";
+            attempts: number;
+            /**
+             * Format: date-time
+             * @description null unless the state is pending
+             */
+            next_attempt_at: string | null;
+            /** Format: date-time */
+            last_attempt_at: string | null;
+            /** @description The HTTP status of the last answer; null if there was none */
+            last_status: number | null;
+            /** @description What went wrong last; null if nothing did */
+            last_error: string | null;
+            /** Format: date-time */
+            delivered_at: string | null;
+        };
+        NotificationResend: {
+            /** @description Only to this endpoint, by UUID or short id; to all that are enabled and take its type if omitted */
+            endpoint_id?: string;
         };
         Notifications: {
             notifications: components["schemas"]["Notification"][];
@@ -6328,7 +6326,7 @@ export interface components {
              */
             review_history?: "all" | "from_link";
             /** @description Replaces all; empty means that no charge is told of */
-            large_charge?: components["schemas"]["LargeCharge"][];
+            large_charge?: components["schemas"]["SettingLargeCharge"][];
             review_digest?: components["schemas"]["ReviewDigest"] | null;
             /**
              * @description manual: only when a person asks for it. daily: also with the first sync of a day, once for each connection
@@ -6793,10 +6791,6 @@ export interface components {
         };
         ReportUnreadCount: {
             count: number;
-        };
-        Resend: {
-            /** @description Only to this endpoint, by UUID or short id; to all that are enabled and take its type if omitted */
-            endpoint_id?: string;
         };
         RevertChange: {
             /** @description Report what would happen and write nothing */
@@ -7540,6 +7534,14 @@ export interface components {
              * @example 0.92
              */
             rate: number;
+        };
+        SettingLargeCharge: {
+            iso_currency_code: string;
+            /**
+             * Format: decimal
+             * @description Exact, two decimals; positive is money out
+             */
+            amount: number;
         };
         SetupState: {
             /** @description Whether neither a login nor an API key exists yet */
@@ -12774,7 +12776,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["NewEndpoint"];
+                    "application/json": components["schemas"]["EndpointCreated"];
                 };
             };
             400: components["responses"]["BadRequest"];
@@ -12890,7 +12892,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["NewEndpoint"];
+                    "application/json": components["schemas"]["EndpointCreated"];
                 };
             };
             400: components["responses"]["BadRequest"];
@@ -12963,7 +12965,7 @@ export interface operations {
         };
         requestBody?: {
             content: {
-                "application/json": components["schemas"]["Resend"];
+                "application/json": components["schemas"]["NotificationResend"];
             };
         };
         responses: {

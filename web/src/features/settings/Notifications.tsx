@@ -10,7 +10,7 @@ import { Bones, Card } from "#/ui/Card";
 import { Badge } from "#/ui/Chip";
 import { Fold, Item, Lines } from "#/ui/Lines";
 import { EndpointForm } from "./EndpointForm";
-import { called, endpointHint, fared, hostOf } from "./told";
+import { endpointHint, fared, hostOf } from "./told";
 import { When } from "./When";
 
 const touches = ["notifications"];
@@ -135,7 +135,7 @@ function Message({ told: n }: { told: Told }) {
   return (
     <Item
       below={failed}
-      name={called(n.type)}
+      name={n.message}
       hint={how.why ? `${moment(n.created_at)} · ${how.why}` : moment(n.created_at)}
       end={
         <>
@@ -145,7 +145,7 @@ function Message({ told: n }: { told: Told }) {
               kind="quiet"
               disabled={again.isPending}
               onClick={() => again.mutate(n.id)}
-              aria-label={`Send again: ${called(n.type)}`}
+              aria-label={`Send again: ${n.message}`}
             >
               Send again
             </Button>

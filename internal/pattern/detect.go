@@ -30,6 +30,8 @@ const (
 	newPayee   = "large_first_charge"
 	dearer     = "dearer"
 	cheaper    = "cheaper"
+	wentUp     = "went_up" // of money in, which is never dearer or cheaper
+	wentDown   = "went_down"
 	overdue    = "overdue"
 	tooMuch    = "books_hold_too_much"
 	tooLittle  = "books_lack_money"

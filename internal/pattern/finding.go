@@ -43,7 +43,7 @@ type Finding struct {
 	ID             id.ID           `json:"id" doc:"Follows from what the finding is about, so it stays the same"`
 	ShortID        string          `json:"short_id,omitempty" required:"true"`
 	Kind           string          `json:"kind" enum:"duplicate,refund,unusual,price_change,missed,gap"`
-	Reason         string          `json:"reason" enum:"same_amount_twice,twice_in_series,in_full,in_part,much_more_than_usual,large_first_charge,dearer,cheaper,overdue,books_hold_too_much,books_lack_money" doc:"Why it is a finding"`
+	Reason         string          `json:"reason" enum:"same_amount_twice,twice_in_series,in_full,in_part,much_more_than_usual,large_first_charge,dearer,cheaper,went_up,went_down,overdue,books_hold_too_much,books_lack_money" doc:"Why it is a finding; a new price of money in went_up or went_down, else it is dearer or cheaper"`
 	Date           pg.Date         `json:"date" doc:"Of its newest transaction; of a missed payment, when it was expected; of a gap, its last day"`
 	AccountID      id.ID           `json:"account_id"`
 	PayeeName      *text.Untrusted `json:"payee_name" doc:"Untrusted: the counterparty's name, else the wording; null for a gap"`
@@ -242,16 +242,26 @@ func (p *Patterns) inSeries(ctx context.Context, q pg.Querier, from pg.Date, in 
 				break
 			}
 			f := one
-			f.Kind, f.Reason, f.Date = priceChange, dearer, c.Date
-			if c.Percent < 0 {
-				f.Reason = cheaper
-			}
+			f.Kind, f.Reason, f.Date = priceChange, c.reason(r.Direction), c.Date
 			f.Amount, f.Usual = c.After.Total(), new(c.Before.Total())
 			f.ID = identify(priceChange, r.ID.String(), c.Date.String())
 			out = append(out, f)
 		}
 	}
 	return out, nil
+}
+
+// reason says what became of a price: money out gets dearer or cheaper, money in goes up or down.
+func (c PriceChange) reason(direction string) string {
+	switch rose := c.Percent >= 0; {
+	case direction == "in" && rose:
+		return wentUp
+	case direction == "in":
+		return wentDown
+	case rose:
+		return dearer
+	}
+	return cheaper
 }
 
 // lastOf returns the newest transaction of each series.

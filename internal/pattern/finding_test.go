@@ -61,6 +61,37 @@ func TestFindings(t *testing.T) {
 	}
 }
 
+// Money out gets dearer or cheaper; wages go up or down.
+func TestNewPriceInWords(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	now := dayOf(time.Now()) - 19723
+	for _, c := range []struct {
+		before, after int64
+		want          string
+	}{
+		{30_00, 33_00, "price_change dearer 33.00 1"},
+		{30_00, 27_00, "price_change cheaper 27.00 1"},
+		{-3000_00, -3100_00, "price_change went_up -3100.00 1"},
+		{-3000_00, -2900_00, "price_change went_down -2900.00 1"},
+	} {
+		account := h.account()
+		var rows []ledger.Incoming
+		for k := range 8 {
+			cents := c.before
+			if k > 5 {
+				cents = c.after
+			}
+			rows = append(rows, payment(account, fmt.Sprint("p", k), "MONTHLY", "", now-5-30*(7-k), cents))
+		}
+		h.merge(rows...)
+		h.sweep()
+		if _, words := h.findings(account, open); !slices.Contains(words, c.want) {
+			t.Errorf("found %q, want %q", words, c.want)
+		}
+	}
+}
+
 // A dismissed finding is gone from the list, comes back with a revert, and is held against agents.
 func TestDismissFinding(t *testing.T) {
 	t.Parallel()

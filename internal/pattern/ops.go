@@ -31,7 +31,7 @@ func (p *Patterns) recurringOps() []*op.Op {
 			Tool: "find_patterns", Heavy: true,
 			Summary: "Finds recurring payments, double charges, refunds and unusual charges.",
 			Agent: "Finds patterns in the transactions: recurring (subscriptions, bills, wages; largest a " +
-				"year first), price_change (a recurring payment became dearer or cheaper), missed (one is " +
+				"year first), price_change (a recurring payment went up or down), missed (one is " +
 				"overdue), duplicate (charged twice), refund (with its purchase), unusual (much larger " +
 				"than usual, or a large first charge). Use it instead of reading transactions. " +
 				"yearly_amount is what a year comes to; add up one currency at a time. For the payments " +

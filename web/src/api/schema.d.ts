@@ -5478,10 +5478,10 @@ export interface components {
             /** @enum {string} */
             kind: "duplicate" | "refund" | "unusual" | "price_change" | "missed" | "gap";
             /**
-             * @description Why it is a finding
+             * @description Why it is a finding; a new price of money in went_up or went_down, else it is dearer or cheaper
              * @enum {string}
              */
-            reason: "same_amount_twice" | "twice_in_series" | "in_full" | "in_part" | "much_more_than_usual" | "large_first_charge" | "dearer" | "cheaper" | "overdue" | "books_hold_too_much" | "books_lack_money";
+            reason: "same_amount_twice" | "twice_in_series" | "in_full" | "in_part" | "much_more_than_usual" | "large_first_charge" | "dearer" | "cheaper" | "went_up" | "went_down" | "overdue" | "books_hold_too_much" | "books_lack_money";
             /**
              * Format: date
              * @description Of its newest transaction; of a missed payment, when it was expected; of a gap, its last day

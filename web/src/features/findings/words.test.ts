@@ -11,6 +11,12 @@ test("a finding says what is usual", () => {
   expect(why(finding("overdue", null), say)).toBe("expected then, and did not come");
 });
 
+test("wages go up, and prices get dearer", () => {
+  expect(why(finding("dearer", 9.99), say)).toBe("was €999, got dearer");
+  expect(why(finding("went_up", -3000), say)).toBe("was €300000, went up");
+  expect(why(finding("went_down", -3000), say)).toBe("was €300000, went down");
+});
+
 test("each kind has one card", () => {
   expect(new Set(kinds.map((k) => k.kind)).size).toBe(6);
 });

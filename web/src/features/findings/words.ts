@@ -6,7 +6,7 @@ export const kinds: readonly { kind: Finding["kind"]; title: string }[] = [
   { kind: "duplicate", title: "Charged twice?" },
   { kind: "unusual", title: "Unusual" },
   { kind: "missed", title: "Did not come" },
-  { kind: "price_change", title: "New price" },
+  { kind: "price_change", title: "New amount" },
   { kind: "gap", title: "Books that do not add up" },
   { kind: "refund", title: "Money back" },
 ];
@@ -31,6 +31,10 @@ export function why(f: Finding, say: (n: Cents) => string): string {
       return `was ${usual}, got dearer`;
     case "cheaper":
       return `was ${usual}, got cheaper`;
+    case "went_up":
+      return `was ${usual}, went up`;
+    case "went_down":
+      return `was ${usual}, went down`;
     case "overdue":
       return "expected then, and did not come";
     case "books_hold_too_much":

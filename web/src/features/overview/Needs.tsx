@@ -13,7 +13,7 @@ const seen: readonly (readonly [keyof Overview["findings"], string])[] = [
   ["duplicate", "charged twice"],
   ["unusual", "unusual"],
   ["missed", "did not come"],
-  ["price_change", "with a new price"],
+  ["price_change", "with a new amount"],
   ["gap", "where books do not add up"],
   ["refund", "with money back"],
 ];

@@ -13,7 +13,7 @@ import { Page } from "#/ui/Page";
 import { RecurringLine } from "./RecurringLine";
 import { sorted, yearly } from "./words";
 
-/** What comes back every month or year, what it costs, and what got dearer. */
+/** What comes back every month or year, what it costs, and what changed. */
 export function RecurringPage() {
   const { data, error, refetch } = useQuery(recurring);
   const today = useQuery(overview).data?.today ?? localDay(new Date());

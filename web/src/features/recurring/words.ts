@@ -22,7 +22,7 @@ export function when(r: Recurring, today: string): string {
   return `${often} · next ${dayShort(r.next_date, today)}`;
 }
 
-/** What became of its price last: from when, before and after, and whether it got dearer. */
+/** What became of its price last: from when, before and after, and whether it went up. */
 export function change(r: Recurring, today: string, say: (n: Cents) => string) {
   const c = r.price_changes[0];
   if (!c) return undefined;

@@ -9,7 +9,7 @@ export const types: Record<string, string> = {
   "charge.large": "A large payment",
   "balance.low": "A low balance",
   "review.waiting": "Payments wait for review",
-  "recurring.price_changed": "A recurring payment changed its price",
+  "recurring.price_changed": "A recurring payment changed its amount",
   "recurring.missed": "A recurring payment is late",
   "books.gap": "The books do not add up",
   "report.submitted": "A new report",

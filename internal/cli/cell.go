@@ -42,6 +42,9 @@ func (s *Screen) cell(c column, v any, whole bool) string {
 		}
 		return v.String()
 	case []any:
+		if len(v) == 0 && c.all {
+			return "all"
+		}
 		if len(v) == 0 && whole {
 			return "none"
 		}

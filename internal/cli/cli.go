@@ -63,7 +63,8 @@ func (c *CLI) Root() *cobra.Command {
 If --server or COFFER_SERVER names a server, commands run on that server, with the key
 in COFFER_API_KEY or from coffer login. Otherwise, if COFFER_DATABASE_URL is set, they
 run directly on the database. Otherwise they run on the server chosen by coffer login.
-On a terminal they print tables; in a pipe or with --json they print JSON.`,
+On a terminal they print tables; in a pipe or with --json they print JSON.
+Flags that say (null clears) clear their field with null or ''.`,
 		Example: `  coffer serve
   coffer key create --name me --scope full_access
   coffer tag create --slug trip:japan-2026 --name "Japan 2026"
@@ -145,7 +146,7 @@ func (c *CLI) command(o *op.Op, verb string) *cobra.Command {
 
 func flagName(field string) string { return strings.ReplaceAll(field, "_", "-") }
 
-func usage(p op.Prop) string {
+func usage(o *op.Op, p op.Prop) string {
 	text := strings.ReplaceAll(p.Description, "`", "")
 	if p.Items != nil && nested(p.Items) {
 		text += " (as JSON; can be repeated)"
@@ -155,7 +156,7 @@ func usage(p op.Prop) string {
 	if len(p.Enum) > 0 {
 		text += " (" + strings.Join(p.Enum, ", ") + ")"
 	}
-	if p.Nullable {
+	if clears(o, p) {
 		text += " (null clears)"
 	}
 	if p.Required {

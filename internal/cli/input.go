@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -55,11 +56,11 @@ func flags(cmd *cobra.Command, o *op.Op) {
 		case p.Name == text:
 			cmd.Flags().String(fileFlag, "-", "the file to read; - is standard input")
 		case p.Type == "boolean":
-			cmd.Flags().Bool(flagName(p.Name), false, usage(p))
+			cmd.Flags().Bool(flagName(p.Name), false, usage(o, p))
 		case p.Type == "array":
-			cmd.Flags().Var(&values{kind: kind(p.Items) + "s"}, flagName(p.Name), usage(p))
+			cmd.Flags().Var(&values{kind: kind(p.Items) + "s"}, flagName(p.Name), usage(o, p))
 		default:
-			cmd.Flags().Var(&word{kind: kind(p.Schema)}, flagName(p.Name), usage(p))
+			cmd.Flags().Var(&word{kind: kind(p.Schema)}, flagName(p.Name), usage(o, p))
 		}
 	}
 	switch {
@@ -136,6 +137,10 @@ func (c *CLI) input(cmd *cobra.Command, o *op.Op, positional, words []string, as
 		if v, ok := flag.Value.(*values); ok {
 			list = v.list
 		}
+		if v, ok := cleared(o, p, list); ok {
+			args[p.Name] = v
+			continue
+		}
 		if !nested(p.Schema) {
 			given[p.Name] = list
 			continue
@@ -153,6 +158,28 @@ func (c *CLI) input(cmd *cobra.Command, o *op.Op, positional, words []string, as
 		return args, c.fromFile(o, args, flag.Value.String())
 	}
 	return args, nil
+}
+
+// clears reports whether a flag can clear its field: one that may be null, or a list that an update
+// replaces. A list in any other command may mean everything if it is empty, so an empty variable of a
+// shell must not make it so.
+func clears(o *op.Op, p op.Prop) bool {
+	replaced := p.Type == "array" && p.In == op.InBody &&
+		(o.Method == http.MethodPatch || o.Method == http.MethodPut) && (p.MinLen == nil || *p.MinLen == 0)
+	return p.Type != "boolean" && (p.Nullable || replaced)
+}
+
+// cleared returns what clears a field, if a flag's value says so: null, or no text at all. A text that
+// may be empty is cleared by null alone.
+func cleared(o *op.Op, p op.Prop, list []string) (any, bool) {
+	empty := p.Type == "string" && (p.MinLen == nil || *p.MinLen == 0) && len(p.Enum) == 0 && p.Format == ""
+	if len(list) != 1 || !clears(o, p) || list[0] != "null" && (list[0] != "" || empty) {
+		return nil, false
+	}
+	if p.Nullable {
+		return nil, true
+	}
+	return []any{}, true
 }
 
 // fromJSON reads the values of a flag that takes JSON. A list takes one item each time, or several

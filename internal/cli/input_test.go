@@ -44,6 +44,81 @@ func things() *op.Op {
 		func(context.Context, pg.Tx, makeThings) (made, error) { return made{}, nil })
 }
 
+type patchThing struct {
+	ID     string          `json:"id" in:"path"`
+	Note   op.Null[string] `json:"note,omitzero" minLength:"1"`
+	Free   op.Null[string] `json:"free,omitzero"`
+	Part   op.Null[thing]  `json:"part,omitzero"`
+	Words  *[]string       `json:"words,omitempty"`
+	Things *[]thing        `json:"things,omitempty"`
+	Needed *[]string       `json:"needed,omitempty" minItems:"1"`
+}
+
+// patching runs an update and returns the arguments it would send as JSON, and its help.
+func patching(t *testing.T, args ...string) string {
+	t.Helper()
+	r := &recorder{}
+	var out bytes.Buffer
+	c := &cli.CLI{
+		Ops: []*op.Op{op.Writing(op.Spec{Name: "thing.update", Route: "PATCH /things/{id}", Summary: "Changes one."},
+			func(context.Context, pg.Tx, patchThing) (op.None, error) { return op.None{}, nil })},
+		Database: true, Out: &out, Err: &out,
+		Local: func(context.Context) (cli.Caller, func(), error) { return r, func() {}, nil },
+	}
+	root := c.Root()
+	root.SetArgs(append([]string{"thing", "update"}, args...))
+	if err := root.ExecuteContext(t.Context()); err != nil {
+		t.Fatal(args, err)
+	}
+	if r.args == nil {
+		return out.String()
+	}
+	b, err := json.Marshal(r.args)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
+
+// null and ” clear what can be cleared: a value that may be null, and a list that an update replaces.
+func TestClearing(t *testing.T) {
+	t.Parallel()
+	for flag, want := range map[string]string{
+		"--note=null": `"note":null`, "--note=": `"note":null`, "--note=a": `"note":"a"`,
+		"--free=null": `"free":null`, "--free=": `"free":""`,
+		"--part=null": `"part":null`, "--part=": `"part":null`, `--part={"name":"a"}`: `"part":{"name":"a"}`,
+		"--words=null": `"words":[]`, "--words=": `"words":[]`, "--words=a,b": `"words":["a","b"]`,
+		"--things=null": `"things":[]`, "--things=": `"things":[]`,
+		"--needed=": `"needed":[""]`, // validation says that it is required
+	} {
+		if got := patching(t, "x", flag); !strings.Contains(got, want) {
+			t.Errorf("%s sends %s, want %s", flag, got, want)
+		}
+	}
+	help := patching(t, "--help")
+	for _, flag := range []string{"note string", "part object", "words strings", "things objects"} {
+		if line := lineWith(help, "--"+flag); !strings.Contains(line, "(null clears)") {
+			t.Errorf("help does not say how to clear: %q", line)
+		}
+	}
+	if line := lineWith(help, "--needed"); strings.Contains(line, "clears") {
+		t.Errorf("help says how to clear a list that must have items: %q", line)
+	}
+	// A command that is no update keeps what was given: an empty list may mean everything there.
+	if got, err := play(t, "", "--things", `{"name":"c"}`, "--words", ""); err != nil || !strings.Contains(got, `"words":[""]`) {
+		t.Error(got, err)
+	}
+}
+
+func lineWith(text, part string) string {
+	for line := range strings.SplitSeq(text, "\n") {
+		if strings.Contains(line, part) {
+			return line
+		}
+	}
+	return ""
+}
+
 // play runs a command and returns the arguments it would send as JSON, or the error.
 func play(t *testing.T, stdin string, args ...string) (string, error) {
 	t.Helper()

@@ -67,6 +67,7 @@ const (
 	screenSpread  = "spread"  // it is the answer, and the lists of its items are the rows
 	screenUnroll  = "unroll"  // the lists of its items are its rows
 	screenNone    = "none"    // it is for programs
+	screenAll     = "all"     // a list that means everything if it is empty
 )
 
 // page returns the list of an answer that is a page: its only content besides the cursor, or what
@@ -112,7 +113,7 @@ func (s *Screen) record(schema *op.Schema, m map[string]any, indent string) {
 		}
 	}
 	for _, p := range lines {
-		v := s.cell(column{name: p.Name}, m[p.Name], true)
+		v := s.cell(column{name: p.Name, all: p.Screen == screenAll}, m[p.Name], true)
 		if p.Name == "amount" && strings.HasPrefix(v, "+") {
 			v += " (money in)"
 		}
@@ -282,6 +283,10 @@ var bookkeeping = map[string]bool{
 	"workflow_name": true, "expected_amount": true,
 }
 
+// usual are the columns whose usual value is yes. A person looks for a no in them, so it is printed,
+// and the column stays if all rows say no. In other columns a no is left blank.
+var usual = map[string]bool{"enabled": true, "has_login": true, "shared": true, "certain": true, "retryable": true}
+
 // further is the rank from which on a field is shown only where there is room.
 const further = 9
 
@@ -359,9 +364,7 @@ func (s *Screen) rows(schema *op.Schema, list []any, indent string) {
 			m, _ := item.(map[string]any)
 			row := make([]string, len(cols))
 			for i, c := range cols {
-				if v := c.of(m); v != false {
-					row[i] = s.cell(c, v, false)
-				}
+				row[i] = s.said(c, m)
 			}
 			if len(row) > 1 && !cols[1].number {
 				row[1] = indent + row[1]
@@ -374,6 +377,15 @@ func (s *Screen) rows(schema *op.Schema, list []any, indent string) {
 	}
 	add(list, "")
 	s.dropped = g.print(s.Out, s.Width-len(indent), indent, s.Color)
+}
+
+// said is what a row says in a column: "" for nothing, and for a no that is usual.
+func (s *Screen) said(c column, m map[string]any) string {
+	v := c.of(m)
+	if v == false && (c.in != "" || !usual[c.name]) {
+		return ""
+	}
+	return s.cell(c, v, false)
 }
 
 func heading(c column) string {
@@ -404,6 +416,7 @@ type column struct {
 	name, in string // in names the map, "" for a field of the row itself
 	number   bool
 	further  bool // it is shown only where the others have room enough
+	all      bool // a list that means everything if it is empty
 }
 
 // change is what a row says before and after, as one value.
@@ -436,7 +449,7 @@ func (s *Screen) columns(schema *op.Schema, list []any) []column {
 			continue // it stands beside what was before
 		}
 		if p.Type != "object" {
-			out = append(out, column{name: p.Name, further: rank(p) >= further})
+			out = append(out, column{name: p.Name, further: rank(p) >= further, all: p.Screen == screenAll})
 			continue
 		}
 		if p.Prop("balance") != nil { // of another day
@@ -465,7 +478,7 @@ func (s *Screen) columns(schema *op.Schema, list []any) []column {
 		}
 	}
 	out = slices.DeleteFunc(out, func(c column) bool {
-		return !some(list, func(m map[string]any) bool { v := c.of(m); return v != false && s.cell(c, v, false) != "" })
+		return !some(list, func(m map[string]any) bool { return s.said(c, m) != "" })
 	})
 	for i, c := range out {
 		out[i].number = !some(list, func(m map[string]any) bool {

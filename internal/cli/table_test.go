@@ -69,6 +69,24 @@ BALANCE  CUR  NAME
 1234.00  EUR  Depot
 `,
 		},
+		"a no is printed where yes is usual": {
+			object(list("endpoints", object(field("short_id", "string"), field("enabled", "boolean"),
+				field("paused", "boolean"), op.Prop{Name: "events", Schema: &op.Schema{
+					Type: "array", Items: &op.Schema{Type: "string"}, Screen: "all",
+				}}))),
+			`{"endpoints":[{"short_id":"k3xK9a2Q","enabled":false,"paused":false,"events":[]}]}`, 80, `
+ID        ENABLED  EVENTS
+k3xK9a2Q  no       all
+`,
+		},
+		"an empty list can mean all": {
+			object(field("name", "string"), op.Prop{Name: "events", Schema: &op.Schema{
+				Type: "array", Items: &op.Schema{Type: "string"}, Screen: "all",
+			}}), `{"name":"Hook","events":[]}`, 80, `
+name    Hook
+events  all
+`,
+		},
 		"texts give way, numbers never": {
 			accounts,
 			`[{"name":"Gemeinschaftskonto Haushalt","note":null,"iso_currency_code":"EUR","balance":1234.50,"hidden":true}]`, 30, `

@@ -25,7 +25,7 @@ type Endpoint struct {
 	ShortID        string   `json:"short_id,omitempty" db:"short_id" required:"true"`
 	URL            string   `json:"url" db:"url" doc:"Only the host, unless an admin asks: the rest of the address may be a secret"`
 	Description    *string  `json:"description" db:"description"`
-	Events         []Type   `json:"events" db:"events" doc:"The types that are sent; empty means all"`
+	Events         []Type   `json:"events" db:"events" screen:"all" doc:"The types that are sent; empty means all"`
 	Content        string   `json:"content" db:"content" enum:"lean,full" doc:"lean: ids, dates, amounts and your own names; full: also the names that banks and authors wrote"`
 	Enabled        bool     `json:"enabled" db:"enabled"`
 	DisabledReason *string  `json:"disabled_reason" db:"disabled_reason" doc:"gone: the endpoint answered 410. failing: three messages in a row could not be delivered. null if a person disabled it"`

@@ -8,8 +8,8 @@ import (
 	"coffer/internal/money"
 )
 
-// facts are what the data of events say, as far as a sentence needs it. Some of them are only in the
-// data of endpoints that take bank text.
+// facts are what the data of events say, as far as a sentence needs it. Some of them are only there
+// for endpoints that take bank text.
 type facts struct {
 	Account     string          `json:"account"`
 	AccountName string          `json:"account_name"`
@@ -31,8 +31,8 @@ type facts struct {
 	Title       string          `json:"title"`
 }
 
-// words say in one sentence what happened, for receivers that show a text as it is. They use nothing
-// but the data beside them, so they tell no more than an endpoint takes.
+// words say in one sentence what happened, for receivers that show a text as it is. They use only
+// the data beside them, so they tell no more than an endpoint takes.
 func words(what Type, data []byte) string {
 	var f facts
 	if err := json.Unmarshal(data, &f); err != nil {
@@ -51,8 +51,8 @@ func words(what Type, data []byte) string {
 		return "A payment of " + f.money(f.Amount) + after(" to ", cmp.Or(f.Merchant, f.Name)) + " left " + account +
 			" on " + f.Date + "."
 	case LowBalance:
-		return cmp.Or(f.Account, f.AccountName, "An account") + " has " + f.Amount.String() + " " + string(f.Currency) + " left, less than " +
-			f.money(f.Below) + "."
+		return cmp.Or(f.Account, f.AccountName, "An account") + " has " + f.Amount.String() + " " +
+			string(f.Currency) + " left, less than " + f.money(f.Below) + "."
 	case Waiting:
 		if f.Count == "1" {
 			return "1 transaction waits for review."

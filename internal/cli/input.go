@@ -161,16 +161,16 @@ func (c *CLI) input(cmd *cobra.Command, o *op.Op, positional, words []string, as
 }
 
 // clears reports whether a flag can clear its field: one that may be null, or a list that an update
-// replaces. A list in any other command may mean everything if it is empty, so an empty variable of a
-// shell must not make it so.
+// replaces. A list in any other command may mean everything if it is empty, so an empty variable of
+// a shell must not make it so.
 func clears(o *op.Op, p op.Prop) bool {
 	replaced := p.Type == "array" && p.In == op.InBody &&
 		(o.Method == http.MethodPatch || o.Method == http.MethodPut) && (p.MinLen == nil || *p.MinLen == 0)
 	return p.Type != "boolean" && (p.Nullable || replaced)
 }
 
-// cleared returns what clears a field, if a flag's value says so: null, or no text at all. A text that
-// may be empty is cleared by null alone.
+// cleared returns what clears a field, if a flag's value says so: null, or no text at all. A text
+// that may be empty is cleared by null alone.
 func cleared(o *op.Op, p op.Prop, list []string) (any, bool) {
 	empty := p.Type == "string" && (p.MinLen == nil || *p.MinLen == 0) && len(p.Enum) == 0 && p.Format == ""
 	if len(list) != 1 || !clears(o, p) || list[0] != "null" && (list[0] != "" || empty) {

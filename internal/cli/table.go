@@ -283,8 +283,8 @@ var bookkeeping = map[string]bool{
 	"workflow_name": true, "expected_amount": true,
 }
 
-// usual are the columns whose usual value is yes. A person looks for a no in them, so it is printed,
-// and the column stays if all rows say no. In other columns a no is left blank.
+// usual are the columns whose usual value is yes. A person looks for a no in them, so it is
+// printed, and the column stays if all rows say no. In other columns a no is left blank.
 var usual = map[string]bool{"enabled": true, "has_login": true, "shared": true, "certain": true, "retryable": true}
 
 // further is the rank from which on a field is shown only where there is room.

@@ -120,6 +120,18 @@ func operations() []operation {
 		},
 		finding("duplicate"), finding("refund"), finding("unusual"),
 		{
+			name: "groups of 8,400 that wait for review", goal: "≤ 600 ms", ms: 600, rounds: 5,
+			coffer: groups, bare: bareGroups,
+		},
+		{
+			name: "recurring payments after a sync of 30", goal: "≤ 300 ms", ms: 300, rounds: 5,
+			coffer: sweeping(someForms), bare: bareSide(asking(someRows)),
+		},
+		{
+			name: "recurring payments of all years", goal: "≤ 1500 ms", ms: 1500, rounds: 3,
+			coffer: sweeping(allForms), bare: bareSide(asking(allRows)),
+		},
+		{
 			name: "get one", goal: "≥ 60 % of bare net/http + pgx, in requests/s", most: 0.6, rate: true,
 			coffer: getOne,
 			bare:   handlerSide,

@@ -1,0 +1,111 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// waiting is how many transactions wait when the groups of the queue are read.
+const waiting = 8400
+
+// groups is the first page of what waits for review, by payee.
+func groups(ctx context.Context, w *world, connections int) (side, error) {
+	w.made = append(w.made, `delete from transaction_tag where tag_id = (select id from tag where slug = 'needs-review')`)
+	if _, err := w.admin.Exec(ctx, `
+		insert into transaction_tag (transaction_id, tag_id, present, source)
+		select t.id, (select id from tag where slug = 'needs-review'), true, 'rule' from transaction t
+		where t.deleted_at is null order by t.date desc, t.id desc limit $1 on conflict do nothing`, waiting); err != nil {
+		return nil, fmt.Errorf("tag: %w", err)
+	}
+	return reading("/api/v1/review/groups")(ctx, w, connections)
+}
+
+// bareGroups groups what waits by its payee.
+var bareGroups = bareSide(asking(`select coalesce(d.payee, d.form), t.currency, count(*), sum(t.amount), max(t.date)
+	from transaction_tag g join tag on tag.id = g.tag_id and tag.slug = 'needs-review'
+		join transaction t on t.id = g.transaction_id join descriptor d on d.id = t.descriptor_id
+	where g.present and t.deleted_at is null group by 1, 2 order by 3 desc limit 50`))
+
+// A sweep is the server's look for recurring payments among the wordings of some transactions, as
+// after a sync. The server starts it when wordings are a minute old, and is woken for it here.
+type sweep struct {
+	w     *world
+	conn  *pgx.Conn
+	notes string
+}
+
+func sweeping(notes string) func(context.Context, *world, int) (side, error) {
+	return func(ctx context.Context, w *world, _ int) (side, error) {
+		conn, err := pgx.Connect(ctx, w.url)
+		if err != nil {
+			return nil, fmt.Errorf("connect: %w", err)
+		}
+		s := &sweep{w, conn, notes}
+		if err := s.idle(ctx); err != nil { // what the seed left to do is done first
+			s.close(ctx)
+			return nil, err
+		}
+		return s, nil
+	}
+}
+
+const (
+	someForms = `insert into form_due (account_id, form, noted_at)
+		select t.account_id, d.form, clock_timestamp() - interval '1 hour'
+		from (select * from transaction where deleted_at is null order by date desc, id desc limit 30) t
+			join descriptor d on d.id = t.descriptor_id where d.form is not null`
+	allForms = `insert into form_due (account_id, form, noted_at)
+		select distinct t.account_id, d.form, clock_timestamp() - interval '1 hour'
+		from transaction t join descriptor d on d.id = t.descriptor_id where d.form is not null`
+)
+
+// What a sweep has to read at least.
+const (
+	someRows = `select t.id, t.date, t.amount, t.currency from transaction t join descriptor d on d.id = t.descriptor_id
+		where t.deleted_at is null and (t.account_id, d.form) in (select x.account_id, y.form
+			from (select * from transaction where deleted_at is null order by date desc, id desc limit 30) x
+				join descriptor y on y.id = x.descriptor_id)`
+	allRows = `select id, account_id, descriptor_id, date, amount, currency from transaction where deleted_at is null`
+)
+
+func (s *sweep) pid() int { return s.w.server.Pid() }
+
+func (s *sweep) close(ctx context.Context) { _ = s.conn.Close(context.WithoutCancel(ctx)) }
+
+func (s *sweep) round(ctx context.Context, length time.Duration) ([]time.Duration, error) {
+	var took []time.Duration
+	for begun := time.Now(); len(took) == 0 || time.Since(begun) < length; {
+		if _, err := s.conn.Exec(ctx, s.notes); err != nil {
+			return nil, fmt.Errorf("note: %w", err)
+		}
+		if _, err := s.conn.Exec(ctx, `select pg_notify('coffer', 'pattern')`); err != nil {
+			return nil, fmt.Errorf("wake: %w", err)
+		}
+		start := time.Now()
+		if err := s.idle(ctx); err != nil {
+			return nil, err
+		}
+		took = append(took, time.Since(start))
+	}
+	return took, nil
+}
+
+// idle waits until nothing is left to look at. Findings are measured on their own, so they are not
+// counted again.
+func (s *sweep) idle(ctx context.Context) error {
+	for end := time.Now().Add(10 * time.Minute); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
+		var left int
+		if err := s.conn.QueryRow(ctx, `select count(*) from form_due`).Scan(&left); err != nil {
+			return fmt.Errorf("wait: %w", err)
+		}
+		if left == 0 {
+			_, err := s.conn.Exec(ctx, `delete from sighting_due`)
+			return err
+		}
+	}
+	return errors.New("the server does not look for recurring payments")
+}

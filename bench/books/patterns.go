@@ -33,18 +33,18 @@ var bareGroups = bareSide(asking(`select coalesce(d.payee, d.form), t.currency, 
 // A sweep is the server's look for recurring payments among the wordings of some transactions, as
 // after a sync. The server starts it when wordings are a minute old, and is woken for it here.
 type sweep struct {
-	w     *world
-	conn  *pgx.Conn
-	notes string
+	w    *world
+	conn *pgx.Conn
+	note func(ctx context.Context, conn *pgx.Conn) error
 }
 
-func sweeping(notes string) func(context.Context, *world, int) (side, error) {
+func sweeping(note func(ctx context.Context, conn *pgx.Conn) error) func(context.Context, *world, int) (side, error) {
 	return func(ctx context.Context, w *world, _ int) (side, error) {
 		conn, err := pgx.Connect(ctx, w.url)
 		if err != nil {
 			return nil, fmt.Errorf("connect: %w", err)
 		}
-		s := &sweep{w, conn, notes}
+		s := &sweep{w, conn, note}
 		if err := s.idle(ctx); err != nil { // what the seed left to do is done first
 			s.close(ctx)
 			return nil, err
@@ -53,15 +53,22 @@ func sweeping(notes string) func(context.Context, *world, int) (side, error) {
 	}
 }
 
-const (
-	someForms = `insert into form_due (account_id, form, noted_at)
+// someForms notes the wordings of the newest transactions, as a sync of them does.
+func someForms(ctx context.Context, conn *pgx.Conn) error {
+	_, err := conn.Exec(ctx, `insert into form_due (account_id, form, noted_at)
 		select t.account_id, d.form, clock_timestamp() - interval '1 hour'
 		from (select * from transaction where deleted_at is null order by date desc, id desc limit 30) t
-			join descriptor d on d.id = t.descriptor_id where d.form is not null`
-	allForms = `insert into form_due (account_id, form, noted_at)
+			join descriptor d on d.id = t.descriptor_id where d.form is not null`)
+	return err
+}
+
+// allForms notes every wording.
+func allForms(ctx context.Context, conn *pgx.Conn) error {
+	_, err := conn.Exec(ctx, `insert into form_due (account_id, form, noted_at)
 		select distinct t.account_id, d.form, clock_timestamp() - interval '1 hour'
-		from transaction t join descriptor d on d.id = t.descriptor_id where d.form is not null`
-)
+		from transaction t join descriptor d on d.id = t.descriptor_id where d.form is not null`)
+	return err
+}
 
 // What a sweep has to read at least.
 const (
@@ -79,7 +86,7 @@ func (s *sweep) close(ctx context.Context) { _ = s.conn.Close(context.WithoutCan
 func (s *sweep) round(ctx context.Context, length time.Duration) ([]time.Duration, error) {
 	var took []time.Duration
 	for begun := time.Now(); len(took) == 0 || time.Since(begun) < length; {
-		if _, err := s.conn.Exec(ctx, s.notes); err != nil {
+		if err := s.note(ctx, s.conn); err != nil {
 			return nil, fmt.Errorf("note: %w", err)
 		}
 		if _, err := s.conn.Exec(ctx, `select pg_notify('coffer', 'pattern')`); err != nil {

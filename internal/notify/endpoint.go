@@ -291,7 +291,7 @@ func (n *Notifier) TestEndpoint(ctx context.Context, tx pg.Tx, _ EndpointRef, t 
 		select gen_random_uuid(), made.id, e.id, case when @fault = '' then 'delivered' else 'failed' end, 1,
 			clock_timestamp(), nullif(@status, 0), nullif(@fault, ''),
 			case when @fault = '' then clock_timestamp() end
-		from made, endpoint e where e.id = @endpoint`, pg.Args{
+		from made, endpoint e where e.id = @endpoint for key share of e`, pg.Args{
 		"id": t.notification, "short": t.notification.Short(), "type": test, "subject": t.notification.String(),
 		"endpoint": t.endpoint, "fault": t.fault, "status": t.status,
 	})

@@ -163,6 +163,7 @@ func (n *Notifier) Resend(ctx context.Context, tx pg.Tx, in Resend) (Notificatio
 		where e.enabled and case when @one::uuid is null then e.events = '{}' or @type::text = any(e.events)
 			or exists (select from delivery x where x.notification_id = @id and x.endpoint_id = e.id)
 			else e.id = @one end
+		for key share of e
 		on conflict on constraint delivery_once do update set state = 'pending', attempts = 0,
 			next_at = clock_timestamp(), claim = null, delivered_at = null`,
 		pg.Args{"id": out[0].ID, "type": out[0].Type, "one": one})

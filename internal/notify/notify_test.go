@@ -408,3 +408,45 @@ func TestStateOfDeliveries(t *testing.T) {
 		}
 	}
 }
+
+// TestEndpointGoesMeanwhile: an endpoint that is deleted while something happens does not make that
+// fail, and neither a resend that another endpoint still takes.
+func TestEndpointGoesMeanwhile(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	stays := h.endpoint(CreateEndpoint{URL: "https://stays.example/"})
+	h.post(Event{Type: SyncFailed, Subject: "before"})
+	notification := h.list()[0].ShortID
+	for name, do := range map[string]func(tx pg.Tx) error{
+		"post": func(tx pg.Tx) error { return Post(h.ctx(), tx, Event{Type: SyncFailed, Subject: "meanwhile"}) },
+		"resend": func(tx pg.Tx) error {
+			_, err := h.Resend(h.ctx(), tx, Resend{ID: notification})
+			return err
+		},
+	} {
+		goes := h.endpoint(CreateEndpoint{URL: "https://goes.example/"})
+		done := make(chan error, 1)
+		h.tx(func(tx pg.Tx) error {
+			if _, err := h.DeleteEndpoint(h.ctx(), tx, EndpointRef{ID: goes.ShortID}); err != nil {
+				return err
+			}
+			go func() { done <- h.db.InTx(h.ctx(), do) }()
+			for blocked := 0; blocked == 0; time.Sleep(5 * time.Millisecond) {
+				var err error
+				if blocked, err = pg.Value[int](h.ctx(), h.db, `select count(*) from pg_stat_activity
+					where datname = current_database() and wait_event_type = 'Lock'`); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		if err := <-done; err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	for _, n := range h.list() {
+		if len(n.Deliveries) != 1 || n.Deliveries[0].EndpointID != stays.ID {
+			t.Errorf("%+v", n)
+		}
+	}
+}

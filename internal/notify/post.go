@@ -25,7 +25,8 @@ type Event struct {
 const maxData = 15_000
 
 // Post stores events in the transaction that causes them. An event that was told before is left
-// out.
+// out. Endpoints are locked while they are read: one that is being deleted takes no event, and the
+// cause does not fail for it.
 func Post(ctx context.Context, tx pg.Tx, events ...Event) error {
 	events, err := untold(ctx, tx, events)
 	if err != nil {
@@ -55,7 +56,8 @@ func Post(ctx context.Context, tx pg.Tx, events ...Event) error {
 					on conflict on constraint notification_subject do nothing returning id)
 				insert into delivery (id, notification_id, endpoint_id, next_at)
 				select gen_random_uuid(), f.id, e.id, clock_timestamp() from fresh f, endpoint e
-				where e.enabled and (e.events = '{}' or @type::text = any(e.events))`, pg.Args{
+				where e.enabled and (e.events = '{}' or @type::text = any(e.events))
+				for key share of e`, pg.Args{
 				"id": fresh, "short": fresh.Short(), "type": e.Type, "subject": e.Subject,
 				"data": string(data), "full": string(full), "connection": e.Connection, "account": e.Account,
 			})

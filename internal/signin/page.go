@@ -216,6 +216,7 @@ var accountBody = page.Parse(`
 {{with .Note}}<p class="note" role="status">{{.}}</p>{{end}}
 {{with .Fault}}<p class="warn" role="alert">{{.}}</p>{{end}}
 <p class="lead">{{.User.Name}}{{with .User.Email}} · {{.}}{{end}} · {{.User.Role}}</p>
+<p><a class="button" href="/">Go to the overview</a></p>
 <h2>Sign-in methods</h2>
 {{range .Logins}}{{if and $.Proved (gt (len $.Logins) 1)}}<form class="card" method="post" action="/account/logins/end"><p>{{.Kind}} <span class="dim">{{.Identifier}}</span></p>
 <input type="hidden" name="login" value="{{.ShortID}}"><button class="quiet">Remove</button></form>{{else}}<p>{{.Kind}} <span class="dim">{{.Identifier}}</span></p>{{end}}{{end}}
@@ -235,7 +236,7 @@ var accountBody = page.Parse(`
 <h2>Sessions</h2>
 {{range .Sessions}}<form class="card" method="post" action="/account/sessions/end"><p>{{.Name}} <span class="dim">since {{.CreatedAt.Time.Format "2 January 2006, 15:04 MST"}}</span></p>
 {{if eq .ShortID $.Current}}<p class="dim">This browser</p>{{else}}<input type="hidden" name="session" value="{{.ShortID}}"><button class="quiet">Sign out there</button>{{end}}</form>{{end}}
-<form method="post" action="/logout"><button>Sign out</button></form>
+<form method="post" action="/logout"><button class="quiet">Sign out</button></form>
 <p class="dim">Programs that act in your name are listed under <a href="/account/assistants">your assistants</a>.</p>
 {{if eq .User.Role "admin"}}<p class="dim">Does a program on another machine need a key? <a href="/device">Enter its code</a>.</p>{{end}}
 `)

@@ -13,6 +13,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -26,6 +27,12 @@ type browser struct {
 	size  string
 	house *house
 	shots int
+	acts  int // what a person did so far: clicks, keys, fields and addresses
+}
+
+// deeds are the steps with which a person does something; the others look and wait.
+var deeds = []string{
+	"visit", "click", "follow", "press", "fill", "write", "tick", "upload", "choose", "enter", "key", "swipe",
 }
 
 // find is where something stands that the test needs. A machine without it skips the test, except
@@ -112,6 +119,9 @@ type view struct {
 
 func (b *browser) do(t *testing.T, s step) view {
 	t.Helper()
+	if slices.Contains(deeds, s.Do) {
+		b.acts++
+	}
 	line, err := json.Marshal(s)
 	if err != nil {
 		t.Fatal(err)

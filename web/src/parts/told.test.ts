@@ -23,6 +23,8 @@ it("says a deed in household words", () => {
   expect(by("Merged counterparty 8sKx2mPq into rU1eRu1e")).toBe("Robin merged two payees");
   expect(by("Changed category food_and_drink_groceries")).toBe("Robin changed the category Groceries");
   expect(by("Reverted: Reverted: Deleted a comment")).toBe("Robin did again: deleted a comment");
+  expect(by("Dismissed a finding L2K4UCE2")).toBe("Robin dismissed a finding");
+  expect(by("Opened a finding again L2K4UCE2")).toBe("Robin opened a finding again");
   expect(by("Reverted: Tagged 4 transactions needs-review")).toBe("Robin undid: put 4 payments up for review");
 });
 

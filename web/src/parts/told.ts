@@ -55,6 +55,7 @@ const forms: [RegExp, (names: Names, ...found: string[]) => string][] = [
   ],
   [/(made|changed|deleted) tag ([a-z0-9:-]+)/gi, (_, did = "", slug = "") => `${did} the tag #${slug}`],
   [/(applied|made|changed|deleted) rule (\w+)/gi, (names, did = "", id = "") => `${did} ${theRule(names.rule(id))}`],
+  [/\b(a finding(?: again)?|a recurring payment) [0-9A-Za-z]{8}\b/g, (_, what = "") => what],
   [/synced connection (\w+)/gi, (names, id = "") => `synced ${names.bank(id) ?? "a bank"}`],
 ];
 

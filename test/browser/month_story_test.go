@@ -1,0 +1,552 @@
+package browser_test
+
+import (
+	"fmt"
+	"math"
+	"net/http"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"text/tabwriter"
+	"time"
+
+	"coffer/internal/auth"
+)
+
+// TestMonth is a household's first month, from an empty server to its end, as the questions that
+// people ask. Each is answered on a screen with the figures that the API or the bank's file has, and
+// within so many clicks and fields that a longer way is noticed. The table says what it took.
+func TestMonth(t *testing.T) {
+	t.Parallel()
+	built(t)
+	m := &month{house: newHouse(t), robin: newBrowser(t, "desktop"), kim: newBrowser(t, "phone")}
+	defer m.print(t)
+	for _, q := range []question{
+		{"How do I begin?", "B1 H2", 9, m.begins},
+		{"How does my bank get in?", "B1", 3, m.links},
+		{"And the bank that only gives me files?", "B3 B5 H12", 4, m.imports},
+		{"I took the same file again. Does it count twice?", "B4", 2, m.importsAgain},
+		{"What is on every account today?", "B3 H1", 1, m.balances},
+		{"What do we own in all?", "B3 H17", 1, m.worth},
+		{"What was the payment with number 4711 for?", "B5", 2, m.purpose},
+		{"So much to review. Do I read every payment?", "H3", 2, m.reviews},
+		{"What did that change, and can I take it back?", "H7", 4, m.undoes},
+		{"Can it be filed by itself from now on?", "B2 H10", 4, m.rules},
+		{"What do we pay every month, and what got dearer?", "H15", 1, m.recurring},
+		{"Is anything odd? I know about that price.", "H15", 2, m.findings},
+		{"What is still to be paid?", "H15", 2, m.upcoming},
+		{"I paid cash. Where does it go?", "H17", 10, m.cash},
+		{"One receipt, two things. Can I divide it?", "H17", 7, m.splits},
+		{"Is it more than last month?", "H14", 1, m.compares},
+		{"How does Kim get in?", "H18", 8, m.invites},
+		{"What do we have and what did we spend? (on a phone)", "B1", 1, m.partner},
+	} {
+		m.ask(t, q)
+	}
+}
+
+// A question is what a person wants to know: which finding of the trial by a new user it stands for,
+// the most that its answer may take, and the way to it, which returns where the answer stands.
+type question struct {
+	asks, finding string
+	most          int
+	answer        func(*testing.T) string
+}
+
+// A month is a household with two people, and what they asked so far.
+type month struct {
+	*house
+	robin, kim *browser
+	file       string // the statement
+	rows       []string
+}
+
+// ask plays a question.
+func (m *month) ask(t *testing.T, q question) {
+	t.Helper()
+	start, before := time.Now(), m.robin.acts+m.kim.acts
+	where := q.answer(t)
+	took, acts := time.Since(start), m.robin.acts+m.kim.acts-before
+	m.rows = append(m.rows, fmt.Sprintf("%s\t%s\t%s\t%d of %d\t%.1f", q.asks, q.finding, where, acts, q.most,
+		took.Seconds()))
+	if acts > q.most {
+		t.Errorf("%s took %d clicks and fields, at most %d", q.asks, acts, q.most)
+	}
+}
+
+// print prints the table, also of a month that was broken off.
+func (m *month) print(t *testing.T) {
+	t.Helper()
+	var s strings.Builder
+	w := tabwriter.NewWriter(&s, 0, 0, 2, ' ', 0)
+	_, _ = fmt.Fprintln(w, "\nstep\tfinding\tanswered\tclicks and fields\tseconds")
+	_, _ = fmt.Fprintln(w, strings.Join(m.rows, "\n"))
+	_ = w.Flush() // into memory
+	t.Log(s.String())
+}
+
+// reads looks at the screen, which must say each of the texts. Where one has dots, what is before them
+// stands close before what is after them, as a name before its figure.
+func (b *browser) reads(t *testing.T, texts ...string) {
+	t.Helper()
+	b.do(t, step{Do: "idle"})
+	v := b.look(t)
+	for _, text := range texts {
+		parts := strings.Split(text, " … ")
+		for i, p := range parts {
+			parts[i] = regexp.QuoteMeta(p)
+		}
+		if !regexp.MustCompile(`(?s)` + strings.Join(parts, `.{1,120}?`)).MatchString(v.Text) {
+			t.Errorf("%s does not say %q:\n%s", v.URL, text, v.Text)
+		}
+	}
+}
+
+// money is an amount in EUR as the screens write it, with so many decimals.
+func money(amount float64, decimals int) string {
+	s := fmt.Sprintf("%.*f", decimals, math.Abs(amount))
+	if decimals == 0 {
+		s = fmt.Sprintf("%.0f", math.Floor(math.Abs(amount)+0.5))
+	}
+	whole, rest, _ := strings.Cut(s, ".")
+	for i := len(whole) - 3; i > 0; i -= 3 {
+		whole = whole[:i] + "," + whole[i:]
+	}
+	if rest != "" {
+		whole += "." + rest
+	}
+	if amount < 0 {
+		return "−€" + whole
+	}
+	return "€" + whole
+}
+
+// begins sets the household up, and says what coffer cannot know.
+func (m *month) begins(t *testing.T) string {
+	t.Helper()
+	b := m.robin
+	b.open(t, m.house, m.plaid.URL())
+	ticket, err := m.Auth.Issue(t.Context(), auth.SetupTicket, auth.Ticket{}, time.Hour)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.visit(t, "/setup/"+ticket, http.StatusOK, "Welcome to coffer")
+	b.fill(t, "Your name", "Robin")
+	b.fill(t, "E-mail address", email)
+	b.fill(t, "Password, at least", password)
+	b.click(t, "Set up the household", "you are its admin")
+	b.do(t, step{Do: "click", Name: "Go to the overview"})
+	b.do(t, step{Do: "see", Text: "Your books are empty"})
+	b.do(t, step{Do: "choose", Name: "Currency", Value: "EUR, Euro"})
+	b.do(t, step{Do: "choose", Name: "Review", Value: "Everything, also what is years old"})
+	b.do(t, step{Do: "click", Name: "Save"})
+	b.do(t, step{Do: "see", Text: "Saved"})
+	b.reads(t, "Link a bank", "Drop a file")
+	return "Overview"
+}
+
+func (m *month) links(t *testing.T) string {
+	t.Helper()
+	b := m.robin
+	b.do(t, step{Do: "click", Name: "Link a bank"})
+	b.click(t, "Continue to Plaid", "coffer asks to see your accounts")
+	b.do(t, step{Do: "click", Name: "Share my accounts"})
+	b.do(t, step{Do: "see", Text: "Where it went"})
+	m.settle(t)
+	b.do(t, step{Do: "see", Text: fmt.Sprintf("%d to review", m.waiting(t))})
+	b.reads(t, "Baufinanzierung", "Tagesgeld")
+	return "Overview"
+}
+
+func (m *month) imports(t *testing.T) string {
+	t.Helper()
+	b := m.robin
+	m.file = girokonto(t)
+	b.do(t, step{Do: "click", Name: "Import"})
+	b.do(t, step{Do: "upload", Name: "Choose a file", File: m.file})
+	b.do(t, step{Do: "see", Text: "Would come in"})
+	b.fill(t, "Bank", "Sparkasse Nord")
+	b.do(t, step{Do: "click", Name: "Import 25 payments"})
+	b.do(t, step{Do: "see", Text: "25 payments came in"})
+	m.settle(t)
+	b.reads(t, "Into Girokonto")
+	if n := len(m.list(t, "limit=500&search=Lidl+sagt")); n != 12 {
+		t.Errorf("%d of the file's 12 payments are there", n)
+	}
+	return "Import"
+}
+
+func (m *month) importsAgain(t *testing.T) string {
+	t.Helper()
+	b := m.robin
+	before := m.count(t, `select count(*) from transaction`)
+	b.do(t, step{Do: "click", Name: "Import another file"})
+	b.do(t, step{Do: "upload", Name: "Choose a file", File: m.file})
+	b.do(t, step{Do: "see", Text: "There is nothing new in this file"})
+	b.reads(t, "Already here … 25")
+	if n := m.count(t, `select count(*) from transaction`); n != before {
+		t.Errorf("%d payments became %d", before, n)
+	}
+	return "Import"
+}
+
+// An owned is an account as the API has it.
+type owned struct {
+	Name    string   `json:"name"`
+	Type    string   `json:"type"`
+	Balance *float64 `json:"balance_today"`
+}
+
+// figures are the names of all accounts with what is on them today.
+func (m *month) figures(t *testing.T) []string {
+	t.Helper()
+	var out []string
+	for _, a := range get[[]owned](t, m.house, "/api/v1/accounts") {
+		if a.Balance == nil {
+			t.Errorf("%s has no balance", a.Name)
+			continue
+		}
+		if a.Type == "credit" || a.Type == "loan" {
+			*a.Balance = -*a.Balance
+		}
+		out = append(out, a.Name+" … "+money(*a.Balance, 2))
+	}
+	return out
+}
+
+func (m *month) balances(t *testing.T) string {
+	t.Helper()
+	m.robin.do(t, step{Do: "click", Name: "Accounts"})
+	m.robin.do(t, step{Do: "see", Text: "Owned in all"})
+	all := m.figures(t)
+	m.robin.reads(t, all...)
+	if !slices.Contains(all, "Girokonto … "+money(left, 2)) || len(all) != 6 {
+		t.Errorf("the file ends with %s, and the accounts are %q", money(left, 2), all)
+	}
+	return "Accounts"
+}
+
+// A known is what the overview says about the household.
+type known struct {
+	Balances []struct {
+		Net, Assets, Debts float64
+		Accounts           int
+	}
+	Spending struct {
+		This struct {
+			Totals []struct {
+				Out float64 `json:"money_out"`
+			}
+		} `json:"this_month"`
+	}
+}
+
+func (m *month) worth(t *testing.T) string {
+	t.Helper()
+	m.robin.do(t, step{Do: "click", Name: "Net worth"})
+	m.robin.do(t, step{Do: "see", Text: "What it is made of"})
+	of := get[known](t, m.house, "/api/v1/overview").Balances[0]
+	if of.Accounts != 6 {
+		t.Errorf("the net worth is of %d accounts", of.Accounts)
+	}
+	m.robin.reads(t, "Owned in all, in EUR … "+money(of.Net, 2)+" … owned "+money(of.Assets, 2)+", owed "+
+		money(of.Debts, 2))
+	return "Net worth"
+}
+
+func (m *month) purpose(t *testing.T) string {
+	t.Helper()
+	b := m.robin
+	b.do(t, step{Do: "click", Name: "Transactions"})
+	b.fill(t, "Search", "4711")
+	b.do(t, step{Do: "see", Text: "1 payment"})
+	b.reads(t, "Fahrrad Meyer … Rechnung 4711 Bremse … €64.50")
+	if n := len(m.list(t, "search=4711")); n != 1 {
+		t.Errorf("%d payments are found", n)
+	}
+	return "Transactions"
+}
+
+// reviews files a payee with one click.
+func (m *month) reviews(t *testing.T) string {
+	t.Helper()
+	b := m.robin
+	before := m.waiting(t)
+	b.do(t, step{Do: "click", Name: "Review.*"})
+	b.do(t, step{Do: "see", Text: "Needs a look"})
+	b.reads(t, "Lidl sagt Danke … €466.86 … 12 payments")
+	if q := get[struct {
+		Groups int `json:"total_groups"`
+		Total  int `json:"total"`
+	}](t, m.house, "/api/v1/review/groups"); q.Total != before || q.Groups > q.Total*3/4 {
+		t.Errorf("%d payments wait in %d groups of %d", before, q.Groups, q.Total)
+	}
+	b.do(t, step{Do: "click", Name: `Groceries ?\d?`})
+	b.do(t, step{Do: "see", Text: "under Groceries"})
+	b.reads(t, fmt.Sprintf("%d to review", before-12))
+	if now := m.waiting(t); now != before-12 {
+		t.Errorf("%d waited, and %d do", before, now)
+	}
+	return "Review"
+}
+
+func (m *month) undoes(t *testing.T) string {
+	t.Helper()
+	b := m.robin
+	b.do(t, step{Do: "click", Name: "Activity"})
+	b.do(t, step{Do: "see", Text: "Robin filed 12 payments of Lidl sagt Danke under Groceries"})
+	b.do(t, step{Do: "click", Name: "24 fields"})
+	b.reads(t, "Lidl sagt Danke … Category … No category … became … Groceries … €46.44")
+	b.do(t, step{Do: "click", Name: "Undo"})
+	b.do(t, step{Do: "click", Name: "Undo 24"})
+	b.do(t, step{Do: "see", Text: "Undone"})
+	b.reads(t, "undone by Robin")
+	if n := len(m.list(t, "limit=500&uncategorized=true&tags=needs-review&search=Lidl+sagt")); n != 12 {
+		t.Errorf("%d of 12 payments are as they were", n)
+	}
+	return "Activity"
+}
+
+// rules makes a rule of what coffer offers for a payee.
+func (m *month) rules(t *testing.T) string {
+	t.Helper()
+	b := m.robin
+	b.do(t, step{Do: "click", Name: "Review.*"})
+	b.do(t, step{Do: "see", Text: "Needs a look"})
+	b.do(t, step{Do: "click", Name: "Make a rule ?R?"})
+	b.do(t, step{Do: "see", Text: "Before and after"})
+	b.do(t, step{Do: "choose", Name: "Category", Value: "Groceries"})
+	offer := get[struct {
+		Candidates []struct {
+			Count int `json:"match_count"`
+		}
+	}](t, m.house, "/api/v1/rules/suggest?category=food_and_drink_groceries&transaction_id="+
+		m.list(t, "limit=1&search=Lidl+sagt")[0].ID)
+	save := fmt.Sprintf("Save and change %d", offer.Candidates[0].Count)
+	b.do(t, step{Do: "see", Text: save})
+	b.reads(t, "contains “Lidl sagt Danke”, file under Groceries", "No category … Groceries")
+	b.do(t, step{Do: "click", Name: save})
+	b.do(t, step{Do: "see", Text: "Changed 12 payments"})
+	b.reads(t)
+	if n := len(m.list(t, "limit=500&category=food_and_drink_groceries&search=Lidl+sagt")); n != 12 {
+		t.Errorf("%d of 12 payments are filed", n)
+	}
+	return "Rules"
+}
+
+func (m *month) recurring(t *testing.T) string {
+	t.Helper()
+	b := m.robin
+	b.do(t, step{Do: "click", Name: "Recurring"})
+	b.do(t, step{Do: "see", Text: "Goes out"})
+	type recurs struct {
+		Name   string  `json:"payee_name"`
+		Amount float64 `json:"amount"`
+		Yearly float64 `json:"yearly_amount"`
+		Status string  `json:"status"`
+	}
+	texts := []string{"Streambox … €9.99 → €12.99 … €155.88 a year", "Hausverwaltung Krüger … €850.00 … €10,200.00 a year"}
+	all := get[struct{ Recurring []recurs }](t, m.house, "/api/v1/recurring?limit=100").Recurring
+	if len(all) < 10 {
+		t.Errorf("only %d payments recur", len(all))
+	}
+	for _, r := range all {
+		if r.Status == "ended" { // folded away
+			continue
+		}
+		texts = append(texts, r.Name+" … "+money(math.Abs(r.Amount), 2)+" … "+money(math.Abs(r.Yearly), 2)+" a year")
+	}
+	b.reads(t, texts...)
+	return "Recurring"
+}
+
+func (m *month) findings(t *testing.T) string {
+	t.Helper()
+	b := m.robin
+	b.do(t, step{Do: "click", Name: "Findings.*"})
+	b.do(t, step{Do: "see", Text: "New price"})
+	b.reads(t, "Streambox … was €9.99, got dearer … €12.99")
+	b.do(t, step{Do: "press", Name: "Dismiss Streambox"})
+	b.do(t, step{Do: "see", Text: "1 dismissed"})
+	b.reads(t)
+	if n := m.count(t, `select count(*) from finding where state = 'dismissed' and deleted_at is null`); n != 1 {
+		t.Errorf("%d findings are dismissed", n)
+	}
+	return "Findings"
+}
+
+func (m *month) upcoming(t *testing.T) string {
+	t.Helper()
+	b := m.robin
+	b.do(t, step{Do: "click", Name: "Upcoming"})
+	b.do(t, step{Do: "see", Text: time.Now().Format("January 2006")})
+	due := charged(0).AddDate(0, 1, 0)
+	if due.Month() != time.Now().Month() {
+		b.do(t, step{Do: "press", Name: "The month after"})
+		b.do(t, step{Do: "see", Text: due.Format("January 2006")})
+	}
+	b.do(t, step{Do: "see", Text: "Streambox"})
+	b.reads(t, "Streambox … €12.99", "Hausverwaltung Krüger … €850.00")
+	return "Upcoming"
+}
+
+// cash adds a purse, and what was paid from it.
+func (m *month) cash(t *testing.T) string {
+	t.Helper()
+	b := m.robin
+	b.do(t, step{Do: "click", Name: "Accounts"})
+	b.do(t, step{Do: "click", Name: "Add one by hand…"})
+	b.fill(t, "Called", "Purse")
+	b.fill(t, "In it, if you know", "50")
+	b.fill(t, "When that day was over", time.Now().AddDate(0, 0, -1).Format(time.DateOnly))
+	b.do(t, step{Do: "enter"})
+	b.do(t, step{Do: "see", Text: "Purse is added"})
+	b.do(t, step{Do: "click", Name: "Add…"})
+	b.fill(t, "Amount", "12.50")
+	b.fill(t, "To or from whom", "Market stall")
+	b.do(t, step{Do: "enter"})
+	b.do(t, step{Do: "see", Text: "Market stall is added"})
+	b.reads(t, "Balance … €37.50", "Market stall … €12.50")
+	return "Account"
+}
+
+func (m *month) splits(t *testing.T) string {
+	t.Helper()
+	b := m.robin
+	b.do(t, step{Do: "click", Name: "Transactions"})
+	b.fill(t, "Search", "4711")
+	b.do(t, step{Do: "see", Text: "1 payment"})
+	b.do(t, step{Do: "click", Name: "Fahrrad Meyer.*"})
+	b.do(t, step{Do: "press", Name: "Split"})
+	b.fill(t, "Amount of part 1", "20")
+	b.do(t, step{Do: "choose", Name: "Category of part 1", Value: "Transport: Bikes and Scooters"})
+	b.reads(t, "€44.50")
+	b.do(t, step{Do: "enter"})
+	b.do(t, step{Do: "see", Text: "Its 2 parts"})
+	b.reads(t, "Bikes and Scooters … €20.00", "€44.50")
+	if n := m.count(t, `select count(*) from transaction where parent_id is not null and deleted_at is null
+		and amount in (20, 44.50)`); n != 2 {
+		t.Errorf("%d parts, not 2", n)
+	}
+	return "Transactions"
+}
+
+// compares looks at two months side by side.
+func (m *month) compares(t *testing.T) string {
+	t.Helper()
+	b := m.robin
+	b.do(t, step{Do: "click", Name: "Months"})
+	b.do(t, step{Do: "see", Text: "What was spent each month"})
+	first := time.Now().AddDate(0, 0, 1-time.Now().Day())
+	of := get[struct {
+		Pivot struct {
+			Columns []struct{ Key string }
+			Rows    []struct {
+				Keys   map[string]string
+				Values []float64
+			}
+		}
+	}](t, m.house, "/api/v1/transactions/summary?group_by=primary_category,month&pivot=true&measure=out&start_date="+
+		first.AddDate(0, -1, 0).Format(time.DateOnly)+"&end_date="+first.AddDate(0, 1, -1).Format(time.DateOnly)).Pivot
+	names := map[string]string{"home": "Home", "food_and_drink": "Food and Drink", "utilities": "Utilities"}
+	var texts []string
+	for _, r := range of.Rows {
+		if name := names[r.Keys["primary_category"]]; name != "" && len(r.Values) == 2 {
+			texts = append(texts, name+" … "+spent(r.Values[1])+"\t"+spent(r.Values[0]))
+		}
+	}
+	if len(texts) != len(names) {
+		t.Errorf("the months are %v", of)
+	}
+	b.reads(t, texts...)
+	return "Months"
+}
+
+// spent is a cell of the months.
+func spent(amount float64) string {
+	if amount == 0 {
+		return "–"
+	}
+	return money(amount, 0)
+}
+
+func (m *month) invites(t *testing.T) string {
+	t.Helper()
+	b := m.robin
+	b.do(t, step{Do: "click", Name: "Household"})
+	b.do(t, step{Do: "click", Name: "Add a member"})
+	b.fill(t, "Name", "Kim")
+	b.fill(t, "E-mail address", "kim@example.com")
+	b.do(t, step{Do: "click", Name: "Add member"})
+	b.do(t, step{Do: "see", Text: "The invitation of Kim"})
+	b.reads(t)
+	m.kim.open(t, m.house)
+	m.kim.visit(t, joinLink.FindString(b.look(t).Text), http.StatusOK, "Welcome, Kim")
+	m.kim.fill(t, "Password", "a sentence of Kim’s own")
+	m.kim.click(t, "Join with a password", "You have joined the household")
+	return "Household, and a link"
+}
+
+// partner is Kim, who did nothing yet, on a phone.
+func (m *month) partner(t *testing.T) string {
+	t.Helper()
+	b := m.kim
+	b.do(t, step{Do: "click", Name: "Go to the overview"})
+	b.do(t, step{Do: "see", Text: "Owned in all"})
+	out := get[known](t, m.house, "/api/v1/overview").Spending.This.Totals[0].Out
+	if out < 12.50 {
+		t.Errorf("%.2f was spent this month", out)
+	}
+	b.reads(t, append(m.figures(t), "This month … Out … "+money(out, 2))...)
+	return "Overview"
+}
+
+// left is what the file of girokonto ends with.
+var left = 1000 + 4*(2400.00-850) - 3*9.99 - 12.99 - 12*30 - 1.37*78 - 64.50
+
+// charged is the day on which what recurs was last paid, or so many months before.
+func charged(months int) time.Time {
+	d := time.Now().UTC().AddDate(0, 0, -2)
+	return d.AddDate(0, -months, min(0, 28-d.Day()))
+}
+
+// girokonto writes the statement of a bank as German banks do, with purposes and balances: rent, wages, a
+// subscription that got dearer, groceries every week, and a bicycle.
+func girokonto(t *testing.T) string {
+	t.Helper()
+	type row struct {
+		day            time.Time
+		payee, purpose string
+		cents          int
+	}
+	today := time.Now().UTC()
+	rows := []row{{today.AddDate(0, 0, -1), "Fahrrad Meyer", "Rechnung 4711 Bremse", -6450}}
+	for k, price := range []int{1299, 999, 999, 999} {
+		d := charged(k)
+		rows = append(rows, row{d, "Hausverwaltung Krüger", "Miete " + d.Format("01/2006") + " Whg 3 OG", -85000},
+			row{d, "Streambox", "Abo Familie", -price}, row{d, "Nordwerk GmbH", "Gehalt " + d.Format("01/2006"), 240000})
+	}
+	for k := range 12 {
+		rows = append(rows, row{
+			today.AddDate(0, 0, -7*(k+1)), "Lidl sagt Danke", fmt.Sprintf("GA NR000%d", 12341+k), -3000 - 137*(k+1),
+		})
+	}
+	slices.SortStableFunc(rows, func(a, b row) int { return a.day.Compare(b.day) })
+	comma := func(c int) string { return strings.Replace(fmt.Sprintf("%.2f", float64(c)/100), ".", ",", 1) }
+	var s strings.Builder
+	s.WriteString("Buchungstag;Empfänger;Verwendungszweck;Betrag;Saldo;Währung\n")
+	stands := 1000_00
+	for _, r := range rows {
+		stands += r.cents
+		fmt.Fprintf(&s, "%s;%s;%s;%s;%s;EUR\n", r.day.Format("02.01.2006"), r.payee, r.purpose, comma(r.cents),
+			comma(stands))
+	}
+	at := filepath.Join(t.TempDir(), "Girokonto.csv")
+	if err := os.WriteFile(at, []byte(s.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return at
+}

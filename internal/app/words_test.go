@@ -199,4 +199,16 @@ func TestErrorsSuggest(t *testing.T) {
 			t.Errorf("%s: %s\nwant %s", path, got.body, want)
 		}
 	}
+	w.fillBooks(t)
+	var list struct{ Transactions []struct{ ID string } }
+	r := w.send(t, exchange{method: http.MethodGet, path: "/api/v1/transactions?limit=1", key: w.key})
+	if err := json.Unmarshal([]byte(r.body), &list); err != nil || len(list.Transactions) == 0 {
+		t.Fatal(err, r.body)
+	}
+	if got := w.send(t, exchange{
+		method: http.MethodPatch, path: "/api/v1/transactions/" + list.Transactions[0].ID, key: w.key,
+		body: `{"category":"groceries"}`,
+	}); got.status != http.StatusBadRequest || !strings.Contains(got.body, "did you mean food_and_drink_groceries?") {
+		t.Errorf("a wrong category of a payment: %d %s", got.status, got.body)
+	}
 }

@@ -51,7 +51,7 @@ func (b *Books) PatchTransaction(ctx context.Context, tx pg.Tx, in PatchTransact
 	}
 	switch r := results[0]; r.Status {
 	case "error":
-		return TransactionDetail{}, &errs.Error{Code: r.Error.Code, Message: r.Error.Message}
+		return TransactionDetail{}, r.Error.cause
 	case "held":
 		return TransactionDetail{}, errs.New(errs.Conflict,
 			"a person set %s, so it is held; give force: true to change it anyway", r.Held[0])

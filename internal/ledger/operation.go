@@ -55,6 +55,7 @@ type Result struct {
 type OperationError struct {
 	Code    errs.Code `json:"code"`
 	Message string    `json:"message"`
+	cause   error     // with what the name may have meant, for a call about one transaction
 }
 
 // Updated is the result of UpdateTransactions.
@@ -237,7 +238,7 @@ func (b *Books) perform(ctx context.Context, tx pg.Tx, operations []Operation, f
 		mine, err := n.edits(i, o)
 		if err != nil {
 			e := op.Public(ctx, err)
-			results[i].Status, results[i].Error = "error", &OperationError{e.Code, e.Message}
+			results[i].Status, results[i].Error = "error", &OperationError{e.Code, e.Message, err}
 			continue
 		}
 		for _, e := range mine {

@@ -245,7 +245,10 @@ func (c *CLI) tell(ctx context.Context, caller Caller, tasks []*task) error {
 		return err
 	}
 	var parts []string
-	for _, name := range order {
+	for i, name := range order {
+		if i > 0 && sums[name] == 0 { // of the others only what happened, so that the line stays short
+			continue
+		}
 		parts = append(parts, fmt.Sprintf("%d %s", sums[name], strings.ReplaceAll(name, "_", " ")))
 	}
 	line := "Done"

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"log/slog"
 	"os"
 	"os/signal"
 	"slices"
@@ -249,6 +250,9 @@ func stdio(ctx context.Context, c *cli.CLI, config Config, tools string) error {
 	}
 	if key == "" {
 		return errs.New(errs.MissingAPIKey, "set COFFER_API_KEY to the key whose rights the agent should have")
+	}
+	if config.LogLevel == slog.LevelInfo { // the default: a client shows what is on standard error as a fault
+		config.LogLevel = slog.LevelWarn
 	}
 	if server != "" {
 		return mcp.Bridge(ctx, server, key, tools, Version, config.logger())

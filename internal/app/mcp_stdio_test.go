@@ -89,6 +89,26 @@ func TestStdio(t *testing.T) {
 					t.Errorf("create_tag with a read_only key: %v", err)
 				}
 			})
+			t.Run("wrong tools", func(t *testing.T) {
+				t.Parallel()
+				said := &logBook{}
+				cmd := command(t, program, said, append([]string{"--tools", "nonsense"}, road.args...),
+					append(road.settings, "COFFER_API_KEY="+w.key)...)
+				if err := cmd.Run(); err == nil || !strings.Contains(said.String(), "there is no such tool") {
+					t.Errorf("the server's own message is missing: %v, %s", err, said)
+				}
+			})
+			t.Run("quiet", func(t *testing.T) { // a client shows what is on standard error as a fault
+				t.Parallel()
+				said := &logBook{}
+				cmd := command(t, program, said, road.args,
+					append(road.settings, "COFFER_API_KEY="+w.key, "COFFER_LOG_LEVEL=INFO")...)
+				session := connectThrough(t, "", &mcp.CommandTransport{Command: cmd, TerminateDuration: 30 * time.Second})
+				callTool(t, session, "list_tags", nil)
+				if err := session.Close(); err != nil || said.String() != "" {
+					t.Errorf("it ended with %v and said %q", err, said)
+				}
+			})
 			t.Run("strangers", func(t *testing.T) {
 				t.Parallel()
 				for _, key := range []string{"", "coffer_garbage", "coffer_" + strings.Repeat("0", 43)} {

@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -9,6 +10,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"sync/atomic"
 
 	"coffer/internal/errs"
 	"coffer/internal/op"
@@ -39,7 +41,8 @@ func Bridge(ctx context.Context, server, key, tools, version string, log *slog.L
 	}
 	client := mcp.NewClient(&mcp.Implementation{Name: "coffer", Version: version}, nil)
 	// the key goes to no other server
-	straight := &http.Client{Transport: keyed{key}, CheckRedirect: func(*http.Request,
+	road := &hearing{road: keyed{key}}
+	straight := &http.Client{Transport: road, CheckRedirect: func(*http.Request,
 		[]*http.Request,
 	) error {
 		return http.ErrUseLastResponse
@@ -49,7 +52,7 @@ func Bridge(ctx context.Context, server, key, tools, version string, log *slog.L
 		HTTPClient: straight,
 	}, nil)
 	if err != nil {
-		return fmt.Errorf("connect to %s: %w", server, err)
+		return road.told(fmt.Errorf("connect to %s: %w", server, err))
 	}
 	defer remote.Close() //nolint:errcheck // the session ends either way
 	local := newServer(version, remote.InitializeResult().Instructions, false, log)
@@ -61,11 +64,11 @@ func Bridge(ctx context.Context, server, key, tools, version string, log *slog.L
 		return err
 	}
 	if err := bridgeTexts(ctx, local, remote, refused); err != nil {
-		return fmt.Errorf("list the prompts and resources of %s: %w", server, err)
+		return road.told(fmt.Errorf("list the prompts and resources of %s: %w", server, err))
 	}
 	for tool, err := range remote.Tools(ctx, nil) {
 		if err != nil {
-			return fmt.Errorf("list the tools of %s: %w", server, err)
+			return road.told(fmt.Errorf("list the tools of %s: %w", server, err))
 		}
 		local.AddTool(tool, func(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 			res, err := remote.CallTool(ctx, &mcp.CallToolParams{
@@ -168,6 +171,49 @@ func admitted(ctx context.Context, server, key string) error {
 			res.StatusCode)
 	}
 	return &errs.Error{Code: face.Error.Code, Message: face.Error.Message, Details: face.Error.Details}
+}
+
+// A hearing keeps what the server says when it refuses a request: the SDK's client tells only the
+// name of the status.
+type hearing struct {
+	road    http.RoundTripper
+	refusal atomic.Pointer[errs.Error]
+}
+
+// mostSaid is how much of a refusal is read.
+const mostSaid = 16 << 10
+
+func (h *hearing) RoundTrip(r *http.Request) (*http.Response, error) {
+	res, err := h.road.RoundTrip(r)
+	if err != nil || res.StatusCode < http.StatusBadRequest {
+		return res, err
+	}
+	body, _ := io.ReadAll(io.LimitReader(res.Body, mostSaid)) // as much as arrived
+	res.Body = struct {
+		io.Reader
+		io.Closer
+	}{io.MultiReader(bytes.NewReader(body), res.Body), res.Body}
+	var face errs.Face
+	said := strings.TrimSpace(string(body))
+	switch {
+	case json.Unmarshal(body, &face) == nil && face.Error.Code != "":
+		h.refusal.Store(&errs.Error{Code: face.Error.Code, Message: face.Error.Message, Details: face.Error.Details})
+	case said != "" && strings.HasPrefix(res.Header.Get("Content-Type"), "text/plain"):
+		code := errs.ValidationError
+		if res.StatusCode >= http.StatusInternalServerError {
+			code = errs.Unavailable
+		}
+		h.refusal.Store(errs.New(code, "%s", said))
+	}
+	return res, nil
+}
+
+// told returns the server's own error if it refused a request, else err.
+func (h *hearing) told(err error) error {
+	if refusal := h.refusal.Load(); refusal != nil {
+		return refusal
+	}
+	return err
 }
 
 type keyed struct{ key string }

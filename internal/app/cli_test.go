@@ -82,6 +82,8 @@ func TestCommandsRunOnBothSides(t *testing.T) {
 	}
 	for _, wrong := range []struct{ call, says string }{
 		{"transactions list", "did you mean coffer transaction"},
+		{"report submit", "did you mean coffer report create"},
+		{"setting list", "did you mean coffer setting get"},
 		{"tag lst", "coffer tag --help"},
 		{"tag list --limt 3", "coffer tag list --help"},
 	} {

@@ -42,7 +42,7 @@ func CommandLine(config Config, in io.Reader, out, fail io.Writer) *cli.CLI {
 		Ops: Menu(), Groups: Groups, Meant: meant, Version: Version,
 		Server: config.Server, Key: config.APIKey.Reveal(), Database: !config.DatabaseURL.IsZero(), In: in, Out: out,
 		Err:      fail,
-		Examples: examples, Empty: empty, JobOp: "job.get", Zone: zone,
+		Examples: examples, Flags: flagWords, Empty: empty, JobOp: "job.get", Zone: zone,
 		Also:    map[string]string{"change.get": "change.entries"},
 		Shows:   map[string]string{"workflow.run": "workflow-run.get", "workflow.eval": "workflow-run.get"},
 		Next:    next,

@@ -77,7 +77,7 @@ var examples = map[string][]string{
 	"endpoint.rotate":     {"k3xK9a2Q"},
 	"endpoint.test":       {"k3xK9a2Q"},
 	"endpoint.delete":     {"p9WnT4cE"},
-	"notification.list":   {"", "--type sync.failed --since 2026-01-01"},
+	"notification.list":   {"", "--type sync.failed --since 2026-01-01", "--type endpoint.test"},
 	"notification.resend": {"k3xK9a2Q"},
 	"export.create":       {"--format csv"},
 	"job.get":             {"k3xK9a2Q", "k3xK9a2Q --follow"},

@@ -27,3 +27,6 @@ var Spoken = spoken
 
 // AllChores is all timed work.
 func (a *App) AllChores() []due.Chore { return a.chores() }
+
+// Next is what commands say to people after their answers.
+var Next = next

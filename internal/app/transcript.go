@@ -2,6 +2,7 @@ package app
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -241,6 +242,41 @@ var next = map[string]func(map[string]any, []byte) string{
 			b.WriteString("Undo what it did with:    coffer workflow-run revert " + r.ID + "\n")
 		}
 		return b.String()
+	},
+	"finding.dismiss": func(args map[string]any, answer []byte) string {
+		var now struct{ State string }
+		if json.Unmarshal(answer, &now) != nil || now.State != "dismissed" {
+			return ""
+		}
+		return fmt.Sprintf("\nUndo it with: coffer finding dismiss %v --state open\n", args["id"])
+	},
+	"notification.resend": func(args map[string]any, answer []byte) string {
+		var sent struct {
+			Deliveries []struct{ State string }
+		}
+		if json.Unmarshal(answer, &sent) != nil || args["endpoint_id"] != nil {
+			return ""
+		}
+		n := 0
+		for _, d := range sent.Deliveries {
+			if d.State == "pending" {
+				n++
+			}
+		}
+		if n == 1 {
+			return "\nIt is sent to 1 endpoint.\n"
+		}
+		return fmt.Sprintf("\nIt is sent to %d endpoints; --endpoint-id sends it to one.\n", n)
+	},
+	"upcoming.get": func(_ map[string]any, answer []byte) string {
+		text := "\nLOWEST is the lowest balance at the end of a day"
+		if bytes.Contains(answer, []byte(`"debt":true`)) {
+			text += "; of a debt, the highest"
+		}
+		if !bytes.Contains(answer, []byte(`"lowest":{`)) {
+			return ""
+		}
+		return text + ".\n"
 	},
 	"user.invite": func(_ map[string]any, answer []byte) string { return invitation(answer) },
 	"user.create": func(_ map[string]any, answer []byte) string {

@@ -16,6 +16,12 @@ var paid = map[string]bool{"amount": true, "yearly_amount": true, "usual": true}
 // cell is a value as text on a screen. Amounts are positive where money goes out; a person reads a
 // plus where it comes in.
 func (s *Screen) cell(c column, v any, whole bool) string {
+	switch c.brief {
+	case screenNewest:
+		return s.newest(v)
+	case screenTree:
+		return s.tree(v, false)
+	}
 	switch v := v.(type) {
 	case change:
 		before, after := s.cell(column{}, v.before, false), s.cell(column{}, v.after, false)
@@ -66,6 +72,48 @@ func (s *Screen) cell(c column, v any, whole bool) string {
 		return strings.Join(parts, "; ")
 	}
 	return fmt.Sprint(v)
+}
+
+// newest is the first item of a list of changes: both values, and from when on.
+func (s *Screen) newest(v any) string {
+	list, _ := v.([]any)
+	if len(list) == 0 {
+		return ""
+	}
+	m, _ := list[0].(map[string]any)
+	price := column{name: "amount"}
+	return s.cell(price, m["before"], false) + " → " + s.cell(price, m["after"], false) + " on " +
+		s.cell(column{}, m["date"], false)
+}
+
+// tree is a condition in a few words: name contains rewe and amount gt 10.
+func (s *Screen) tree(v any, inside bool) string {
+	m, _ := v.(map[string]any)
+	if name, ok := m["field"].(string); ok {
+		return strings.TrimRight(name+" "+s.cell(column{}, m["op"], false)+" "+s.cell(column{}, m["value"], false), " ")
+	}
+	for _, word := range []string{"and", "or"} {
+		list, ok := m[word].([]any)
+		if !ok {
+			continue
+		}
+		parts := make([]string, len(list))
+		for i, item := range list {
+			parts[i] = s.tree(item, true)
+		}
+		text := strings.Join(parts, " "+word+" ")
+		if inside && len(parts) > 1 {
+			return "(" + text + ")"
+		}
+		return text
+	}
+	if not, ok := m["not"]; ok {
+		return "not " + s.tree(not, true)
+	}
+	if v != nil && len(m) == 0 {
+		return "everything"
+	}
+	return ""
 }
 
 // text is a string on a screen: moments in the household's zone, long ids short.

@@ -30,6 +30,7 @@ type CLI struct {
 	Groups   map[string]string   // what each noun of the ops' names is, in a sentence
 	Meant    map[string]string   // commands by words that people try for them
 	Examples map[string][]string // what follows a command in its help, by the op's name
+	Flags    map[string]string   // what a flag is, by op and field or by field, if its op does not say
 	Empty    map[string]string   // what to do about an empty list, by the op's name
 	// a reading op that is shown below another one's record, by that one's name
 	Also map[string]string
@@ -139,15 +140,15 @@ func (c *CLI) command(o *op.Op, verb string) *cobra.Command {
 				strings.ReplaceAll(o.Name, ".", " "))
 		},
 	}
-	flags(cmd, o)
+	c.flags(cmd, o)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error { return c.run(cmd, o, positional, args) }
 	return cmd
 }
 
 func flagName(field string) string { return strings.ReplaceAll(field, "_", "-") }
 
-func usage(o *op.Op, p op.Prop) string {
-	text := strings.ReplaceAll(p.Description, "`", "")
+func (c *CLI) usage(o *op.Op, p op.Prop) string {
+	text := strings.ReplaceAll(cmp.Or(p.Description, c.Flags[o.Name+"."+p.Name], c.Flags[p.Name]), "`", "")
 	if p.Items != nil && nested(p.Items) {
 		text += " (as JSON; can be repeated)"
 	} else if nested(p.Schema) {

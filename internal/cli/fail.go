@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"coffer/internal/errs"
@@ -136,6 +137,14 @@ func (c *CLI) noSuchCommand(cmd *cobra.Command, args []string) error {
 	return misuse(cmd, "there is no command %q here", args[0])
 }
 
+// alike are the verbs that stand for others that people try.
+var alike = map[string][]string{
+	"list": {"get", "show"}, "ls": {"list", "get"}, "show": {"get"}, "get": {"show", "list"}, "view": {"get", "list"},
+	"submit": {"create"}, "add": {"create"}, "new": {"create"}, "make": {"create"},
+	"remove": {"delete", "revoke"}, "rm": {"delete", "revoke"}, "edit": {"update", "set"}, "set": {"update"},
+	"change": {"update", "set"}, "send": {"resend", "test"}, "undo": {"revert"},
+}
+
 // nearCommands are the commands below cmd that a word may stand for: its singular, a name like it,
 // or on the top level a verb of some noun.
 func nearCommands(cmd *cobra.Command, word string) []string {
@@ -168,6 +177,11 @@ func nearCommands(cmd *cobra.Command, word string) []string {
 	}
 	if len(names) > 0 {
 		return names
+	}
+	for _, sub := range cmd.Commands() {
+		if slices.Contains(alike[word], sub.Name()) {
+			return []string{sub.CommandPath()}
+		}
 	}
 	cmd.SuggestionsMinimumDistance = 2
 	for _, n := range cmd.SuggestionsFor(word) {

@@ -81,6 +81,9 @@ func (c column) least() int {
 	return narrow
 }
 
+// whole reports whether a column is shown without a cut or not at all.
+func (c column) whole() bool { return c.number || c.name == "short_id" || c.brief == screenNewest }
+
 // fitting reports whether the columns fit when every text is cut as far as it may be. A column that
 // is not needed must not cost the others their texts.
 func fitting(cols []column, widths []int, width int) bool {
@@ -90,7 +93,7 @@ func fitting(cols []column, widths []int, width int) bool {
 	}
 	for i, c := range cols {
 		n := widths[i]
-		if !c.number && c.name != "short_id" {
+		if !c.whole() {
 			n = min(n, c.least()*ease/2)
 		}
 		total += n + gap
@@ -108,7 +111,7 @@ func cut(cols []column, widths []int, width int) []int {
 	for total > width {
 		longest := -1
 		for i, c := range cols {
-			if !c.number && out[i] > c.least() && (longest < 0 || out[i] > out[longest]) {
+			if !c.number && c.brief != screenNewest && out[i] > c.least() && (longest < 0 || out[i] > out[longest]) {
 				longest = i
 			}
 		}

@@ -48,7 +48,7 @@ func nested(s *op.Schema) bool {
 }
 
 // flags declares a flag for every input that has no place of its own on the command line.
-func flags(cmd *cobra.Command, o *op.Op) {
+func (c *CLI) flags(cmd *cobra.Command, o *op.Op) {
 	text, _ := o.TextBody()
 	for _, p := range o.In.Props {
 		switch {
@@ -56,11 +56,11 @@ func flags(cmd *cobra.Command, o *op.Op) {
 		case p.Name == text:
 			cmd.Flags().String(fileFlag, "-", "the file to read; - is standard input")
 		case p.Type == "boolean":
-			cmd.Flags().Bool(flagName(p.Name), false, usage(o, p))
+			cmd.Flags().Bool(flagName(p.Name), false, c.usage(o, p))
 		case p.Type == "array":
-			cmd.Flags().Var(&values{kind: kind(p.Items) + "s"}, flagName(p.Name), usage(o, p))
+			cmd.Flags().Var(&values{kind: kind(p.Items) + "s"}, flagName(p.Name), c.usage(o, p))
 		default:
-			cmd.Flags().Var(&word{kind: kind(p.Schema)}, flagName(p.Name), usage(o, p))
+			cmd.Flags().Var(&word{kind: kind(p.Schema)}, flagName(p.Name), c.usage(o, p))
 		}
 	}
 	switch {

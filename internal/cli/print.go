@@ -87,6 +87,7 @@ func (c *CLI) print(ctx context.Context, caller Caller, o *op.Op, args map[strin
 		return c.nothing(o, args)
 	}
 	s := c.screen(ctx, caller, answer)
+	_, s.Changed = args["changed_since"]
 	for _, v := range args {
 		if list, ok := v.([]any); ok {
 			for _, item := range list {
@@ -294,5 +295,5 @@ func (c *CLI) confirm(o *op.Op, args map[string]any, asJSON bool) error {
 // confirmations are the words that confirm begins with, by the op's verb.
 var confirmations = map[string]string{
 	"delete": "Deleted", "revoke": "Revoked", "unset": "Cleared", "untag": "Removed", "unlink": "Removed",
-	"unread": "Marked as unread:",
+	"uninvite": "Voided the invitation, if there was one, of", "unread": "Marked as unread:",
 }

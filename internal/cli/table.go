@@ -22,6 +22,9 @@ type Screen struct {
 	Color bool
 	Order []string // the keys of groups, in the order in which they were asked for
 
+	// Changed says that the rows were asked for because they changed: what changed comes first.
+	Changed bool
+
 	incoming bool     // money in was printed, which the foot explains
 	dropped  []string // columns that did not fit
 	partial  bool     // a column was marked as not complete, which the foot explains
@@ -68,6 +71,8 @@ const (
 	screenUnroll  = "unroll"  // the lists of its items are its rows
 	screenNone    = "none"    // it is for programs
 	screenAll     = "all"     // a list that means everything if it is empty
+	screenNewest  = "newest"  // a row shows the first item of this list, in a few words
+	screenTree    = "tree"    // a row shows this object in a few words
 )
 
 // page returns the list of an answer that is a page: its only content besides the cursor, or what
@@ -276,81 +281,6 @@ func guessed(v any) *op.Schema {
 	return &op.Schema{}
 }
 
-// bookkeeping is what a record shows and a list does not.
-var bookkeeping = map[string]bool{
-	"updated_at": true, "official_name": true, "institution_id": true, "raw_payload_hash": true,
-	"authorized_date": true, "datetime": true, "prompt": true, "prompt_blocks": true, "definition_hash": true,
-	"workflow_name": true, "expected_amount": true,
-}
-
-// usual are the columns whose usual value is yes. A person looks for a no in them, so it is
-// printed, and the column stays if all rows say no. In other columns a no is left blank.
-var usual = map[string]bool{"enabled": true, "has_login": true, "shared": true, "certain": true, "retryable": true}
-
-// further is the rank from which on a field is shown only where there is room.
-const further = 9
-
-// rank is where a field stands in a row: what identifies it, when, how much money, what it is
-// called, the rest, and when it was noted.
-func rank(p op.Prop) int {
-	switch {
-	case p.Name == "short_id", p.Name == "transaction_id":
-		return 0
-	case p.Type == "object" && (p.Prop("net") != nil || p.Prop("balance") != nil):
-		return 3
-	case p.Type == "object":
-		return 1
-	case p.Name == "first_date", p.Name == "last_date", p.Name == "balance_available", p.Name == "balance_limit":
-		return further
-	case p.Name == "balance_source", p.Name == "balance_date": // who stated the balance, and of which day
-		return 6
-	case p.Format == "date", p.Name == "balance_today":
-		return 2
-	case p.Format == "decimal":
-		return 3
-	case p.Name == "iso_currency_code":
-		return 4
-	case p.Name == "name", p.Name == "slug", p.Name == "workflow_slug", p.Name == "title",
-		p.Name == "payee_name", p.Name == "cadence", p.Name == "before", p.Name == "after":
-		return 5
-	case p.Name == "category":
-		return 6
-	case p.Name == "detail", p.Name == "tags":
-		return 7
-	case p.Name == "account_name", p.Name == "confidence", p.Name == "status", p.Name == "state", p.Name == "enabled",
-		p.Name == "trigger", p.Name == "dry_run":
-		return 8
-	case p.Format == "date-time":
-		return 10
-	case p.Name == "merchant_name", p.Name == "category_display_name": // mostly what another column says
-		return 11
-	}
-	return further
-}
-
-// shown are the columns worth a person's screen: no long ids where there are short ones, no
-// bookkeeping.
-func shown(s *op.Schema) []op.Prop {
-	var cols []op.Prop
-	named := s.Prop("name") != nil
-	for _, p := range s.Props {
-		if p.Name == "transaction_id" && s.Prop("short_id") == nil { // what the row is about
-			cols = append(cols, p)
-			continue
-		}
-		flat := p.Type != "object" || p.Prop("net") != nil || p.Prop("balance") != nil ||
-			p.Values != nil && p.Values.Type != "" && p.Values.Type != "object"
-		// left out: what another column says, and what says nothing to a person
-		told := p.Name == "display_name" && named || p.Name == "balance_current" && s.Prop("balance_today") != nil ||
-			p.Name == "children" || p.Format == "uuid" || bookkeeping[p.Name] || strings.HasPrefix(p.Name, "parent_")
-		if flat && !told && (p.Type != "array" || p.Items.Type != "object") {
-			cols = append(cols, p)
-		}
-	}
-	slices.SortStableFunc(cols, func(a, b op.Prop) int { return cmp.Compare(rank(a), rank(b)) })
-	return cols
-}
-
 func (s *Screen) rows(schema *op.Schema, list []any, indent string) {
 	schema, list = unfold(schema, list)
 	cols := s.columns(schema, list)
@@ -406,94 +336,9 @@ func heading(c column) string {
 		return "CUR"
 	case "before":
 		return "BEFORE → AFTER"
+	case "price_changes":
+		return "NEW PRICE"
 	}
 	name := strings.TrimSuffix(strings.TrimPrefix(c.name, "balance_"), "_name")
 	return strings.ToUpper(label(cmp.Or(name, c.name)))
-}
-
-// A column is a field of the rows, or what a map in them has under one key.
-type column struct {
-	name, in string // in names the map, "" for a field of the row itself
-	number   bool
-	further  bool // it is shown only where the others have room enough
-	all      bool // a list that means everything if it is empty
-}
-
-// change is what a row says before and after, as one value.
-type change struct{ before, after any }
-
-func (c column) of(m map[string]any) any {
-	if c.in != "" {
-		inner, ok := m[c.in].(map[string]any)
-		if !ok {
-			return false
-		}
-		return inner[c.name]
-	}
-	if shown, _ := m["display_name"].(string); c.name == "name" && shown != "" {
-		return shown
-	}
-	if after, ok := m["after"]; ok && c.name == "before" {
-		return change{m[c.name], after}
-	}
-	return m[c.name]
-}
-
-// columns are those with something in them: a screen is narrow, and what is empty everywhere would
-// push out what is not. A map gives a column for each of its keys.
-func (s *Screen) columns(schema *op.Schema, list []any) []column {
-	var out []column
-	props := shown(schema)
-	for _, p := range props {
-		if p.Name == "after" && schema.Prop("before") != nil {
-			continue // it stands beside what was before
-		}
-		if p.Type != "object" {
-			out = append(out, column{name: p.Name, further: rank(p) >= further, all: p.Screen == screenAll})
-			continue
-		}
-		if p.Prop("balance") != nil { // of another day
-			out = append(out, column{name: "balance", in: p.Name}, column{name: "date", in: p.Name})
-			continue
-		}
-		if p.Values == nil { // sums of another time
-			out = append(out, column{name: "net", in: p.Name})
-			continue
-		}
-		keys := map[string]bool{}
-		for _, item := range list {
-			m, _ := item.(map[string]any)
-			inner, _ := m[p.Name].(map[string]any)
-			for k := range inner {
-				if p.Name != "ids" || !strings.HasSuffix(k, "category") { // a slug names it as well
-					keys[k] = true
-				}
-			}
-		}
-		for _, k := range slices.Concat(s.Order, sortedKeys(keys)) {
-			if keys[k] {
-				out = append(out, column{name: k, in: p.Name})
-				delete(keys, k)
-			}
-		}
-	}
-	out = slices.DeleteFunc(out, func(c column) bool {
-		return !some(list, func(m map[string]any) bool { return s.said(c, m) != "" })
-	})
-	for i, c := range out {
-		out[i].number = !some(list, func(m map[string]any) bool {
-			_, number := c.of(m).(json.Number)
-			return !number && c.of(m) != nil
-		})
-	}
-	return out
-}
-
-// some reports whether any row, or any row below one, is so.
-func some(list []any, so func(map[string]any) bool) bool {
-	return slices.ContainsFunc(list, func(item any) bool {
-		m, _ := item.(map[string]any)
-		children, _ := m["children"].([]any)
-		return so(m) || some(children, so)
-	})
 }

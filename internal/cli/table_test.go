@@ -34,6 +34,40 @@ func field(name, kind string) op.Prop {
 	return op.Prop{Name: name, Schema: &op.Schema{Type: kind, Format: format}}
 }
 
+// Rows that were asked for because they changed say both prices and the day, uncut, before the rest.
+func TestChangedRows(t *testing.T) {
+	t.Parallel()
+	changes := list("price_changes", object(field("date", "string/date"), field("before", "number/decimal")))
+	changes.Screen = "newest"
+	key := field("payee", "string")
+	key.Screen = "none"
+	schema := object(list("recurring", object(field("short_id", "string"), key, field("next_date", "string/date"),
+		field("amount", "number/decimal"), field("payee_name", "string"), changes)))
+	answer := `{"recurring":[
+		{"short_id":"k3xK9a2Q","payee":"I0HKmjMnaXA","next_date":"2026-12-01","amount":-3100.00,"payee_name":"Nordlicht Energie","price_changes":[{"date":"2026-06-01","before":-3000.00,"after":-3100.00},{"date":"2025-06-01","before":-2900.00,"after":-3000.00}]},
+		{"short_id":"m7Pz2LbR","payee":"J0HKmjMnaXA","next_date":"2026-12-03","amount":9.99,"payee_name":"Films","price_changes":[]}]}`
+	for changed, want := range map[bool]string{
+		true: `
+ID        NEW PRICE                          PAYEE
+k3xK9a2Q  +3000.00 → +3100.00 on 2026-06-01  Nordlicht Ener…
+m7Pz2LbR                                     Films
+`,
+		false: `
+ID        NEXT DATE     AMOUNT  PAYEE
+k3xK9a2Q  2026-12-01  +3100.00  Nordlicht Energie
+m7Pz2LbR  2026-12-03      9.99  Films
+`,
+	} {
+		var out strings.Builder
+		if err := (&cli.Screen{Out: &out, Width: 60, Changed: changed}).Print(schema, []byte(answer)); err != nil {
+			t.Fatal(err)
+		}
+		if got := out.String(); got != want[1:] {
+			t.Errorf("printed\n%s\nwant\n%s", got, want[1:])
+		}
+	}
+}
+
 func TestTables(t *testing.T) {
 	t.Parallel()
 	accounts := &op.Schema{Type: "array", Items: object(
@@ -77,6 +111,19 @@ BALANCE  CUR  NAME
 			`{"endpoints":[{"short_id":"k3xK9a2Q","enabled":false,"paused":false,"events":[]}]}`, 80, `
 ID        ENABLED  EVENTS
 k3xK9a2Q  no       all
+`,
+		},
+		"conditions in a few words": {
+			object(list("rules", object(field("name", "string"), op.Prop{Name: "conditions", Schema: &op.Schema{
+				Type: "object", Values: &op.Schema{}, Screen: "tree",
+			}}))),
+			`{"rules":[{"name":"a","conditions":{}},{"name":"b","conditions":{"field":"name","op":"contains","value":"rewe"}},
+				{"name":"c","conditions":{"and":[{"field":"amount","op":"gt","value":10},{"or":[{"not":{"field":"pending","op":"eq","value":true}},{"field":"tags","op":"in","value":["x","y"]}]}]}}]}`,
+			120, `
+NAME  CONDITIONS
+a     everything
+b     name contains rewe
+c     amount gt 10 and (not pending eq yes or tags in x, y)
 `,
 		},
 		"an empty list can mean all": {

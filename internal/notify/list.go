@@ -25,6 +25,7 @@ type Notification struct {
 // A Delivery is a notification on its way to an endpoint.
 type Delivery struct {
 	EndpointID    id.ID    `json:"endpoint_id" db:"endpoint_id"`
+	Endpoint      string   `json:"endpoint" db:"-" doc:"What the endpoint is called, else its host"`
 	State         string   `json:"state" db:"state" enum:"pending,delivered,failed"`
 	Attempts      int      `json:"attempts" db:"attempts"`
 	NextAt        *pg.Time `json:"next_attempt_at" db:"next_at" doc:"null unless the state is pending"`
@@ -36,7 +37,7 @@ type Delivery struct {
 
 // ListNotifications asks for a page of notifications.
 type ListNotifications struct {
-	Type   *Type      `json:"type,omitempty" doc:"Only of this type"`
+	Type   *Listed    `json:"type,omitempty" doc:"Only of this type"`
 	Since  *pg.Moment `json:"since,omitempty" doc:"Only from this moment or day on"`
 	Cursor string     `json:"cursor,omitempty" doc:"next_cursor of the previous page"`
 	Limit  int        `json:"limit,omitempty" minimum:"1" maximum:"200" default:"50" doc:"Page size"`
@@ -51,6 +52,12 @@ type Notifications struct {
 
 const stored = `id, short_id, type, data::text as data, created_at`
 
+// A record is a notification as it is stored.
+type record struct {
+	Notification
+	Text string `db:"data"`
+}
+
 // List returns a page of notifications.
 func (n *Notifier) List(ctx context.Context, q pg.Querier, in ListNotifications) (Notifications, error) {
 	filters := in
@@ -59,22 +66,18 @@ func (n *Notifier) List(ctx context.Context, q pg.Querier, in ListNotifications)
 	if err != nil {
 		return Notifications{}, err
 	}
-	type row struct {
-		Notification
-		Text string `db:"data"`
-	}
 	var since *string
 	if in.Since != nil {
 		since = new(in.Since.String())
 	}
-	rows, next, err := pg.ByID(pager, in.Cursor, in.Limit, func(before *string, limit int) ([]row, error) {
-		return pg.All[row](ctx, q, `select `+stored+` from notification
+	rows, next, err := pg.ByID(pager, in.Cursor, in.Limit, func(before *string, limit int) ([]record, error) {
+		return pg.All[record](ctx, q, `select `+stored+` from notification
 			where ($1::text is null or type = $1) and ($3::uuid is null or id < $3)
 				and ($2::text is null or created_at >= (
 					select case when length($2) = 10 then $2::date::timestamp at time zone time_zone
 						else $2::timestamptz end from setting))
 			order by id desc limit $4`, in.Type, since, before, limit)
-	}, func(r row) id.ID { return r.ID })
+	}, func(r record) id.ID { return r.ID })
 	if err != nil {
 		return Notifications{}, err
 	}
@@ -100,13 +103,19 @@ func deliveries(ctx context.Context, q pg.Querier, list []Notification) error {
 	}
 	type row struct {
 		Delivery
-		Of id.ID `db:"notification_id"`
+		Of     id.ID   `db:"notification_id"`
+		Called *string `db:"description"`
+		URL    string  `db:"url"`
 	}
 	rows, err := pg.All[row](ctx, q, `
-		select notification_id, endpoint_id, state, attempts, next_at, last_attempt_at, last_status, last_error,
-			delivered_at
-		from delivery where notification_id = any($1) order by endpoint_id`, ids)
+		select d.notification_id, d.endpoint_id, d.state, d.attempts, d.next_at, d.last_attempt_at, d.last_status,
+			d.last_error, d.delivered_at, e.description, e.url
+		from delivery d join endpoint e on e.id = d.endpoint_id
+		where d.notification_id = any($1) order by d.endpoint_id`, ids)
 	for _, r := range rows {
+		if r.Endpoint = host(r.URL); r.Called != nil {
+			r.Endpoint = *r.Called
+		}
 		list[at[r.Of]].Deliveries = append(list[at[r.Of]].Deliveries, r.Delivery)
 	}
 	for i := range list {
@@ -133,11 +142,7 @@ type Resend struct {
 
 // Resend makes a notification due again, for every endpoint that takes its type or for one.
 func (n *Notifier) Resend(ctx context.Context, tx pg.Tx, in Resend) (Notification, error) {
-	type row struct {
-		Notification
-		Text string `db:"data"`
-	}
-	r, err := pg.One[row](ctx, tx, `select `+stored+` from notification
+	r, err := pg.One[record](ctx, tx, `select `+stored+` from notification
 		where id = $1 or short_id = $2 for update`, pg.RefTo(in.ID).IDArgs()...)
 	if err != nil {
 		return Notification{}, pg.Found(err, "notification",

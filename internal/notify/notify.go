@@ -59,6 +59,12 @@ func (Type) Enum() []string {
 	return out
 }
 
+// A Listed is the type of a notification in lists, where test messages are too.
+type Listed string
+
+// Enum lists the types that a list can be asked for.
+func (Listed) Enum() []string { return append(Type("").Enum(), string(test)) }
+
 // A Notifier sends notifications.
 type Notifier struct {
 	db   *pg.DB
@@ -134,7 +140,8 @@ func (n *Notifier) Ops() []*op.Op {
 		}, n.List),
 		op.Writing(op.Spec{
 			Name: "notification.resend", Route: "POST /notifications/{id}/resend", People: op.PeopleStrictly,
-			Summary: "Sends a notification again, with the same webhook-id.",
+			Summary: "Sends a notification again, with the same webhook-id: to every enabled endpoint that takes its " +
+				"type, or to one endpoint.",
 		}, n.Resend),
 	}
 }

@@ -33,7 +33,7 @@ type Recurring struct {
 	ID             id.ID          `json:"id" db:"id"`
 	ShortID        string         `json:"short_id,omitempty" db:"short_id" required:"true"`
 	Name           *string        `json:"name" db:"name" doc:"What the household calls it; null if nobody named it"`
-	Payee          id.Key         `json:"payee" db:"payee" doc:"Key of the payee, for the filter payee"`
+	Payee          id.Key         `json:"payee" db:"payee" screen:"none" doc:"Key of the payee, for the filter payee"`
 	PayeeName      text.Untrusted `json:"payee_name" db:"payee_name" doc:"Untrusted: the counterparty's name, else the newest wording"`
 	CounterpartyID *id.ID         `json:"counterparty_id" db:"counterparty_id"`
 	AccountID      id.ID          `json:"account_id" db:"account_id"`
@@ -52,7 +52,7 @@ type Recurring struct {
 	Status         string         `json:"status" db:"-" enum:"active,late,ended" doc:"late: the next payment is overdue, and the account has newer transactions; ended: two payments were missed"`
 	Confidence     string         `json:"confidence" db:"confidence" enum:"high,medium"`
 	State          string         `json:"state" db:"state" enum:"auto,confirmed,dismissed" doc:"auto: found, and nobody decided; dismissed: it is not a recurring payment, and is not proposed again"`
-	PriceChanges   []PriceChange  `json:"price_changes" db:"-" doc:"Newest first"`
+	PriceChanges   []PriceChange  `json:"price_changes" db:"-" screen:"newest" doc:"Newest first"`
 	CreatedAt      pg.Time        `json:"created_at" db:"created_at"`
 	UpdatedAt      pg.Time        `json:"updated_at" db:"updated_at"`
 

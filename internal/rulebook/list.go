@@ -37,7 +37,7 @@ type QueryRules struct {
 	OnlyUnused  bool    `json:"only_unused,omitempty" doc:"Only rules that never matched at sync" agent:"-"`
 	SortBy      *string `json:"sort_by,omitempty" enum:"priority,hit_count,last_hit_at,created_at,name" doc:"If omitted, rules come in execution order, with further pages; any other order has a single page" agent:"Without it: execution order, with pages"`
 	SortOrder   *string `json:"sort_order,omitempty" enum:"asc,desc" doc:"desc by default for hit_count, last_hit_at and created_at" agent:"-"`
-	Fields      string  `json:"fields,omitempty" maxLength:"1000" screen:"summary" doc:"Comma-separated fields, or summary or all; ids are always included, and other fields are then left out" agent:"Comma-separated, or summary, all"`
+	Fields      string  `json:"fields,omitempty" maxLength:"1000" screen:"summary,conditions,created_by_name" doc:"Comma-separated fields, or summary or all; ids are always included, and other fields are then left out" agent:"Comma-separated, or summary, all"`
 	Limit       int     `json:"limit,omitempty" minimum:"1" maximum:"500" default:"50" doc:"Page size"`
 	Cursor      string  `json:"cursor,omitempty" doc:"next_cursor of the previous page, with the same filters"`
 }

@@ -198,7 +198,7 @@ type Rule struct {
 	ID                  id.ID           `json:"id"`
 	ShortID             string          `json:"short_id,omitempty" required:"true"`
 	Name                string          `json:"name"`
-	Conditions          Conditions      `json:"conditions" doc:"A leaf {field, op, value}, or and, or, not; {} matches every transaction"`
+	Conditions          Conditions      `json:"conditions" screen:"tree" doc:"A leaf {field, op, value}, or and, or, not; {} matches every transaction"`
 	Actions             []Action        `json:"actions"`
 	Trigger             string          `json:"trigger" enum:"on_create,on_change,always"`
 	CategorySlug        string          `json:"category_slug" doc:"Slug that its set_category action sets; empty without one"`

@@ -48,6 +48,7 @@ type UpcomingAccount struct {
 	Name      text.Untrusted  `json:"name" doc:"The household's name for it, else the bank's (untrusted)"`
 	Currency  money.Currency  `json:"iso_currency_code"`
 	Today     *money.Amount   `json:"balance_today" doc:"Of a card or loan: the debt; null if nobody stated a balance"`
+	Debt      bool            `json:"debt,omitempty" doc:"A card or loan: its balances are debts"`
 	Lowest    *UpcomingLowest `json:"lowest" doc:"The lowest balance at the end of a day, if all payments come; of a card or loan, the highest debt. Null if no balance is known, or transactions do not explain it"`
 }
 
@@ -254,6 +255,7 @@ func (u *Upcoming) follow(today pg.Date, accounts []account.Account) error {
 			continue
 		}
 		one := UpcomingAccount{AccountID: a.ID, Name: nameOf(a), Currency: a.Currency, Today: a.BalanceToday}
+		one.Debt = courses[a.ID].debt()
 		if c := courses[a.ID]; c.known {
 			if one.Lowest = (&UpcomingLowest{c.on, c.lowest}); c.debt() {
 				one.Lowest.Balance = c.lowest.Neg()

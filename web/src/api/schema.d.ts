@@ -1278,8 +1278,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Sends a notification again, with the same webhook-id
-         * @description Sends a notification again, with the same webhook-id. Requires a key with scope full_access. Among members, only admins may do this. A session must have signed in within the last five minutes, else the error is PROOF_REQUIRED. Agents may not do this, unless their key may administer.
+         * Sends a notification again, with the same webhook-id: to every enabled endpoint that takes its type, or to one endpoint
+         * @description Sends a notification again, with the same webhook-id: to every enabled endpoint that takes its type, or to one endpoint. Requires a key with scope full_access. Among members, only admins may do this. A session must have signed in within the last five minutes, else the error is PROOF_REQUIRED. Agents may not do this, unless their key may administer.
          */
         post: operations["notification.resend"];
         delete?: never;
@@ -5955,6 +5955,8 @@ export interface components {
         NotificationDelivery: {
             /** Format: uuid */
             endpoint_id: string;
+            /** @description What the endpoint is called, else its host */
+            endpoint: string;
             /** @enum {string} */
             state: "pending" | "delivered" | "failed";
             attempts: number;
@@ -8624,6 +8626,8 @@ export interface components {
              * @description Of a card or loan: the debt; null if nobody stated a balance
              */
             balance_today: number | null;
+            /** @description A card or loan: its balances are debts */
+            debt?: boolean;
             lowest: components["schemas"]["UpcomingLowest"] | null;
         };
         UpcomingDay: {
@@ -12690,7 +12694,7 @@ export interface operations {
         parameters: {
             query?: {
                 /** @description Only of this type */
-                type?: "connection.needs_sign_in" | "connection.expiring" | "sync.failed" | "charge.large" | "balance.low" | "review.waiting" | "recurring.price_changed" | "recurring.missed" | "books.gap" | "report.submitted" | "rule.proposed";
+                type?: "connection.needs_sign_in" | "connection.expiring" | "sync.failed" | "charge.large" | "balance.low" | "review.waiting" | "recurring.price_changed" | "recurring.missed" | "books.gap" | "report.submitted" | "rule.proposed" | "endpoint.test";
                 /** @description Only from this moment or day on */
                 since?: string;
                 /** @description next_cursor of the previous page */

@@ -1,0 +1,211 @@
+package cli
+
+import (
+	"cmp"
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"coffer/internal/op"
+)
+
+// bookkeeping is what a record shows and a list does not.
+var bookkeeping = map[string]bool{
+	"updated_at": true, "official_name": true, "institution_id": true, "raw_payload_hash": true,
+	"authorized_date": true, "datetime": true, "prompt": true, "prompt_blocks": true, "definition_hash": true,
+	"workflow_name": true, "expected_amount": true,
+}
+
+// usual are the columns whose usual value is yes. A person looks for a no in them, so it is
+// printed, and the column stays if all rows say no. In other columns a no is left blank.
+var usual = map[string]bool{"enabled": true, "has_login": true, "shared": true, "certain": true, "retryable": true}
+
+// further is the rank from which on a field is shown only where there is room.
+const further = 9
+
+// rank is where a field stands in a row: what identifies it, when, how much money, what it is
+// called, the rest, and when it was noted.
+func rank(p op.Prop) int {
+	switch {
+	case p.Name == "short_id", p.Name == "transaction_id":
+		return 0
+	case p.Type == "object" && (p.Prop("net") != nil || p.Prop("balance") != nil):
+		return 3
+	case p.Type == "object" && p.Screen != screenTree:
+		return 1
+	case p.Name == "first_date", p.Name == "last_date", p.Name == "balance_available", p.Name == "balance_limit":
+		return further
+	case p.Name == "balance_source", p.Name == "balance_date": // who stated the balance, and of which day
+		return 6
+	case p.Format == "date", p.Name == "balance_today":
+		return 2
+	case p.Format == "decimal":
+		return 3
+	case p.Name == "iso_currency_code":
+		return 4
+	case p.Name == "name", p.Name == "slug", p.Name == "workflow_slug", p.Name == "title",
+		p.Name == "payee_name", p.Name == "cadence", p.Name == "before", p.Name == "after":
+		return 5
+	case p.Name == "category", p.Screen == screenNewest, p.Screen == screenTree:
+		return 6
+	case p.Name == "detail", p.Name == "tags":
+		return 7
+	case p.Name == "account_name", p.Name == "confidence", p.Name == "status", p.Name == "state", p.Name == "enabled",
+		p.Name == "created_by_name",
+		p.Name == "trigger", p.Name == "dry_run":
+		return 8
+	case p.Format == "date-time":
+		return 10
+	case p.Name == "merchant_name", p.Name == "category_display_name": // mostly what another column says
+		return 11
+	}
+	return further
+}
+
+// shown are the columns worth a person's screen: no long ids where there are short ones, no
+// bookkeeping.
+func shown(s *op.Schema) []op.Prop {
+	var cols []op.Prop
+	named := s.Prop("name") != nil
+	for _, p := range s.Props {
+		if p.Name == "transaction_id" && s.Prop("short_id") == nil { // what the row is about
+			cols = append(cols, p)
+			continue
+		}
+		if p.Screen == screenNone {
+			continue
+		}
+		if p.Screen == screenNewest || p.Screen == screenTree {
+			cols = append(cols, p)
+			continue
+		}
+		flat := p.Type != "object" || p.Prop("net") != nil || p.Prop("balance") != nil ||
+			p.Values != nil && p.Values.Type != "" && p.Values.Type != "object"
+		// left out: what another column says, and what says nothing to a person
+		told := p.Name == "display_name" && named || p.Name == "balance_current" && s.Prop("balance_today") != nil ||
+			p.Name == "children" || p.Format == "uuid" || bookkeeping[p.Name] || strings.HasPrefix(p.Name, "parent_")
+		if flat && !told && (p.Type != "array" || p.Items.Type != "object") {
+			cols = append(cols, p)
+		}
+	}
+	slices.SortStableFunc(cols, func(a, b op.Prop) int { return cmp.Compare(rank(a), rank(b)) })
+	return cols
+}
+
+// A column is a field of the rows, or what a map in them has under one key.
+type column struct {
+	name, in string // in names the map, "" for a field of the row itself
+	number   bool
+	further  bool   // it is shown only where the others have room enough
+	all      bool   // a list that means everything if it is empty
+	brief    string // how an object or a list of them is put in a few words, if it is
+}
+
+// change is what a row says before and after, as one value.
+type change struct{ before, after any }
+
+func (c column) of(m map[string]any) any {
+	if c.in != "" {
+		inner, ok := m[c.in].(map[string]any)
+		if !ok {
+			return false
+		}
+		return inner[c.name]
+	}
+	if shown, _ := m["display_name"].(string); c.name == "name" && shown != "" {
+		return shown
+	}
+	if after, ok := m["after"]; ok && c.name == "before" {
+		return change{m[c.name], after}
+	}
+	return m[c.name]
+}
+
+// columns are those with something in them: a screen is narrow, and what is empty everywhere would
+// push out what is not. A map gives a column for each of its keys.
+func (s *Screen) columns(schema *op.Schema, list []any) []column {
+	var out []column
+	props := shown(schema)
+	for _, p := range props {
+		if p.Name == "after" && schema.Prop("before") != nil {
+			continue // it stands beside what was before
+		}
+		if p.Type != "object" || p.Screen == screenTree {
+			out = append(out, column{
+				name: p.Name, further: rank(p) >= further, all: p.Screen == screenAll, brief: p.Screen,
+			})
+			continue
+		}
+		if p.Prop("balance") != nil { // of another day
+			out = append(out, column{name: "balance", in: p.Name}, column{name: "date", in: p.Name})
+			continue
+		}
+		if p.Values == nil { // sums of another time
+			out = append(out, column{name: "net", in: p.Name})
+			continue
+		}
+		keys := map[string]bool{}
+		for _, item := range list {
+			m, _ := item.(map[string]any)
+			inner, _ := m[p.Name].(map[string]any)
+			for k := range inner {
+				if p.Name != "ids" || !strings.HasSuffix(k, "category") { // a slug names it as well
+					keys[k] = true
+				}
+			}
+		}
+		for _, k := range slices.Concat(s.Order, sortedKeys(keys)) {
+			if keys[k] {
+				out = append(out, column{name: k, in: p.Name})
+				delete(keys, k)
+			}
+		}
+	}
+	out = s.changes(out)
+	out = slices.DeleteFunc(out, func(c column) bool {
+		return !some(list, func(m map[string]any) bool { return s.said(c, m) != "" })
+	})
+	for i, c := range out {
+		out[i].number = !some(list, func(m map[string]any) bool {
+			v := c.of(m)
+			_, number := v.(json.Number)
+			return !number && v != nil && (v != false || c.in == "") // false: there is no such map in the row
+		})
+	}
+	return out
+}
+
+// changes puts the column with the newest change before the money, if that was asked for: it says
+// the amount and a day as well. Else there is no room for it.
+func (s *Screen) changes(cols []column) []column {
+	at := slices.IndexFunc(cols, func(c column) bool { return c.brief == screenNewest })
+	if at < 0 {
+		return cols
+	}
+	newest := cols[at]
+	cols = slices.Delete(cols, at, at+1)
+	if !s.Changed {
+		return cols
+	}
+	later := map[string]bool{"next_date": true, "amount": true, "yearly_amount": true}
+	place := func(c column) int {
+		switch {
+		case c.name == "short_id":
+			return 0
+		case later[c.name]:
+			return 2
+		}
+		return 1
+	}
+	slices.SortStableFunc(cols, func(a, b column) int { return cmp.Compare(place(a), place(b)) })
+	return slices.Insert(cols, 1, newest)
+}
+
+// some reports whether any row, or any row below one, is so.
+func some(list []any, so func(map[string]any) bool) bool {
+	return slices.ContainsFunc(list, func(item any) bool {
+		m, _ := item.(map[string]any)
+		children, _ := m["children"].([]any)
+		return so(m) || some(children, so)
+	})
+}

@@ -15,7 +15,7 @@ import { Segments } from "#/ui/Button";
 import { Bones, Card, Empty } from "#/ui/Card";
 import { Table } from "#/ui/Lines";
 import { Page } from "#/ui/Page";
-import { type Line, linesOf, said } from "./lines";
+import { hides, type Line, linesOf, said } from "./lines";
 import css from "./MonthsPage.module.css";
 
 const months = 13;
@@ -120,6 +120,14 @@ export function MonthsPage() {
             aside={`${monthName(shift(last, 1 - months))} until today`}
           >
             <p className="small dim">{said(lines, side, say)}</p>
+            {pivot && side === "out" && kind === "category" && hides(pivot, currency) && (
+              <p className="small">
+                Payments without a category are not in this table, because more came in with them than went out.{" "}
+                <Link className="link" to="/transactions" search={{ uncategorized: true }}>
+                  File them
+                </Link>
+              </p>
+            )}
             <Table
               label="Month by month"
               heads={[

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { Pivot } from "#/api/transactions";
-import { linesOf, said } from "./lines";
+import { hides, linesOf, said } from "./lines";
 
 const row = (key: string | null, total: number, average?: number): Pivot["rows"][number] => ({
   keys: { primary_category: key },
@@ -33,6 +33,12 @@ test("rows of one currency that went that way, with the way to their payments", 
     ["HOME", 70000n, { category: "home" }],
     ["No category", 1250n, { uncategorized: true }],
   ]);
+});
+
+test("what was spent without a category is told if it is in no row", () => {
+  expect(hides(pivot, "EUR")).toBe(false);
+  expect(hides({ ...pivot, rows: [row("income", -900), row(null, -12.5)] }, "EUR")).toBe(true);
+  expect(hides({ ...pivot, rows: [row(null, -12.5)] }, "USD")).toBe(false);
 });
 
 test("the table in a sentence", () => {

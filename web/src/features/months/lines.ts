@@ -46,6 +46,12 @@ export function linesOf(pivot: Pivot, currency: string, by: By, category: (slug:
     });
 }
 
+/** Whether payments without a category brought in more than they cost, so that what they cost is in no row. */
+export const hides = (pivot: Pivot, currency: string): boolean =>
+  pivot.rows.some(
+    (r) => r.iso_currency_code === currency && (r.keys.primary_category ?? null) === null && cents(r.total) < 0n,
+  );
+
 /** The table in a sentence: what is largest, and what it usually comes to. */
 export function said(lines: readonly Line[], side: "out" | "in", say: (c: Cents) => string): string {
   const usual = lines

@@ -51,5 +51,7 @@ test("what moved is said, unless other accounts were known then", () => {
   if (!feb || !mar) throw new Error("three points");
   const grown = { ...worth, points: [feb, { ...mar, totals: [total(12.5, { known: 3 })] }] };
   expect(say(grown)).toContain("of 2 accounts were known, at last of 3");
+  const one = { ...worth, points: [{ ...feb, totals: [total(12.5, { known: 1 })] }, mar] };
+  expect(say(one)).toContain("the balance of 1 account was known, at last of 2");
   expect(say({ ...worth, points: [] })).toBe("");
 });

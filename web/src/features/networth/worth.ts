@@ -42,7 +42,7 @@ export function since(n: NetWorth, currency: string, money: (c: Cents) => string
   const [first, last] = [known[0], known.at(-1)];
   if (!first || !last) return "";
   if (first.known !== last.known)
-    return `On ${day(first.day)} the balances of ${first.known} accounts were known, at last of ${last.known}: the line jumps where one becomes known.`;
+    return `On ${day(first.day)} ${first.known === 1 ? "the balance of 1 account was" : `the balances of ${first.known} accounts were`} known, at last of ${last.known}: the line jumps where one becomes known.`;
   const by = last.value - first.value;
   if (by === 0n) return `As much as on ${day(first.day)}.`;
   return `${money(by < 0n ? -by : by)} ${by < 0n ? "less" : "more"} than on ${day(first.day)}.`;

@@ -55,6 +55,7 @@ type Account struct {
 	Held             []string        `json:"held" db:"held" enum:"display_name,hidden,owner,name,iso_currency_code,institution_name,type,subtype,balance_method,closed_on" doc:"Fields that a person set: an agent needs force to change them"`
 	CreatedAt        pg.Time         `json:"created_at" db:"created_at"`
 	UpdatedAt        pg.Time         `json:"updated_at" db:"updated_at"`
+	Notes            []op.Note       `json:"notes,omitempty" db:"-" doc:"After a change: what it does not do yet"`
 }
 
 // A ToolAccount is an Account in the shape of the tools.

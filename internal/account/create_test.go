@@ -93,6 +93,28 @@ func TestKinds(t *testing.T) {
 }
 
 // What only some accounts can have changed is refused for the others.
+// A limit below which nothing can be told is stored with a note: the account has no balance.
+func TestLowBalanceWithoutABalance(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	limit, err := money.FromCents(50_00)
+	if err != nil {
+		t.Fatal(err)
+	}
+	low := op.Null[money.Amount]{Set: true, Value: &limit}
+	jar := d.made(op.User, CreateAccount{Name: "Jar", Kind: "cash"})
+	a := d.must(op.User, PatchAccount{ID: jar.ShortID, LowBalance: low})
+	if a.LowBalance == nil || len(a.Notes) != 1 || a.Notes[0].Code != "no_balance" {
+		t.Errorf("without a balance: %v, %+v", a.LowBalance, a.Notes)
+	}
+	if _, err := d.set(op.User, jar.ID, "2026-03-01", "75"); err != nil {
+		t.Fatal(err)
+	}
+	if a := d.must(op.User, PatchAccount{ID: jar.ShortID, LowBalance: low}); len(a.Notes) > 0 {
+		t.Errorf("with a balance: %v, %+v", a.BalanceToday, a.Notes)
+	}
+}
+
 func TestPatchRules(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)

@@ -89,7 +89,14 @@ func (r *Register) PatchAccount(ctx context.Context, tx pg.Tx, in PatchAccount) 
 	if err != nil {
 		return Account{}, err
 	}
-	return r.Account(ctx, tx, Ref{a.ID.String()})
+	now, err := r.Account(ctx, tx, Ref{a.ID.String()})
+	if err == nil && in.LowBalance.Value != nil && now.BalanceToday == nil {
+		now.Notes = []op.Note{{
+			Code: "no_balance", See: op.See(ctx, "balance.set"),
+			Message: "the account has no balance, so no notification can tell that it is low; state one",
+		}}
+	}
+	return now, err
 }
 
 // fits refuses what only some accounts can have changed.

@@ -89,6 +89,12 @@ func TestInvitation(t *testing.T) {
 	for _, weak := range []string{"short", "password123", "kim@example.com", "Household1"} {
 		see(one, "POST", path, url.Values{"password": {weak}}, 400)
 	}
+	lee := &visitor{world: w} // who has no address yet must give one, and is told so once
+	faulty := see(lee, "POST", w.invite(t, made(t, lee, "/api/v1/users", `{"name":"Lee"}`)),
+		url.Values{"password": {chosen}, "email": {""}}, 400)
+	if n := strings.Count(faulty.body, "mail:"); n != 1 {
+		t.Errorf("the page tells a wrong address %d times: %s", n, faulty.body)
+	}
 	r, _ := one.do(t, "POST", path, url.Values{"password": {chosen}}, "Sec-Fetch-Site", "cross-site")
 	if r.status != 403 || one.cookie != "" {
 		t.Errorf("from a page of another site: %d", r.status)

@@ -197,9 +197,13 @@ func formError(err error) string {
 	if len(face.Details) == 0 {
 		return page.Sentence(face.Message)
 	}
-	all := make([]string, len(face.Details))
-	for i, fault := range face.Details {
-		all[i] = page.Sentence(fault.Field + ": " + fault.Message)
+	var all []string
+	said := map[string]bool{} // an empty field breaks several rules, and the first is enough to mend it
+	for _, fault := range face.Details {
+		if !said[fault.Field] {
+			all = append(all, page.Sentence(fault.Field+": "+fault.Message))
+		}
+		said[fault.Field] = true
 	}
 	return strings.Join(all, " ")
 }

@@ -3681,6 +3681,8 @@ export interface components {
             created_at: string;
             /** Format: date-time */
             updated_at: string;
+            /** @description After a change: what it does not do yet */
+            notes?: components["schemas"]["Note"][];
         };
         AccountBalance: {
             /** Format: date */

@@ -85,7 +85,11 @@ export function AccountForm({ account: a }: { account: Account }) {
               pattern="-?[0-9]{1,9}([.,][0-9]{1,2})?"
               title="For example 100"
               defaultValue={a.low_balance === null ? "" : String(a.low_balance)}
-              hint="Notifications tell when its balance falls below this"
+              hint={
+                a.balance_today === null
+                  ? "It has no balance yet, so no notification can tell when it falls below this"
+                  : "Notifications tell when its balance falls below this"
+              }
             />
           )}
           <Check

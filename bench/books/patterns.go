@@ -105,11 +105,11 @@ func (s *sweep) round(ctx context.Context, length time.Duration) ([]time.Duratio
 // counted again.
 func (s *sweep) idle(ctx context.Context) error {
 	for end := time.Now().Add(10 * time.Minute); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
-		var left int
-		if err := s.conn.QueryRow(ctx, `select count(*) from form_due`).Scan(&left); err != nil {
+		var busy bool
+		if err := s.conn.QueryRow(ctx, `select exists (select from form_due)`).Scan(&busy); err != nil {
 			return fmt.Errorf("wait: %w", err)
 		}
-		if left == 0 {
+		if !busy {
 			_, err := s.conn.Exec(ctx, `delete from sighting_due`)
 			return err
 		}

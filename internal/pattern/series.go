@@ -73,10 +73,23 @@ func (d detector) find(rows []Payment, seeds []Seed) []Series {
 	return join(found)
 }
 
-func byForm(a, b Payment) int { return cmp.Or(cmp.Compare(a.Form, b.Form), byDay(a, b)) }
+// byForm and byDay stop at the first difference: a sweep of all accounts sorts every transaction,
+// and cmp.Or would compare all fields each time.
+func byForm(a, b Payment) int {
+	if a.Form != b.Form {
+		return cmp.Compare(a.Form, b.Form)
+	}
+	return byDay(a, b)
+}
 
 func byDay(a, b Payment) int {
-	return cmp.Or(cmp.Compare(a.Day, b.Day), cmp.Compare(a.Cents, b.Cents), bytes.Compare(a.ID[:], b.ID[:]))
+	if a.Day != b.Day {
+		return cmp.Compare(a.Day, b.Day)
+	}
+	if a.Cents != b.Cents {
+		return cmp.Compare(a.Cents, b.Cents)
+	}
+	return bytes.Compare(a.ID[:], b.ID[:])
 }
 
 // ofForm returns the series of one form: those that were taught first, then all that is left as one

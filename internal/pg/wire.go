@@ -67,6 +67,9 @@ func (w *Wire) Bool() bool { return w.take(1)[0] != 0 }
 // Int64 is the next column, a bigint.
 func (w *Wire) Int64() int64 { return int64(binary.BigEndian.Uint64(w.take(8))) }
 
+// Int32 is the next column, an integer.
+func (w *Wire) Int32() int32 { return int32(binary.BigEndian.Uint32(w.take(4))) }
+
 // ID is the next column, a uuid.
 func (w *Wire) ID() id.ID { return id.ID(w.take(16)) }
 
@@ -74,7 +77,7 @@ var epoch = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
 
 // Date is the next column, a date that is not infinite.
 func (w *Wire) Date() Date {
-	days := int32(binary.BigEndian.Uint32(w.take(4)))
+	days := w.Int32()
 	if days == math.MaxInt32 || days == math.MinInt32 {
 		w.Failed = true // infinite
 	}

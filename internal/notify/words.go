@@ -52,7 +52,7 @@ func words(what Type, data []byte) string {
 			" on " + f.Date + "."
 	case LowBalance:
 		return cmp.Or(f.Account, f.AccountName, "An account") + " has " + f.Amount.String() + " " +
-			string(f.Currency) + " left, less than " + f.money(f.Below) + "."
+			string(f.Currency) + " left, less than " + f.Below.String() + " " + string(f.Currency) + "."
 	case Waiting:
 		if f.Count == "1" {
 			return "1 transaction waits for review."

@@ -12,8 +12,6 @@ import (
 	"testing"
 	"text/tabwriter"
 	"time"
-
-	"coffer/internal/auth"
 )
 
 // TestMonth is a household's first month, from an empty server to its end, as the questions that
@@ -129,15 +127,7 @@ func (m *month) begins(t *testing.T) string {
 	t.Helper()
 	b := m.robin
 	b.open(t, m.house, m.plaid.URL())
-	ticket, err := m.Auth.Issue(t.Context(), auth.SetupTicket, auth.Ticket{}, time.Hour)
-	if err != nil {
-		t.Fatal(err)
-	}
-	b.visit(t, "/setup/"+ticket, http.StatusOK, "Welcome to coffer")
-	b.fill(t, "Your name", "Robin")
-	b.fill(t, "E-mail address", email)
-	b.fill(t, "Password, at least", password)
-	b.click(t, "Set up the household", "you are its admin")
+	b.found(t, m.house)
 	b.do(t, step{Do: "click", Name: "Go to the overview"})
 	b.do(t, step{Do: "see", Text: "Your books are empty"})
 	b.do(t, step{Do: "choose", Name: "Currency", Value: "EUR, Euro"})

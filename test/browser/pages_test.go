@@ -60,9 +60,9 @@ func documents(b *browser, h *house) {
 	b.visit(t, "/setup/no-such-token", http.StatusNotFound, "Page not found")
 }
 
-func setUp(b *browser, h *house) {
-	t := b.t
-	b.open(t, h)
+// found fills in the form with which a household begins, and returns the ticket that it used.
+func (b *browser) found(t *testing.T, h *house) string {
+	t.Helper()
 	ticket, err := h.Auth.Issue(t.Context(), auth.SetupTicket, auth.Ticket{}, time.Hour)
 	if err != nil {
 		t.Fatal(err)
@@ -72,6 +72,13 @@ func setUp(b *browser, h *house) {
 	b.fill(t, "E-mail address", email)
 	b.fill(t, "Password, at least", password)
 	b.click(t, "Set up the household", "you are its admin")
+	return ticket
+}
+
+func setUp(b *browser, h *house) {
+	t := b.t
+	b.open(t, h)
+	ticket := b.found(t, h)
 	b.click(t, "Change your password", "Current password")
 	b.fill(t, "Current password", "not the password")
 	b.fill(t, "New password", "another sentence entirely")

@@ -373,3 +373,33 @@ func TestQuoteNeverClosed(t *testing.T) {
 		t.Error(got[0], len(got))
 	}
 }
+
+// TestColumnThatCameLater: a file that tells more than the mapping of an earlier one says so.
+func TestColumnThatCameLater(t *testing.T) {
+	t.Parallel()
+	before := "Date,Description,Amount\n2026-03-04,Landlord,-850.00\n2026-03-05,Grocer,-12.50\n"
+	after := "Date,Description,Amount,Purpose,Balance\n2026-04-04,Landlord,-850.00,Rent April flat 3,1150.00\n" +
+		"2026-04-05,Grocer,-12.50,Card 4711,1137.50\n"
+	first, err := csvfile.Inspect(t.Context(), strings.NewReader(before), csvfile.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		mapping *csvfile.Mapping
+		want    int
+	}{{nil, 0}, {&first.Mapping, 2}} {
+		p, err := csvfile.Inspect(t.Context(), strings.NewReader(after), csvfile.Options{Mapping: c.mapping})
+		if err != nil {
+			t.Fatal(err)
+		}
+		n := 0
+		for _, w := range p.Warnings {
+			if w.Code == "column_not_read" {
+				n++
+			}
+		}
+		if n != c.want || c.mapping == nil && (p.Mapping.Detail == nil || p.Mapping.Balance == nil) {
+			t.Errorf("%d warnings of columns, want %d: %+v %+v", n, c.want, p.Warnings, p.Mapping)
+		}
+	}
+}

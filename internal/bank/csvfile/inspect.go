@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"slices"
 	"strings"
@@ -166,6 +167,7 @@ func (i *inspection) findColumns(ctx context.Context) (err error) {
 			return err
 		}
 		edited = !given.equal(&m)
+		i.unread(&given, &m)
 		m = given
 	}
 	if i.rows == 0 {
@@ -183,6 +185,25 @@ func (i *inspection) findColumns(ctx context.Context) (err error) {
 		}
 	}
 	return nil
+}
+
+// unread warns of what the file tells beside the given mapping, which may be that of an earlier
+// file without such a column. It is not read unasked: somebody may have left it out on purpose.
+func (i *inspection) unread(given, found *Mapping) {
+	used := map[int]bool{}
+	for _, s := range given.slots() {
+		if *s.column != nil {
+			used[(*s.column).Index] = true
+		}
+	}
+	warn := func(has, at *Column, field, what string) {
+		if has == nil && at != nil && !used[at.Index] {
+			i.warn("column_not_read", fmt.Sprintf("column %d, counted from 0, looks like %s and is not read; "+
+				"add it to the mapping as %s", at.Index, what, field))
+		}
+	}
+	warn(given.Detail, found.Detail, "detail", "the purpose of the payments")
+	warn(given.Balance, found.Balance, "balance", "the balance after each payment")
 }
 
 // checks finds the columns of a format's rules; a version of the format without one has no such

@@ -35,7 +35,7 @@ func (c *formCast) agent(t *testing.T, kind string, n int64,
 	case "manual":
 		return made("transaction.create", c.book.cash())
 	case "workflow":
-		exec(`delete from workflow where id in (select id from workflow order by id desc offset 150)`)
+		exec(`delete from workflow where id in (select id from workflow order by id desc offset 30)`)
 		c.book.do(t, "model.set", map[string]any{
 			"provider": "openai_compatible", "base_url": "http://127.0.0.1:1",
 			"prices": []any{map[string]any{"model": "small", "input_usd": "0", "output_usd": "0"}},
@@ -45,7 +45,7 @@ func (c *formCast) agent(t *testing.T, kind string, n int64,
 			"provider": "openai_compatible", "model": "small",
 		})
 	case "target":
-		exec(`delete from target where id in (select id from target order by id desc offset 150)`)
+		exec(`delete from target where id in (select id from target order by id desc offset 30)`)
 		return made("target.create", map[string]any{
 			"category": c.get(t, formRef{kind: "category"}).id.String(), "amount": 400,
 		})
@@ -73,7 +73,7 @@ func (c *formCast) agent(t *testing.T, kind string, n int64,
 			"transaction_id": c.get(t, formRef{kind: "transaction"}).id.String(), "cadence": "monthly",
 		})
 	case "prompt-block":
-		exec(`delete from prompt_block where id in (select id from prompt_block order by id desc offset 150)`)
+		exec(`delete from prompt_block where id in (select id from prompt_block order by id desc offset 30)`)
 		return made("prompt-block.create", map[string]any{
 			"slug": fmt.Sprintf("b%d", n), "title": "A block", "body": "said",
 		})

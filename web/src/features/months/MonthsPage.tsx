@@ -124,7 +124,7 @@ export function MonthsPage() {
               <p className="small">
                 Payments without a category are not in this table, because more came in with them than went out.{" "}
                 <Link className="link" to="/transactions" search={{ uncategorized: true }}>
-                  File them
+                  See them
                 </Link>
               </p>
             )}

@@ -516,17 +516,6 @@ func (c *formCast) get(t *testing.T, r formRef) formEntity {
 	return e
 }
 
-// valid is a value that the op takes at that place.
-func (c *formCast) valid(t *testing.T) func(formPlace) any {
-	t.Helper()
-	return func(p formPlace) any {
-		if r, _, _ := p.ref(); r.kind != "" {
-			return c.get(t, r).id.String()
-		}
-		return formPlain(p.prop)
-	}
-}
-
 // cast is what a call of the op may name: its own if it writes.
 func (b *formBook) cast(o *op.Op) *formCast {
 	if !o.Writes {

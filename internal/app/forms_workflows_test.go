@@ -18,6 +18,29 @@ func formNeeds(name string, args map[string]any) {
 	}
 }
 
+// fewWorkflows makes room for workflows: a household has 200 at most, and the newest are in use.
+func (b *formBook) fewWorkflows(t *testing.T) {
+	t.Helper()
+	if _, err := b.DB.Exec(t.Context(), `delete from workflow
+		where id in (select id from workflow order by id desc offset 150)`); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// valid is a value that the op takes at that place.
+func (c *formCast) valid(t *testing.T) func(formPlace) any {
+	t.Helper()
+	if c.op != nil && c.op.Name == "workflow.create" {
+		c.book.fewWorkflows(t)
+	}
+	return func(p formPlace) any {
+		if r, _, _ := p.ref(); r.kind != "" {
+			return c.get(t, r).id.String()
+		}
+		return formPlain(p.prop)
+	}
+}
+
 // agent makes a workflow, a block of its prompt, or a run; or a target, a rate, a recurring
 // payment or one by hand.
 func (c *formCast) agent(t *testing.T, kind string, n int64,
@@ -35,7 +58,7 @@ func (c *formCast) agent(t *testing.T, kind string, n int64,
 	case "manual":
 		return made("transaction.create", c.book.cash())
 	case "workflow":
-		exec(`delete from workflow where id in (select id from workflow order by id desc offset 30)`)
+		c.book.fewWorkflows(t)
 		c.book.do(t, "model.set", map[string]any{
 			"provider": "openai_compatible", "base_url": "http://127.0.0.1:1",
 			"prices": []any{map[string]any{"model": "small", "input_usd": "0", "output_usd": "0"}},
@@ -45,7 +68,7 @@ func (c *formCast) agent(t *testing.T, kind string, n int64,
 			"provider": "openai_compatible", "model": "small",
 		})
 	case "target":
-		exec(`delete from target where id in (select id from target order by id desc offset 30)`)
+		exec(`delete from target where id in (select id from target order by id desc offset 150)`)
 		return made("target.create", map[string]any{
 			"category": c.get(t, formRef{kind: "category"}).id.String(), "amount": 400,
 		})
@@ -73,7 +96,7 @@ func (c *formCast) agent(t *testing.T, kind string, n int64,
 			"transaction_id": c.get(t, formRef{kind: "transaction"}).id.String(), "cadence": "monthly",
 		})
 	case "prompt-block":
-		exec(`delete from prompt_block where id in (select id from prompt_block order by id desc offset 30)`)
+		exec(`delete from prompt_block where id in (select id from prompt_block order by id desc offset 150)`)
 		return made("prompt-block.create", map[string]any{
 			"slug": fmt.Sprintf("b%d", n), "title": "A block", "body": "said",
 		})

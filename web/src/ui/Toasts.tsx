@@ -3,7 +3,8 @@ import { Icon } from "./Icon";
 import css from "./Toasts.module.css";
 import { type Toast, toasts } from "./toasts";
 
-const life = 6000;
+/** How long a toast stays, in milliseconds. One that asks for a decision leaves time to read it and to decide. */
+const life = (t: Toast) => (t.bad && t.undo ? 60_000 : 6000);
 
 export function Toasts() {
   const list = useSyncExternalStore(toasts.listen, toasts.get);
@@ -20,9 +21,9 @@ function Line({ toast }: { toast: Toast }) {
   const [stays, stay] = useState(false);
   useEffect(() => {
     if (stays) return;
-    const t = setTimeout(() => toasts.drop(toast.id), life);
+    const t = setTimeout(() => toasts.drop(toast.id), life(toast));
     return () => clearTimeout(t);
-  }, [stays, toast.id]);
+  }, [stays, toast]);
   return (
     // biome-ignore lint/a11y/noStaticElementInteractions: a toast that is looked at does not go
     <div

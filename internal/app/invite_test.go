@@ -1,7 +1,6 @@
 package app_test
 
 import (
-	"bytes"
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
@@ -11,10 +10,10 @@ import (
 	"net/url"
 	"regexp"
 	"strings"
-	"sync"
 	"testing"
 
 	"coffer/internal/app"
+	"coffer/internal/app/apptest"
 	"coffer/internal/auth"
 	"coffer/internal/pg"
 	"coffer/internal/pg/pgtest"
@@ -44,7 +43,7 @@ var requestID = regexp.MustCompile(`Request [0-9a-f-]+`)
 // service wrote, answered and stored is then searched for the password and for the link.
 func TestInvitation(t *testing.T) {
 	t.Parallel()
-	var written logged
+	var written apptest.Log
 	database := pgtest.URL(t)
 	a, err := app.Build(t.Context(), app.Config{
 		DatabaseURL: seal.NewSecret(database), DatabaseMaxConns: 8, RatePerMinute: 60_000_000, RateBurst: 1_000_000,
@@ -145,24 +144,6 @@ func TestInvitation(t *testing.T) {
 	if !strings.Contains(written.String(), "/join/{token}") {
 		t.Errorf("the log says nothing of the page, so that nothing was shown: %s", written.String())
 	}
-}
-
-// A logged is a log that several write at once.
-type logged struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (l *logged) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.Write(p)
-}
-
-func (l *logged) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.String()
 }
 
 // Only admins invite, after a fresh sign-in, and no agent does.

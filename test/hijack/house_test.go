@@ -9,11 +9,11 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
 	"coffer/internal/app"
+	"coffer/internal/app/apptest"
 	"coffer/internal/auth"
 	"coffer/internal/banksim"
 	"coffer/internal/household"
@@ -64,7 +64,7 @@ func newHouse(t *testing.T, before ...func(*app.App)) *house {
 			},
 		},
 	}
-	log := &lines{}
+	log := &apptest.Log{}
 	t.Cleanup(func() {
 		if t.Failed() {
 			t.Log("the server's errors:\n" + log.String())
@@ -117,26 +117,6 @@ func newHouse(t *testing.T, before ...func(*app.App)) *house {
 		}
 	}
 	return h
-}
-
-// lines keep what a server writes while several write.
-type lines struct {
-	mu   sync.Mutex
-	text strings.Builder
-}
-
-// Write implements io.Writer.
-func (l *lines) Write(b []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.Write(b)
-}
-
-// String is everything that was written.
-func (l *lines) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.String()
 }
 
 // furnish gives the household a person's report, comment, file, account link and job, a member who

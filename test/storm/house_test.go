@@ -13,7 +13,6 @@ import (
 	"os"
 	"os/exec"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -195,24 +194,12 @@ func (h *house) call(ctx context.Context, method, path, key, body string) answer
 }
 
 // A logBook is what the server wrote.
-type logBook struct {
-	mu   sync.Mutex
-	text bytes.Buffer
-}
-
-// Write implements io.Writer.
-func (l *logBook) Write(b []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.Write(b)
-}
+type logBook struct{ apptest.Log }
 
 // lines are those that hold the words.
 func (l *logBook) lines(words string) []string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
 	var out []string
-	for line := range strings.Lines(l.text.String()) {
+	for line := range strings.Lines(l.String()) {
 		if strings.Contains(line, words) {
 			out = append(out, strings.TrimSpace(line))
 		}

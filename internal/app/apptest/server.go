@@ -3,7 +3,6 @@
 package apptest
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"math/rand/v2"
@@ -14,7 +13,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -47,20 +45,8 @@ type Server struct {
 
 	program string
 	env     []string
-	log     book
+	log     Log // over all lives of the server
 	process *exec.Cmd
-}
-
-// A book takes what the server writes, over all its lives.
-type book struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (l *book) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.Write(p)
 }
 
 // Start runs the program on the database, with high limits and these additional settings
@@ -155,9 +141,7 @@ func (s *Server) Peak(t testing.TB) int {
 
 // Log returns what the server wrote, across all restarts.
 func (s *Server) Log() string {
-	s.log.mu.Lock()
-	defer s.log.mu.Unlock()
-	return s.log.b.String()
+	return s.log.String()
 }
 
 // Kill kills the process and verifies that the kill is what ended it.
